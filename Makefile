@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# What kbuild reads is in Kbuild; here is what people type.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+INSTALL_MOD_PATH ?= $(DESTDIR)
+
+# The running kernel's build tree, or else Debian's 6.12 headers, fetched.
+KDIR ?= $(or $(wildcard /lib/modules/$(shell uname -r)/build),$(shell scripts/kernel 6.12)/build)
+
+kbuild = $(MAKE) -C "$(KDIR)" M="$(CURDIR)"
+
+all: module tool
+
+module:
+	+$(kbuild) modules
+
+tool:
+	+$(MAKE) -C userspace-tool
+
+install: module-install tool-install
+
+module-install:
+	+$(kbuild) INSTALL_MOD_PATH="$(INSTALL_MOD_PATH)" modules_install
+	[ -n "$(INSTALL_MOD_PATH)" ] || depmod "$$($(MAKE) -s -C "$(KDIR)" kernelrelease)"
+
+tool-install:
+	+$(MAKE) -C userspace-tool install PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)"
+
+# By hand: kbuild's own clean would want a kernel tree, perhaps fetch one.
+clean:
+	find . -name .git -prune -o -type f \( -name '*.o' -o -name '*.ko' -o -name '*.mod' \
+		-o -name '*.mod.c' -o -name '.*.cmd' -o -name '.*.d' -o -name .module-common.c \
+		-o -name Module.symvers -o -name modules.order \) -exec rm -f {} +
+	+for dir in userspace-tool tests/e2e; do \
+		[ ! -e $$dir/Makefile ] || $(MAKE) -C $$dir clean || exit 1; done
+	rm -rf build
+
+demo:
+	scripts/install-deps build guests
+	scripts/demo
+
+test:
+	scripts/install-deps
+	scripts/run-tests
+
+lint:
+	scripts/lint
+
+unit:
+	+$(MAKE) --no-print-directory -C userspace-tool check
+
+kunit:
+	scripts/kunit
+
+e2e: tool
+	+[ ! -e tests/e2e/Makefile ] || $(MAKE) -C tests/e2e
+	scripts/e2e
+
+help:
+	@echo 'make                 kverbs.ko, libkverbs and the kverbs command'
+	@echo 'make module          kverbs.ko; KDIR= names a kernel build tree'
+	@echo 'make tool            libkverbs and the kverbs command'
+	@echo 'make install         all of it; DESTDIR= PREFIX= INSTALL_MOD_PATH='
+	@echo 'make clean'
+	@echo 'make demo            two guests copy a file there and back (no RDMA card needed)'
+	@echo 'make test            every test; its parts:'
+	@echo 'make lint            style, sparse, kernel-doc, headers, symbols'
+	@echo 'make unit            library and command, with sanitizers'
+	@echo 'make kunit           kernel tests, in a guest with a debug kernel'
+	@echo 'make e2e             whole hosts, in guests; see scripts/e2e --help'
+
+.PHONY: all module tool install module-install tool-install clean demo test lint unit kunit e2e help

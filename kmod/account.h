@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef KVERBS_ACCOUNT_H
+#define KVERBS_ACCOUNT_H
+
+#include <linux/types.h>
+
+struct mm_struct;
+struct user_struct;
+
+/**
+ * struct kverbs_account - pages charged to a user and shown in a process
+ * @user: who is charged against RLIMIT_MEMLOCK, NULL if he is exempt
+ * @mm: where VmPin shows them
+ * @npages: how many
+ *
+ * It outlives the process: what was charged is given back to whom it was
+ * charged, from whatever context.
+ */
+struct kverbs_account {
+	struct user_struct *user;
+	struct mm_struct *mm;
+	unsigned long npages;
+};
+
+int kverbs_account_charge(struct kverbs_account *account, unsigned long npages);
+void kverbs_account_uncharge(struct kverbs_account *account);
+
+#endif /* KVERBS_ACCOUNT_H */

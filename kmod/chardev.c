@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* /dev/kverbs: one table of commands, one way in and out for all of them. */
+#include <linux/fs.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/nospec.h>
+#include <linux/poll.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "chardev.h"
+#include "ring.h"
+
+#define OFFSET_SHIFT	28
+#define PARTS		4
+
+union cmd_buffer {
+	struct kverbs_cmd_info info;
+	struct kverbs_cmd_device_query device_query;
+	struct kverbs_cmd_ring_create ring_create;
+	struct kverbs_cmd_submit submit;
+	struct kverbs_cmd_region_create region_create;
+	struct kverbs_cmd_listen listen;
+	struct kverbs_cmd_connect connect;
+	struct kverbs_cmd_accept accept;
+	struct kverbs_cmd_reject reject;
+	struct kverbs_cmd_disconnect disconnect;
+	struct kverbs_cmd_conn_query conn_query;
+	struct kverbs_cmd_export export;
+	struct kverbs_cmd_destroy destroy;
+};
+
+/**
+ * struct cmd_op - a command
+ * @number: its ioctl number
+ * @size: of its struct
+ * @min_size: up to and including the last field that it had from the start
+ * @execute: what it does
+ */
+struct cmd_op {
+	unsigned int number;
+	unsigned int size;
+	unsigned int min_size;
+	int (*execute)(struct kverbs_ucmd *ucmd);
+};
+
+static int cmd_destroy(struct kverbs_ucmd *ucmd)
+{
+	struct kverbs_cmd_destroy *cmd = ucmd->cmd;
+
+	return kverbs_object_destroy(ucmd->file, cmd->id);
+}
+
+#define CMD_OP(_number, _execute, _struct, _last)				\
+	[_IOC_NR(_number)] = {							\
+		.number = (_number) + BUILD_BUG_ON_ZERO(sizeof(union cmd_buffer) < \
+							sizeof(_struct)),	\
+		.size = sizeof(_struct),					\
+		.min_size = offsetofend(_struct, _last),			\
+		.execute = _execute,						\
+	}
+
+static const struct cmd_op cmd_ops[] = {
+	CMD_OP(KVERBS_INFO, kverbs_cmd_info, struct kverbs_cmd_info, out_version),
+	CMD_OP(KVERBS_DEVICE_QUERY, kverbs_cmd_device_query,
+	       struct kverbs_cmd_device_query, out_max_init_rd_atomic),
+	CMD_OP(KVERBS_RING_CREATE, kverbs_cmd_ring_create,
+	       struct kverbs_cmd_ring_create, out_idx_size),
+	CMD_OP(KVERBS_SUBMIT, kverbs_cmd_submit, struct kverbs_cmd_submit, out_error),
+	CMD_OP(KVERBS_REGION_CREATE, kverbs_cmd_region_create,
+	       struct kverbs_cmd_region_create, __reserved),
+	CMD_OP(KVERBS_LISTEN, kverbs_cmd_listen, struct kverbs_cmd_listen, __reserved),
+	CMD_OP(KVERBS_CONNECT, kverbs_cmd_connect, struct kverbs_cmd_connect, out_id),
+	CMD_OP(KVERBS_ACCEPT, kverbs_cmd_accept, struct kverbs_cmd_accept, param),
+	CMD_OP(KVERBS_REJECT, kverbs_cmd_reject, struct kverbs_cmd_reject, flags),
+	CMD_OP(KVERBS_DISCONNECT, kverbs_cmd_disconnect,
+	       struct kverbs_cmd_disconnect, __reserved),
+	CMD_OP(KVERBS_CONN_QUERY, kverbs_cmd_conn_query,
+	       struct kverbs_cmd_conn_query, out_bytes_in),
+	CMD_OP(KVERBS_EXPORT, kverbs_cmd_export, struct kverbs_cmd_export, __reserved),
+	CMD_OP(KVERBS_DESTROY, cmd_destroy, struct kverbs_cmd_destroy, id),
+};
+
+/* The new object is nobody's yet if its maker was not told its id. */
+static void abort_new(struct kverbs_object *obj)
+{
+	kverbs_object_unreserve(obj);
+	obj->ops->destroy(obj);
+}
+
+/* Somebody may guess the id and destroy it before it is started. */
+static void publish_new(struct kverbs_ucmd *ucmd)
+{
+	struct kverbs_object *obj = ucmd->new;
+
+	refcount_inc(&obj->gets);
+	kverbs_object_publish(obj);
+	if (ucmd->start)
+		ucmd->start(obj);
+	kverbs_object_put(obj);
+}
+
+static bool tells_anyway(int ret)
+{
+	return !ret || ret == -EMSGSIZE;
+}
+
+static int run_cmd(struct kverbs_ucmd *ucmd, const struct cmd_op *op, void __user *arg,
+		   u32 user_size)
+{
+	int ret, err = 0;
+
+	ret = op->execute(ucmd);
+	if (tells_anyway(ret) &&
+	    copy_to_user(arg, ucmd->cmd, min(user_size, op->size)))
+		err = -EFAULT;
+	if (ucmd->new && (ret || err))
+		abort_new(ucmd->new);
+	else if (ucmd->new)
+		publish_new(ucmd);
+	return ret ?: err;
+}
+
+static long kverbs_ioctl(struct file *filp, unsigned int number, unsigned long arg)
+{
+	struct kverbs_ucmd ucmd = { .file = filp->private_data };
+	void __user *uarg = (void __user *)arg;
+	unsigned int nr = _IOC_NR(number);
+	const struct cmd_op *op;
+	union cmd_buffer buf;
+	u32 user_size;
+	int ret;
+
+	if (nr >= ARRAY_SIZE(cmd_ops))
+		return -ENOTTY;
+	op = &cmd_ops[array_index_nospec(nr, ARRAY_SIZE(cmd_ops))];
+	if (op->number != number)
+		return -ENOTTY;
+	if (get_user(user_size, (u32 __user *)uarg))
+		return -EFAULT;
+	if (user_size < op->min_size)
+		return -EINVAL;
+	if (user_size > PAGE_SIZE)
+		return -E2BIG;
+	ret = copy_struct_from_user(&buf, op->size, uarg, user_size);
+	if (ret)
+		return ret;
+	ucmd.cmd = &buf;
+	return run_cmd(&ucmd, op, uarg, user_size);
+}
+
+static struct kverbs_ring *ring_by_index(struct kverbs_file *file, unsigned long index)
+{
+	void *entry = xa_load(&file->rings, index);
+
+	return entry ? kverbs_ring_get(file, xa_to_value(entry)) : ERR_PTR(-ENOENT);
+}
+
+static __poll_t kverbs_poll(struct file *filp, struct poll_table_struct *wait)
+{
+	struct kverbs_file *file = filp->private_data;
+	struct kverbs_ring *ring;
+	unsigned long index;
+	__poll_t mask = 0;
+	void *entry;
+
+	poll_wait(filp, &file->wait, wait);
+	xa_for_each(&file->rings, index, entry) {
+		ring = ring_by_index(file, index);
+		if (IS_ERR(ring))
+			continue;
+		if (kverbs_ring_unread(ring))
+			mask = EPOLLIN | EPOLLRDNORM;
+		kverbs_object_put(&ring->obj);
+	}
+	return mask;
+}
+
+static int kverbs_mmap(struct file *filp, struct vm_area_struct *vma)
+{
+	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
+	u64 part = offset >> OFFSET_SHIFT;
+	struct kverbs_ring *ring;
+	int ret;
+
+	if (part << OFFSET_SHIFT != offset)
+		return -EINVAL;
+	ring = ring_by_index(filp->private_data, part / PARTS);
+	if (IS_ERR(ring))
+		return -EINVAL;
+	ret = kverbs_ring_mmap(ring, part % PARTS, vma);
+	kverbs_object_put(&ring->obj);
+	return ret;
+}
+
+static int kverbs_open(struct inode *inode, struct file *filp)
+{
+	struct kverbs_file *file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
+
+	if (!file)
+		return -ENOMEM;
+	kverbs_object_table_init(&file->objects);
+	xa_init_flags(&file->rings, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
+	init_waitqueue_head(&file->wait);
+	filp->private_data = file;
+	return nonseekable_open(inode, filp);
+}
+
+/* The last close, by whatever process, when no ioctl and no mapping is left. */
+static int kverbs_release(struct inode *inode, struct file *filp)
+{
+	struct kverbs_file *file = filp->private_data;
+
+	kverbs_object_destroy_all(file);
+	kverbs_object_table_exit(&file->objects);
+	xa_destroy(&file->rings);
+	kfree(file);
+	return 0;
+}
+
+static const struct file_operations kverbs_fops = {
+	.owner		= THIS_MODULE,
+	.open		= kverbs_open,
+	.release	= kverbs_release,
+	.unlocked_ioctl	= kverbs_ioctl,
+	.compat_ioctl	= compat_ptr_ioctl,
+	.poll		= kverbs_poll,
+	.mmap		= kverbs_mmap,
+	.llseek		= noop_llseek,
+};
+
+/* Not for everybody: a udev rule gives it to a group. */
+static struct miscdevice kverbs_misc = {
+	.minor	= MISC_DYNAMIC_MINOR,
+	.name	= KBUILD_MODNAME,
+	.fops	= &kverbs_fops,
+	.mode	= 0600,
+};
+
+/**
+ * kverbs_chardev_init() - let user space in
+ *
+ * Return: 0 or -errno.
+ */
+int kverbs_chardev_init(void)
+{
+	return misc_register(&kverbs_misc);
+}
+
+/**
+ * kverbs_chardev_exit() - let nobody in any more
+ */
+void kverbs_chardev_exit(void)
+{
+	misc_deregister(&kverbs_misc);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef KVERBS_CHARDEV_H
+#define KVERBS_CHARDEV_H
+
+#include <linux/kverbs.h>
+#include <linux/wait.h>
+#include <linux/xarray.h>
+
+#include "object.h"
+
+/**
+ * struct kverbs_file - an open /dev/kverbs: one security domain
+ * @objects: all that was made through it
+ * @rings: ids of the rings by their index, for mmap and poll
+ * @wait: woken when a completion is written to any ring
+ */
+struct kverbs_file {
+	struct kverbs_object_table objects;
+	struct xarray rings;
+	wait_queue_head_t wait;
+};
+
+/**
+ * struct kverbs_ucmd - an ioctl under way
+ * @file: on which file
+ * @cmd: its struct, copied in, and copied out again if it succeeds
+ * @new: an object that it made; published when all has been copied out, and
+ *	destroyed if that fails
+ * @start: what to do with @new once it is published; cannot fail
+ */
+struct kverbs_ucmd {
+	struct kverbs_file *file;
+	void *cmd;
+	struct kverbs_object *new;
+	void (*start)(struct kverbs_object *obj);
+};
+
+int kverbs_cmd_info(struct kverbs_ucmd *ucmd);
+int kverbs_cmd_device_query(struct kverbs_ucmd *ucmd);
+int kverbs_cmd_ring_create(struct kverbs_ucmd *ucmd);
+int kverbs_cmd_submit(struct kverbs_ucmd *ucmd);
+int kverbs_cmd_region_create(struct kverbs_ucmd *ucmd);
+int kverbs_cmd_listen(struct kverbs_ucmd *ucmd);
+int kverbs_cmd_connect(struct kverbs_ucmd *ucmd);
+int kverbs_cmd_accept(struct kverbs_ucmd *ucmd);
+int kverbs_cmd_reject(struct kverbs_ucmd *ucmd);
+int kverbs_cmd_disconnect(struct kverbs_ucmd *ucmd);
+int kverbs_cmd_conn_query(struct kverbs_ucmd *ucmd);
+int kverbs_cmd_export(struct kverbs_ucmd *ucmd);
+
+int kverbs_chardev_init(void);
+void kverbs_chardev_exit(void);
+
+#endif /* KVERBS_CHARDEV_H */

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* What differs between kernels, and nothing else; Kbuild probes for it. */
+#ifndef KVERBS_COMPAT_H
+#define KVERBS_COMPAT_H
+
+#include <linux/mm.h>
+
+#ifndef KVERBS_HAVE_VM_FLAGS_SET
+static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
+{
+	vma->vm_flags |= flags;
+}
+
+static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
+{
+	vma->vm_flags &= ~flags;
+}
+#endif
+
+#endif /* KVERBS_COMPAT_H */

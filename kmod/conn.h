@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef KVERBS_CONN_H
+#define KVERBS_CONN_H
+
+#include <linux/kref.h>
+#include <linux/kverbs.h>
+#include <linux/mutex.h>
+#include <linux/rwsem.h>
+#include <linux/workqueue.h>
+#include <rdma/rdma_cm.h>
+
+#include "cq.h"
+#include "device.h"
+#include "local.h"
+#include "mr.h"
+#include "queue.h"
+
+struct kverbs_conn;
+
+/**
+ * struct kverbs_backlog - how many requests of a listener wait for an answer
+ * @ref: the listener's and every waiting connection's
+ * @waiting: connections in REQUESTED
+ * @max: at most so many
+ */
+struct kverbs_backlog {
+	struct kref ref;
+	atomic_t waiting;
+	unsigned int max;
+};
+
+/**
+ * struct kverbs_conn_ops - what the owner of a connection is told
+ * @established: it is up; from the CM's handler, so short
+ * @ended: it is over and nothing of it is on the HCA; the last call
+ */
+struct kverbs_conn_ops {
+	void (*established)(struct kverbs_conn *conn);
+	void (*ended)(struct kverbs_conn *conn);
+};
+
+/**
+ * struct kverbs_conn_attr - what to make a connection of
+ * @ops: what the owner is told
+ * @owner: the owner
+ * @cqs: where its completion queue comes from
+ * @param: depths, retries and timers
+ * @timeout_ms: until established
+ * @priv_len: bytes in @priv
+ * @priv: private data for the peer
+ */
+struct kverbs_conn_attr {
+	const struct kverbs_conn_ops *ops;
+	void *owner;
+	struct kverbs_cq_set *cqs;
+	struct kverbs_conn_param param;
+	unsigned int timeout_ms;
+	u8 priv_len;
+	u8 priv[KVERBS_PRIV_ACCEPT_MAX];
+};
+
+/* What rdma_conn_param can carry back to us. */
+#define KVERBS_PEER_PRIV_MAX	KVERBS_PRIV_ACCEPT_MAX
+
+/**
+ * struct kverbs_conn_end - why a connection ended
+ * @type: enum kverbs_cqe_type
+ * @error: -errno, or 0 if this side asked for it
+ * @reason: of a REJECTED
+ */
+struct kverbs_conn_end {
+	u8 type;
+	int error;
+	u32 reason;
+};
+
+/**
+ * enum kverbs_conn_step - what is to be done next on the way up
+ * @KVERBS_STEP_NONE: nothing
+ * @KVERBS_STEP_ROUTE: the address is resolved: resolve the route
+ * @KVERBS_STEP_CONNECT: the route is resolved: make the QP, connect
+ */
+enum kverbs_conn_step {
+	KVERBS_STEP_NONE,
+	KVERBS_STEP_ROUTE,
+	KVERBS_STEP_CONNECT,
+};
+
+/**
+ * struct kverbs_conn - a connection
+ * @attr: what it is made of
+ * @lock: guards @state, @end, @step and @peer_priv; taken in any context
+ * @state: enum kverbs_conn_state, changed by set_state() only
+ * @end: why it ended, set when it leaves the states before CLOSING
+ * @step: next step for @work
+ * @was_up: it was ESTABLISHED once
+ * @mutex: held while HCA objects are made or torn down
+ * @use: read by who uses them, written by who tears them down
+ * @recv_lock: held while parked receives are posted
+ * @control_lock: held while a control chain is under way
+ * @tenant: on the device, from when that is known
+ * @id: the CM's id, NULL when torn down
+ * @qp: the queue pair
+ * @cq: its completion queue
+ * @nr_cqe: completions promised of it
+ * @queue: the queue pair's work
+ * @pool: its MRs
+ * @locals: its local registrations
+ * @backlog: where it counts while REQUESTED
+ * @work: takes the next step, posts parked receives
+ * @close_work: tears down
+ * @deadline: ends what is not established in time
+ * @responder_resources: READs that the peer may have in flight
+ * @initiator_depth: READs that we may have in flight
+ * @port: of the device
+ * @transport: enum kverbs_transport
+ * @device_index: of the device, U32_MAX before it is known
+ * @mtu: path MTU in bytes, 0 before it is known
+ * @local: its address here
+ * @remote: its address there
+ * @peer_priv: the peer's private data
+ * @peer_priv_len: bytes of it
+ *
+ * Lock order: @mutex, @use, @recv_lock or @control_lock, @locals.lock,
+ * region->lock, @pool.lock, @queue.lock, @lock. The CM's handler mutex comes
+ * after @mutex and before @lock; a CM handler takes none but @lock and
+ * @queue.lock.
+ *
+ * Life: created (CONNECTING or REQUESTED), maybe ESTABLISHED, then CLOSING by
+ * whoever calls kverbs_conn_end() first, then DEAD when teardown is through:
+ * close the queue, disconnect, drain, sweep, deregister, destroy id, QP, CQ and
+ * PD, leave the device. kverbs_conn_free() ends it and frees it.
+ */
+struct kverbs_conn {
+	struct kverbs_conn_attr attr;
+	spinlock_t lock;
+	enum kverbs_conn_state state;
+	struct kverbs_conn_end end;
+	enum kverbs_conn_step step;
+	bool was_up;
+	struct mutex mutex;
+	struct rw_semaphore use;
+	struct mutex recv_lock;
+	struct mutex control_lock;
+	struct kverbs_tenant tenant;
+	struct rdma_cm_id *id;
+	struct ib_qp *qp;
+	struct kverbs_cq *cq;
+	unsigned int nr_cqe;
+	struct kverbs_queue queue;
+	struct kverbs_mr_pool pool;
+	struct kverbs_local_set locals;
+	struct kverbs_backlog *backlog;
+	struct work_struct work;
+	struct work_struct close_work;
+	struct delayed_work deadline;
+	u8 responder_resources;
+	u8 initiator_depth;
+	u32 port;
+	enum kverbs_transport transport;
+	u32 device_index;
+	u32 mtu;
+	struct sockaddr_storage local;
+	struct sockaddr_storage remote;
+	u8 peer_priv[KVERBS_PEER_PRIV_MAX];
+	u8 peer_priv_len;
+};
+
+struct kverbs_conn *kverbs_conn_create(struct net *net,
+				       const struct kverbs_conn_attr *attr,
+				       const struct sockaddr *src,
+				       const struct sockaddr *dst);
+void kverbs_conn_start(struct kverbs_conn *conn);
+struct kverbs_conn *kverbs_conn_adopt(struct rdma_cm_id *id,
+				      const struct rdma_cm_event *event,
+				      struct kverbs_backlog *backlog,
+				      const struct kverbs_conn_attr *attr);
+int kverbs_conn_enter(struct kverbs_conn *conn);
+void kverbs_conn_abandon(struct kverbs_conn *conn);
+int kverbs_conn_accept(struct kverbs_conn *conn, const struct kverbs_conn_attr *attr);
+int kverbs_conn_reject(struct kverbs_conn *conn, const void *priv, u8 len);
+bool kverbs_conn_end(struct kverbs_conn *conn, enum kverbs_cqe_type type, int error,
+		     u32 reason);
+void kverbs_conn_close(struct kverbs_conn *conn);
+void kverbs_conn_free(struct kverbs_conn *conn);
+
+int kverbs_conn_post(struct kverbs_conn *conn, struct kverbs_req *req,
+		     struct kverbs_chain *chain);
+int kverbs_conn_recv(struct kverbs_conn *conn, struct kverbs_req *req);
+void kverbs_conn_forget(struct kverbs_conn *conn, struct kverbs_region *region);
+
+struct kverbs_backlog *kverbs_backlog_create(unsigned int max);
+void kverbs_backlog_put(struct kverbs_backlog *backlog);
+
+/* conn_setup.c, for conn.c */
+int kverbs_conn_setup_qp(struct kverbs_conn *conn);
+void kverbs_conn_quiesce(struct kverbs_conn *conn);
+void kverbs_conn_destroy_qp(struct kverbs_conn *conn);
+int kverbs_conn_set_options(struct kverbs_conn *conn);
+void kverbs_conn_cm_param(struct kverbs_conn *conn, struct rdma_conn_param *param);
+void kverbs_conn_note_path(struct kverbs_conn *conn, struct rdma_cm_id *id);
+void kverbs_conn_note_addresses(struct kverbs_conn *conn);
+void kverbs_conn_post_parked(struct kverbs_conn *conn);
+
+extern const struct kverbs_queue_ops kverbs_conn_queue_ops;
+
+#endif /* KVERBS_CONN_H */

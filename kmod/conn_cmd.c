@@ -1,0 +1,536 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Connections, as user space makes, answers and ends them. */
+#include <linux/nsproxy.h>
+#include <linux/slab.h>
+
+#include "chardev.h"
+#include "conn_cmd.h"
+#include "export_cmd.h"
+#include "region.h"
+
+#define DEFAULT_DEPTH		128
+#define MAX_DEPTH		32768
+#define DEFAULT_TIMEOUT_MS	10000
+#define MAX_TIMEOUT_MS		INT_MAX
+/* ESTABLISHED and the end. */
+#define EVENT_SLOTS		2
+
+#define PARAM_BITS	(KVERBS_PARAM_RETRY | KVERBS_PARAM_RNR_RETRY | \
+			 KVERBS_PARAM_RNR_TIMER | KVERBS_PARAM_ACK_TIMEOUT | \
+			 KVERBS_PARAM_TOS)
+
+static struct kverbs_conn_obj *to_conn_obj(struct kverbs_object *obj)
+{
+	return container_of(obj, struct kverbs_conn_obj, obj);
+}
+
+/**
+ * kverbs_conn_obj_get() - find a connection for this ioctl
+ * @file: where it belongs
+ * @id: its id
+ *
+ * Return: the object, to be kverbs_object_put(), or ERR_PTR(-ENOENT).
+ */
+struct kverbs_conn_obj *kverbs_conn_obj_get(struct kverbs_file *file, u32 id)
+{
+	struct kverbs_object *obj = kverbs_object_get(file, id, KVERBS_OBJ_CONN);
+
+	return IS_ERR(obj) ? ERR_CAST(obj) : to_conn_obj(obj);
+}
+
+static void conn_obj_release(struct kref *ref)
+{
+	struct kverbs_conn_obj *conn_obj = container_of(ref, struct kverbs_conn_obj, ref);
+
+	kverbs_conn_free(conn_obj->conn);
+	kfree(conn_obj);
+}
+
+/**
+ * kverbs_conn_obj_put_ref() - drop a reference that outlasts an ioctl
+ * @conn_obj: the connection
+ *
+ * Context: process, may sleep.
+ */
+void kverbs_conn_obj_put_ref(struct kverbs_conn_obj *conn_obj)
+{
+	kref_put(&conn_obj->ref, conn_obj_release);
+}
+
+/* The connection's last event gives the slots back that are left. */
+static void post_event(struct kverbs_conn_obj *conn_obj, u8 type, int result, u32 imm,
+		       bool last)
+{
+	struct kverbs_cqe cqe = {
+		.id = conn_obj->obj.id,
+		.result = result,
+		.type = type,
+		.imm = imm,
+	};
+
+	spin_lock(&conn_obj->lock);
+	if (conn_obj->slots) {
+		cqe.user_data = conn_obj->user_data;
+		if (last)
+			kverbs_ring_unreserve(conn_obj->ring, conn_obj->slots - 1);
+		conn_obj->slots = last ? 0 : conn_obj->slots - 1;
+		kverbs_ring_event(conn_obj->ring, &cqe);
+	}
+	spin_unlock(&conn_obj->lock);
+}
+
+static void conn_established(struct kverbs_conn *conn)
+{
+	post_event(conn->attr.owner, KVERBS_CQE_ESTABLISHED, 0, 0, false);
+}
+
+static void conn_ended(struct kverbs_conn *conn)
+{
+	post_event(conn->attr.owner, conn->end.type, conn->end.error, conn->end.reason,
+		   true);
+}
+
+static const struct kverbs_conn_ops conn_ops = {
+	.established	= conn_established,
+	.ended		= conn_ended,
+};
+
+static void attach_ring(struct kverbs_conn_obj *conn_obj, struct kverbs_ring *ring,
+			u32 slots, u64 user_data)
+{
+	spin_lock(&conn_obj->lock);
+	conn_obj->ring = ring;
+	conn_obj->slots = slots;
+	conn_obj->user_data = user_data;
+	spin_unlock(&conn_obj->lock);
+	atomic_inc(&ring->users);
+}
+
+/* Events that have not come by now will not come. */
+static void detach_ring(struct kverbs_conn_obj *conn_obj)
+{
+	struct kverbs_ring *ring = conn_obj->ring;
+
+	spin_lock(&conn_obj->lock);
+	kverbs_ring_unreserve(ring, conn_obj->slots);
+	conn_obj->slots = 0;
+	spin_unlock(&conn_obj->lock);
+}
+
+static void end_exports(struct kverbs_conn_obj *conn_obj)
+{
+	struct kverbs_export_obj *export_obj;
+	u32 id;
+
+	mutex_lock(&conn_obj->export_lock);
+	while (!list_empty(&conn_obj->exports)) {
+		export_obj = list_first_entry(&conn_obj->exports,
+					      struct kverbs_export_obj, entry);
+		list_del_init(&export_obj->entry);
+		id = export_obj->obj.id;
+		mutex_unlock(&conn_obj->export_lock);
+		/* Gone already if somebody else is about to end it. */
+		kverbs_object_destroy(conn_obj->obj.file, id);
+		mutex_lock(&conn_obj->export_lock);
+	}
+	mutex_unlock(&conn_obj->export_lock);
+}
+
+static void conn_shutdown(struct kverbs_object *obj)
+{
+	kverbs_conn_end(to_conn_obj(obj)->conn, KVERBS_CQE_DISCONNECTED, 0, 0);
+}
+
+static int conn_destroy(struct kverbs_object *obj)
+{
+	struct kverbs_conn_obj *conn_obj = to_conn_obj(obj);
+	struct kverbs_ring *ring = conn_obj->ring;
+
+	detach_ring(conn_obj);
+	kverbs_conn_close(conn_obj->conn);
+	end_exports(conn_obj);
+	atomic_dec(&ring->users);
+	kverbs_conn_obj_put_ref(conn_obj);
+	return 0;
+}
+
+static const struct kverbs_object_ops conn_obj_ops = {
+	.shutdown	= conn_shutdown,
+	.destroy	= conn_destroy,
+};
+
+static struct kverbs_conn_obj *new_conn_obj(void)
+{
+	struct kverbs_conn_obj *conn_obj = kzalloc(sizeof(*conn_obj), GFP_KERNEL_ACCOUNT);
+
+	if (!conn_obj)
+		return NULL;
+	kref_init(&conn_obj->ref);
+	spin_lock_init(&conn_obj->lock);
+	mutex_init(&conn_obj->export_lock);
+	INIT_LIST_HEAD(&conn_obj->exports);
+	return conn_obj;
+}
+
+static int check_value(const struct kverbs_conn_param *param, u32 bit, u8 value, u8 max)
+{
+	if (!(param->valid & bit))
+		return value ? -EINVAL : 0;
+	return value > max ? -EINVAL : 0;
+}
+
+static int check_param(const struct kverbs_conn_param *param)
+{
+	if (param->valid & ~PARAM_BITS || param->__reserved)
+		return -EINVAL;
+	if (param->sq_depth > MAX_DEPTH || param->rq_depth > MAX_DEPTH)
+		return -EINVAL;
+	return check_value(param, KVERBS_PARAM_RETRY, param->retry, 7) ?:
+	       check_value(param, KVERBS_PARAM_RNR_RETRY, param->rnr_retry, 7) ?:
+	       check_value(param, KVERBS_PARAM_RNR_TIMER, param->rnr_timer, 31) ?:
+	       check_value(param, KVERBS_PARAM_ACK_TIMEOUT, param->ack_timeout, 31) ?:
+	       check_value(param, KVERBS_PARAM_TOS, param->tos, U8_MAX);
+}
+
+static int fill_attr(struct kverbs_conn_attr *attr, const struct kverbs_conn_param *param,
+		     u32 timeout_ms)
+{
+	int ret = check_param(param);
+
+	if (ret)
+		return ret;
+	if (timeout_ms > MAX_TIMEOUT_MS)
+		return -EINVAL;
+	attr->ops = &conn_ops;
+	attr->param = *param;
+	attr->param.sq_depth = param->sq_depth ?: DEFAULT_DEPTH;
+	attr->param.rq_depth = param->rq_depth ?: DEFAULT_DEPTH;
+	attr->timeout_ms = timeout_ms ?: DEFAULT_TIMEOUT_MS;
+	return 0;
+}
+
+static int copy_priv(void *priv, u64 uptr, u32 len, u32 max)
+{
+	if (len > max)
+		return -EINVAL;
+	return copy_from_user(priv, u64_to_user_ptr(uptr), len) ? -EFAULT : 0;
+}
+
+static struct kverbs_conn *create_conn(const struct kverbs_cmd_connect *cmd,
+				       struct kverbs_conn_attr *attr)
+{
+	struct sockaddr_storage src, dst;
+	int ret;
+
+	ret = kverbs_addr_in(&cmd->dst, &dst);
+	if (!ret && cmd->src.family)
+		ret = kverbs_addr_in(&cmd->src, &src);
+	else if (!ret && memchr_inv(&cmd->src, 0, sizeof(cmd->src)))
+		ret = -EINVAL;
+	if (!ret && cmd->src.family && cmd->src.family != cmd->dst.family)
+		ret = -EINVAL;
+	if (ret)
+		return ERR_PTR(ret);
+	return kverbs_conn_create(current->nsproxy->net_ns, attr,
+				  cmd->src.family ? (struct sockaddr *)&src : NULL,
+				  (struct sockaddr *)&dst);
+}
+
+static void start_conn(struct kverbs_object *obj)
+{
+	kverbs_conn_start(to_conn_obj(obj)->conn);
+}
+
+static int connect_on_ring(struct kverbs_ucmd *ucmd, struct kverbs_ring *ring,
+			   struct kverbs_conn_attr *attr)
+{
+	struct kverbs_cmd_connect *cmd = ucmd->cmd;
+	struct kverbs_conn_obj *conn_obj;
+	int ret;
+
+	conn_obj = new_conn_obj();
+	if (!conn_obj)
+		return -ENOMEM;
+	attr->owner = conn_obj;
+	attr->cqs = &ring->cqs;
+	conn_obj->conn = create_conn(cmd, attr);
+	if (IS_ERR(conn_obj->conn)) {
+		ret = PTR_ERR(conn_obj->conn);
+		goto out_free_obj;
+	}
+	ret = kverbs_object_reserve(ucmd->file, &conn_obj->obj, KVERBS_OBJ_CONN,
+				    &conn_obj_ops);
+	if (ret)
+		goto out_free_conn;
+	ret = kverbs_ring_reserve(ring, EVENT_SLOTS);
+	if (ret)
+		goto out_unreserve;
+	attach_ring(conn_obj, ring, EVENT_SLOTS, cmd->user_data);
+	cmd->out_id = conn_obj->obj.id;
+	ucmd->new = &conn_obj->obj;
+	ucmd->start = start_conn;
+	return 0;
+
+out_unreserve:
+	kverbs_object_unreserve(&conn_obj->obj);
+out_free_conn:
+	kverbs_conn_free(conn_obj->conn);
+out_free_obj:
+	kfree(conn_obj);
+	return ret;
+}
+
+/**
+ * kverbs_cmd_connect() - KVERBS_CONNECT
+ * @ucmd: the ioctl
+ *
+ * Return: 0 or -errno.
+ */
+int kverbs_cmd_connect(struct kverbs_ucmd *ucmd)
+{
+	struct kverbs_cmd_connect *cmd = ucmd->cmd;
+	struct kverbs_conn_attr attr = { };
+	struct kverbs_ring *ring;
+	int ret;
+
+	if (cmd->flags)
+		return -EINVAL;
+	ret = fill_attr(&attr, &cmd->param, cmd->timeout_ms);
+	if (!ret)
+		ret = copy_priv(attr.priv, cmd->priv_uptr, cmd->priv_len,
+				KVERBS_PRIV_CONNECT_MAX);
+	if (ret)
+		return ret;
+	attr.priv_len = cmd->priv_len;
+	ring = kverbs_ring_get(ucmd->file, cmd->ring_id);
+	if (IS_ERR(ring))
+		return PTR_ERR(ring);
+	ret = connect_on_ring(ucmd, ring, &attr);
+	kverbs_object_put(&ring->obj);
+	return ret;
+}
+
+static void post_request(struct kverbs_conn_obj *conn_obj, u64 listener_data)
+{
+	struct kverbs_cqe cqe = {
+		.user_data = listener_data,
+		.id = conn_obj->obj.id,
+		.type = KVERBS_CQE_CONN_REQUEST,
+	};
+
+	kverbs_ring_event(conn_obj->ring, &cqe);
+}
+
+static int adopt(struct kverbs_conn_obj *conn_obj, struct kverbs_ring *ring,
+		 struct rdma_cm_id *id, const struct rdma_cm_event *event,
+		 struct kverbs_backlog *backlog)
+{
+	struct kverbs_conn_attr attr = {
+		.ops = &conn_ops,
+		.owner = conn_obj,
+		.cqs = &ring->cqs,
+		.param.sq_depth = DEFAULT_DEPTH,
+		.param.rq_depth = DEFAULT_DEPTH,
+		.timeout_ms = DEFAULT_TIMEOUT_MS,
+	};
+	int ret;
+
+	conn_obj->conn = kverbs_conn_adopt(id, event, backlog, &attr);
+	if (IS_ERR(conn_obj->conn))
+		return PTR_ERR(conn_obj->conn);
+	ret = kverbs_object_reserve(ring->obj.file, &conn_obj->obj, KVERBS_OBJ_CONN,
+				    &conn_obj_ops);
+	if (ret)
+		goto out_abandon;
+	attach_ring(conn_obj, ring, EVENT_SLOTS, 0);
+	ret = kverbs_conn_enter(conn_obj->conn);
+	if (ret)
+		goto out_detach;
+	return 0;
+
+out_detach:
+	atomic_dec(&ring->users);
+	kverbs_object_unreserve(&conn_obj->obj);
+out_abandon:
+	kverbs_conn_abandon(conn_obj->conn);
+	return ret;
+}
+
+/**
+ * kverbs_conn_obj_request() - announce a peer's request to user space
+ * @ring: where
+ * @user_data: what the user calls the listener
+ * @id: the request's id
+ * @event: the request
+ * @backlog: where it counts until it is answered
+ *
+ * Context: the CM's handler of the request.
+ * Return: 0, or an error that makes the CM refuse it.
+ */
+int kverbs_conn_obj_request(struct kverbs_ring *ring, u64 user_data,
+			    struct rdma_cm_id *id, const struct rdma_cm_event *event,
+			    struct kverbs_backlog *backlog)
+{
+	struct kverbs_conn_obj *conn_obj;
+	int ret;
+
+	ret = kverbs_ring_reserve(ring, EVENT_SLOTS + 1);
+	if (ret)
+		return ret;
+	conn_obj = new_conn_obj();
+	ret = conn_obj ? adopt(conn_obj, ring, id, event, backlog) : -ENOMEM;
+	if (ret) {
+		kverbs_ring_unreserve(ring, EVENT_SLOTS + 1);
+		kfree(conn_obj);
+		return ret;
+	}
+	kverbs_object_publish(&conn_obj->obj);
+	post_request(conn_obj, user_data);
+	return 0;
+}
+
+/* Work that was submitted to the old ring completes there, and keeps it. */
+static int move_ring(struct kverbs_conn_obj *conn_obj, struct kverbs_ring *ring,
+		     u64 user_data)
+{
+	struct kverbs_ring *old;
+	int ret;
+
+	ret = kverbs_ring_reserve(ring, EVENT_SLOTS);
+	if (ret)
+		return ret;
+	spin_lock(&conn_obj->lock);
+	old = conn_obj->ring;
+	if (conn_obj->slots == EVENT_SLOTS) {
+		swap(conn_obj->ring, ring);
+		conn_obj->user_data = user_data;
+		atomic_inc(&conn_obj->ring->users);
+		atomic_dec(&old->users);
+	} else {
+		ret = -ENOTCONN;
+	}
+	kverbs_ring_unreserve(ring, EVENT_SLOTS);
+	spin_unlock(&conn_obj->lock);
+	return ret;
+}
+
+static int accept_on_ring(struct kverbs_ucmd *ucmd, struct kverbs_conn_obj *conn_obj,
+			  struct kverbs_conn_attr *attr)
+{
+	struct kverbs_cmd_accept *cmd = ucmd->cmd;
+	struct kverbs_ring *ring;
+	int ret;
+
+	if (READ_ONCE(conn_obj->conn->state) != KVERBS_CONN_REQUESTED)
+		return -ENOTCONN;
+	ring = kverbs_ring_get(ucmd->file, cmd->ring_id ?: conn_obj->ring->obj.id);
+	if (IS_ERR(ring))
+		return PTR_ERR(ring);
+	ret = move_ring(conn_obj, ring, cmd->user_data);
+	if (!ret) {
+		attr->owner = conn_obj;
+		attr->cqs = &ring->cqs;
+		ret = kverbs_conn_accept(conn_obj->conn, attr);
+	}
+	kverbs_object_put(&ring->obj);
+	return ret;
+}
+
+/**
+ * kverbs_cmd_accept() - KVERBS_ACCEPT
+ * @ucmd: the ioctl
+ *
+ * Return: 0 or -errno.
+ */
+int kverbs_cmd_accept(struct kverbs_ucmd *ucmd)
+{
+	struct kverbs_cmd_accept *cmd = ucmd->cmd;
+	struct kverbs_conn_attr attr = { };
+	struct kverbs_conn_obj *conn_obj;
+	int ret;
+
+	if (cmd->flags || cmd->param.valid & KVERBS_PARAM_TOS)
+		return -EINVAL;
+	ret = fill_attr(&attr, &cmd->param, cmd->timeout_ms);
+	if (!ret)
+		ret = copy_priv(attr.priv, cmd->priv_uptr, cmd->priv_len,
+				KVERBS_PRIV_ACCEPT_MAX);
+	if (ret)
+		return ret;
+	attr.priv_len = cmd->priv_len;
+	conn_obj = kverbs_conn_obj_get(ucmd->file, cmd->conn_id);
+	if (IS_ERR(conn_obj))
+		return PTR_ERR(conn_obj);
+	ret = accept_on_ring(ucmd, conn_obj, &attr);
+	kverbs_object_put(&conn_obj->obj);
+	return ret;
+}
+
+/**
+ * kverbs_cmd_reject() - KVERBS_REJECT
+ * @ucmd: the ioctl
+ *
+ * Return: 0 or -errno.
+ */
+int kverbs_cmd_reject(struct kverbs_ucmd *ucmd)
+{
+	struct kverbs_cmd_reject *cmd = ucmd->cmd;
+	struct kverbs_conn_obj *conn_obj;
+	u8 priv[KVERBS_PRIV_REJECT_MAX];
+	int ret;
+
+	if (cmd->flags)
+		return -EINVAL;
+	ret = copy_priv(priv, cmd->priv_uptr, cmd->priv_len, sizeof(priv));
+	if (ret)
+		return ret;
+	conn_obj = kverbs_conn_obj_get(ucmd->file, cmd->conn_id);
+	if (IS_ERR(conn_obj))
+		return PTR_ERR(conn_obj);
+	ret = kverbs_conn_reject(conn_obj->conn, cmd->priv_len ? priv : NULL,
+				 cmd->priv_len);
+	kverbs_object_put(&conn_obj->obj);
+	return ret;
+}
+
+/**
+ * kverbs_cmd_disconnect() - KVERBS_DISCONNECT
+ * @ucmd: the ioctl
+ *
+ * Return: 0 or -errno.
+ */
+int kverbs_cmd_disconnect(struct kverbs_ucmd *ucmd)
+{
+	struct kverbs_cmd_disconnect *cmd = ucmd->cmd;
+	struct kverbs_conn_obj *conn_obj;
+	bool first;
+
+	if (cmd->flags || cmd->__reserved)
+		return -EINVAL;
+	conn_obj = kverbs_conn_obj_get(ucmd->file, cmd->conn_id);
+	if (IS_ERR(conn_obj))
+		return PTR_ERR(conn_obj);
+	first = kverbs_conn_end(conn_obj->conn, KVERBS_CQE_DISCONNECTED, 0, 0);
+	kverbs_object_put(&conn_obj->obj);
+	return first ? 0 : -ENOTCONN;
+}
+
+/**
+ * kverbs_conn_forget_all() - drop a region's local registrations everywhere
+ * @file: where it belongs
+ * @region: the region, which no work uses any more
+ */
+void kverbs_conn_forget_all(struct kverbs_file *file, struct kverbs_region *region)
+{
+	struct kverbs_conn_obj *conn_obj;
+	struct kverbs_object *obj;
+	unsigned long id;
+
+	xa_for_each(&file->objects.xa, id, obj) {
+		conn_obj = kverbs_conn_obj_get(file, id);
+		if (IS_ERR(conn_obj))
+			continue;
+		kverbs_conn_forget(conn_obj->conn, region);
+		kverbs_object_put(&conn_obj->obj);
+	}
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef KVERBS_CONN_CMD_H
+#define KVERBS_CONN_CMD_H
+
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <rdma/rdma_cm.h>
+
+#include "conn.h"
+#include "object.h"
+#include "ring.h"
+
+/**
+ * struct kverbs_conn_obj - a connection as user space knows it
+ * @obj: the object
+ * @ref: the object's own and that of each export, whose end needs @conn
+ * @conn: the connection
+ * @lock: guards @ring, @user_data, @slots and @ended
+ * @ring: where its completions go; attached until @conn has ended
+ * @user_data: what the user calls it
+ * @slots: completion slots reserved for its events
+ * @export_lock: guards @exports
+ * @exports: struct kverbs_export_obj
+ */
+struct kverbs_conn_obj {
+	struct kverbs_object obj;
+	struct kref ref;
+	struct kverbs_conn *conn;
+	spinlock_t lock;
+	struct kverbs_ring *ring;
+	u64 user_data;
+	u32 slots;
+	struct mutex export_lock;
+	struct list_head exports;
+};
+
+struct kverbs_conn_obj *kverbs_conn_obj_get(struct kverbs_file *file, u32 id);
+void kverbs_conn_obj_put_ref(struct kverbs_conn_obj *conn_obj);
+int kverbs_conn_obj_request(struct kverbs_ring *ring, u64 user_data,
+			    struct rdma_cm_id *id, const struct rdma_cm_event *event,
+			    struct kverbs_backlog *backlog);
+void kverbs_conn_forget_all(struct kverbs_file *file, struct kverbs_region *region);
+
+int kverbs_addr_in(const struct kverbs_addr *addr, struct sockaddr_storage *ss);
+void kverbs_addr_out(const struct sockaddr_storage *ss, struct kverbs_addr *addr);
+
+#endif /* KVERBS_CONN_CMD_H */

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef KVERBS_CQ_H
+#define KVERBS_CQ_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <rdma/ib_verbs.h>
+
+/**
+ * struct kverbs_cq - a completion queue and how much of it is promised
+ * @entry: in its set
+ * @ib: the queue
+ * @size: completions it can hold
+ * @used: of those, promised to connections
+ */
+struct kverbs_cq {
+	struct list_head entry;
+	struct ib_cq *ib;
+	unsigned int size;
+	unsigned int used;
+};
+
+/**
+ * struct kverbs_cq_set - the completion queues that an owner shares out
+ * @lock: guards @cqs
+ * @cqs: struct kverbs_cq, of all devices; one leaves when nobody uses it
+ *
+ * A queue never overflows: every work request that can be outstanding has its
+ * completion promised before the QP is made. Where one queue does not suffice
+ * for all connections there are more.
+ */
+struct kverbs_cq_set {
+	struct mutex lock;
+	struct list_head cqs;
+};
+
+void kverbs_cq_set_init(struct kverbs_cq_set *set);
+struct kverbs_cq *kverbs_cq_get(struct kverbs_cq_set *set, struct ib_device *ib,
+				unsigned int nr);
+void kverbs_cq_put(struct kverbs_cq_set *set, struct kverbs_cq *cq, unsigned int nr);
+
+#endif /* KVERBS_CQ_H */

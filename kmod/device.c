@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The devices that kverbs may use, and how they go away. */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/slab.h>
+
+#include "device.h"
+
+/* Pages of one MR: bounds the scatterlist that registering it takes. */
+#define MR_PAGES_MAX	4096U
+
+/* Guards the list and, while it is held, every device in it against removal. */
+static DEFINE_MUTEX(registry_lock);
+static LIST_HEAD(registry);
+
+static void device_release(struct kref *ref)
+{
+	kfree(container_of(ref, struct kverbs_device, ref));
+}
+
+static struct kverbs_device *find_device(struct ib_device *ib)
+{
+	struct kverbs_device *dev;
+
+	lockdep_assert_held(&registry_lock);
+	list_for_each_entry(dev, &registry, entry)
+		if (dev->ib == ib)
+			return dev;
+	return NULL;
+}
+
+static int enter(struct kverbs_device *dev, struct kverbs_tenant *tenant,
+		 enum kverbs_tenant_kind kind)
+{
+	int ret = -ENODEV;
+
+	spin_lock(&dev->lock);
+	if (!dev->removing) {
+		tenant->dev = dev;
+		list_add_tail(&tenant->entry, &dev->tenants[kind]);
+		kref_get(&dev->ref);
+		ret = 0;
+	}
+	spin_unlock(&dev->lock);
+	return ret;
+}
+
+/**
+ * kverbs_device_enter() - become a tenant of a device
+ * @ib: the device; the caller knows that it is still there
+ * @tenant: what enters; leaves by kverbs_device_leave()
+ * @kind: when it must leave
+ * @evict: how it is told to
+ *
+ * Context: process, may sleep.
+ * Return: 0, or -ENODEV if kverbs cannot use the device or it is going.
+ */
+int kverbs_device_enter(struct ib_device *ib, struct kverbs_tenant *tenant,
+			enum kverbs_tenant_kind kind,
+			void (*evict)(struct kverbs_tenant *tenant))
+{
+	struct kverbs_device *dev;
+	int ret = -ENODEV;
+
+	tenant->evict = evict;
+	tenant->evicted = false;
+	mutex_lock(&registry_lock);
+	dev = find_device(ib);
+	if (dev)
+		ret = enter(dev, tenant, kind);
+	mutex_unlock(&registry_lock);
+	return ret;
+}
+
+/**
+ * kverbs_device_leave() - stop being a tenant
+ * @tenant: which holds nothing of the device any more; not a tenant is fine
+ *
+ * Context: process, may sleep.
+ */
+void kverbs_device_leave(struct kverbs_tenant *tenant)
+{
+	struct kverbs_device *dev = tenant->dev;
+
+	if (!dev)
+		return;
+	spin_lock(&dev->lock);
+	list_del(&tenant->entry);
+	tenant->dev = NULL;
+	wake_up(&dev->left);
+	spin_unlock(&dev->lock);
+	kref_put(&dev->ref, device_release);
+}
+
+/**
+ * kverbs_device_next() - find a device by its index
+ * @index: smallest index that will do
+ *
+ * Return: the device with a reference that keeps it registered, so that the
+ * caller must ib_device_put() it soon, or NULL.
+ */
+struct ib_device *kverbs_device_next(u32 index)
+{
+	struct kverbs_device *dev;
+	struct ib_device *best = NULL;
+
+	mutex_lock(&registry_lock);
+	list_for_each_entry(dev, &registry, entry)
+		if (dev->ib->index >= index && (!best || dev->ib->index < best->index))
+			best = dev->ib;
+	if (best && !ib_device_try_get(best))
+		best = NULL;
+	mutex_unlock(&registry_lock);
+	return best;
+}
+
+/**
+ * kverbs_device_count() - how many devices kverbs can use now
+ *
+ * Return: their number.
+ */
+u32 kverbs_device_count(void)
+{
+	u32 n;
+
+	mutex_lock(&registry_lock);
+	n = list_count_nodes(&registry);
+	mutex_unlock(&registry_lock);
+	return n;
+}
+
+/**
+ * kverbs_device_is_iwarp() - whether a port speaks iWARP
+ * @ib: the device
+ * @port: the port
+ *
+ * Return: true if so.
+ */
+bool kverbs_device_is_iwarp(struct ib_device *ib, u32 port)
+{
+	return rdma_protocol_iwarp(ib, port);
+}
+
+/**
+ * kverbs_device_mr_pages() - pages that one memory region covers at most
+ * @ib: the device
+ *
+ * Return: pages of PAGE_SIZE.
+ */
+u32 kverbs_device_mr_pages(struct ib_device *ib)
+{
+	return min(ib->attrs.max_fast_reg_page_list_len, MR_PAGES_MAX);
+}
+
+static bool usable(struct ib_device *ib)
+{
+	u32 port;
+
+	if (!(ib->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
+		return false;
+	rdma_for_each_port(ib, port)
+		if (rdma_cap_ib_cm(ib, port) || rdma_cap_iw_cm(ib, port))
+			return true;
+	return false;
+}
+
+static int add_device(struct ib_device *ib)
+{
+	struct kverbs_device *dev;
+	int kind;
+
+	if (!usable(ib))
+		return -EOPNOTSUPP;
+	dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+	if (!dev)
+		return -ENOMEM;
+	dev->ib = ib;
+	kref_init(&dev->ref);
+	spin_lock_init(&dev->lock);
+	init_waitqueue_head(&dev->left);
+	for (kind = 0; kind < KVERBS_TENANT_KINDS; kind++)
+		INIT_LIST_HEAD(&dev->tenants[kind]);
+
+	mutex_lock(&registry_lock);
+	list_add_tail(&dev->entry, &registry);
+	mutex_unlock(&registry_lock);
+	return 0;
+}
+
+static void evict_all(struct kverbs_device *dev, enum kverbs_tenant_kind kind)
+{
+	struct kverbs_tenant *tenant;
+
+	spin_lock(&dev->lock);
+	list_for_each_entry(tenant, &dev->tenants[kind], entry) {
+		if (!tenant->evicted) {
+			tenant->evicted = true;
+			tenant->evict(tenant);
+		}
+	}
+	spin_unlock(&dev->lock);
+}
+
+static bool all_left(struct kverbs_device *dev, enum kverbs_tenant_kind kind)
+{
+	bool empty;
+
+	spin_lock(&dev->lock);
+	empty = list_empty(&dev->tenants[kind]);
+	spin_unlock(&dev->lock);
+	return empty;
+}
+
+/* Needs nothing from user space: tenants leave by work that they queue. */
+static void remove_device(struct ib_device *ib, void *client_data)
+{
+	struct kverbs_device *dev;
+	int kind;
+
+	mutex_lock(&registry_lock);
+	dev = find_device(ib);
+	if (dev) {
+		list_del(&dev->entry);
+		spin_lock(&dev->lock);
+		dev->removing = true;
+		spin_unlock(&dev->lock);
+	}
+	mutex_unlock(&registry_lock);
+	if (!dev)
+		return;
+
+	for (kind = 0; kind < KVERBS_TENANT_KINDS; kind++) {
+		evict_all(dev, kind);
+		wait_event(dev->left, all_left(dev, kind));
+	}
+	kref_put(&dev->ref, device_release);
+}
+
+static struct ib_client client = {
+	.name	= KBUILD_MODNAME,
+	.add	= add_device,
+	.remove	= remove_device,
+};
+
+/**
+ * kverbs_device_init() - begin to follow the devices of the system
+ *
+ * Return: 0 or -errno.
+ */
+int kverbs_device_init(void)
+{
+	return ib_register_client(&client);
+}
+
+/**
+ * kverbs_device_exit() - stop following devices
+ */
+void kverbs_device_exit(void)
+{
+	ib_unregister_client(&client);
+}

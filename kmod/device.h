@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef KVERBS_DEVICE_H
+#define KVERBS_DEVICE_H
+
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <rdma/ib_verbs.h>
+
+/**
+ * enum kverbs_tenant_kind - in which order tenants leave a device
+ * @KVERBS_TENANT_CM: connections and listeners, first of all
+ * @KVERBS_TENANT_MAP: DMA mappings, which those used
+ * @KVERBS_TENANT_KINDS: how many kinds there are
+ */
+enum kverbs_tenant_kind {
+	KVERBS_TENANT_CM,
+	KVERBS_TENANT_MAP,
+	KVERBS_TENANT_KINDS,
+};
+
+/**
+ * struct kverbs_device - an RDMA device that kverbs may use
+ * @ib: the device
+ * @ref: keeps this struct, not @ib
+ * @entry: in the registry, by age
+ * @lock: guards @removing and @tenants; held around @evict, so outside the locks
+ *	that those take
+ * @removing: no more tenants are taken
+ * @tenants: all that must have left before the device may go, by kind
+ * @left: woken when a tenant leaves
+ *
+ * Made by the ib_client's add, ended by its remove, which waits for all tenants.
+ * A tenant therefore may use @ib until it leaves.
+ */
+struct kverbs_device {
+	struct ib_device *ib;
+	struct kref ref;
+	struct list_head entry;
+	spinlock_t lock;
+	bool removing;
+	struct list_head tenants[KVERBS_TENANT_KINDS];
+	wait_queue_head_t left;
+};
+
+/**
+ * struct kverbs_tenant - something that holds resources of a device
+ * @entry: in the device's list of its kind
+ * @dev: the device, NULL when not on one
+ * @evict: told once that the device is going; must queue work that ends in
+ *	kverbs_device_leave(), and not sleep
+ * @evicted: @evict was called
+ */
+struct kverbs_tenant {
+	struct list_head entry;
+	struct kverbs_device *dev;
+	void (*evict)(struct kverbs_tenant *tenant);
+	bool evicted;
+};
+
+int kverbs_device_enter(struct ib_device *ib, struct kverbs_tenant *tenant,
+			enum kverbs_tenant_kind kind,
+			void (*evict)(struct kverbs_tenant *tenant));
+void kverbs_device_leave(struct kverbs_tenant *tenant);
+struct ib_device *kverbs_device_next(u32 index);
+u32 kverbs_device_count(void);
+bool kverbs_device_is_iwarp(struct ib_device *ib, u32 port);
+u32 kverbs_device_mr_pages(struct ib_device *ib);
+
+int kverbs_device_init(void);
+void kverbs_device_exit(void);
+
+#endif /* KVERBS_DEVICE_H */

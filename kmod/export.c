@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Remote access to a range of a region: registered exactly, taken back surely. */
+#include <linux/slab.h>
+
+#include "conn.h"
+#include "export.h"
+#include "map.h"
+#include "region.h"
+
+static int access_rights(u32 rights)
+{
+	int access = 0;
+
+	if (rights & KVERBS_REMOTE_READ)
+		access |= IB_ACCESS_REMOTE_READ;
+	if (rights & KVERBS_REMOTE_WRITE)
+		access |= IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE;
+	return access;
+}
+
+/**
+ * kverbs_export_count() - how many segments a range takes
+ * @conn: a connection that has its QP
+ * @region: the region
+ * @offset: first byte
+ * @length: bytes, at least 1, within the region
+ *
+ * Return: their number.
+ */
+unsigned int kverbs_export_count(struct kverbs_conn *conn,
+				 struct kverbs_region *region, u64 offset, u64 length)
+{
+	u64 size = (u64)conn->pool.pages << PAGE_SHIFT;
+	u64 skip = offset_in_page(region->page_offset + offset);
+
+	return div64_u64(skip + length + size - 1, size);
+}
+
+static int map_segments(struct kverbs_export *export, struct kverbs_map *map,
+			u64 offset, u64 length, int access)
+{
+	struct kverbs_mr_pool *pool = &export->conn->pool;
+	u64 size = (u64)pool->pages << PAGE_SHIFT;
+	u64 skip = offset_in_page(map->region->page_offset + offset);
+
+	while (length) {
+		u64 part = min(size - skip, length);
+		struct kverbs_mr *mr;
+
+		mr = kverbs_mr_get(pool, map, offset, part, access);
+		if (IS_ERR(mr))
+			return PTR_ERR(mr);
+		export->mrs[export->nr++] = mr;
+		offset += part;
+		length -= part;
+		skip = 0;
+		cond_resched();
+	}
+	return 0;
+}
+
+/* Links the work requests of mrs[from..] and says how many one chain takes. */
+static unsigned int link_chain(struct kverbs_export *export, unsigned int from)
+{
+	unsigned int nr = min_t(unsigned int, export->nr - from, KVERBS_CONTROL_WRS);
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		struct kverbs_mr *mr = export->mrs[from + i];
+
+		mr->wr.wr.next = i + 1 < nr ? &export->mrs[from + i + 1]->wr.wr : NULL;
+		mr->state = KVERBS_MR_POSTED;
+	}
+	return nr;
+}
+
+/* After a failure the state of what was posted is unknown until the QP is gone. */
+static int post_all(struct kverbs_export *export, enum kverbs_mr_state then)
+{
+	struct kverbs_queue *queue = &export->conn->queue;
+	unsigned int from, nr, i;
+	int ret;
+
+	for (from = 0; from < export->nr; from += nr) {
+		nr = link_chain(export, from);
+		ret = kverbs_queue_control(queue, &export->mrs[from]->wr.wr,
+					   &export->mrs[from + nr - 1]->wr.wr);
+		if (ret)
+			return ret;
+		for (i = 0; i < nr; i++)
+			export->mrs[from + i]->state = then;
+	}
+	return 0;
+}
+
+static void free_unposted(struct kverbs_export *export)
+{
+	unsigned int i;
+
+	for (i = 0; i < export->nr; i++)
+		if (export->mrs[i]->state == KVERBS_MR_MAPPED)
+			kverbs_mr_free(&export->conn->pool, export->mrs[i]);
+}
+
+static int fill_export(struct kverbs_export *export, struct kverbs_region *region,
+		       u64 offset, u64 length, u32 rights)
+{
+	struct kverbs_conn *conn = export->conn;
+	struct kverbs_map *map;
+	int ret;
+
+	map = kverbs_map_get(region, conn->pool.pd->device);
+	if (IS_ERR(map))
+		return PTR_ERR(map);
+	ret = map_segments(export, map, offset, length, access_rights(rights));
+	if (!ret)
+		ret = post_all(export, KVERBS_MR_VALID);
+	if (ret)
+		free_unposted(export);
+	return ret;
+}
+
+static struct kverbs_export *export_locked(struct kverbs_conn *conn,
+					   struct kverbs_region *region, u64 offset,
+					   u64 length, u32 rights)
+{
+	struct kverbs_export *export;
+	int ret;
+
+	ret = kverbs_queue_check_up(&conn->queue);
+	if (ret)
+		return ERR_PTR(ret);
+	export = kvzalloc(struct_size(export, mrs,
+				      kverbs_export_count(conn, region, offset, length)),
+			  GFP_KERNEL_ACCOUNT);
+	if (!export)
+		return ERR_PTR(-ENOMEM);
+	export->conn = conn;
+	ret = fill_export(export, region, offset, length, rights);
+	if (ret) {
+		kvfree(export);
+		return ERR_PTR(ret);
+	}
+	return export;
+}
+
+/**
+ * kverbs_export_create() - register a range for the peer
+ * @conn: the connection
+ * @region: the region, counted in its uses by the caller
+ * @offset: first byte
+ * @length: bytes, at least 1, within the region
+ * @rights: KVERBS_REMOTE_*, which the region allows
+ *
+ * Context: process, may sleep and be killed.
+ * Return: the export, whose keys work, or an ERR_PTR: -ENOTCONN, -ENOMEM, -EINTR,
+ * -EIO (the connection ends).
+ */
+struct kverbs_export *kverbs_export_create(struct kverbs_conn *conn,
+					   struct kverbs_region *region, u64 offset,
+					   u64 length, u32 rights)
+{
+	struct kverbs_export *export;
+
+	down_read(&conn->use);
+	if (mutex_lock_killable(&conn->control_lock)) {
+		export = ERR_PTR(-EINTR);
+	} else {
+		export = export_locked(conn, region, offset, length, rights);
+		mutex_unlock(&conn->control_lock);
+	}
+	up_read(&conn->use);
+	return export;
+}
+
+static void prepare_invalidate(struct kverbs_export *export)
+{
+	unsigned int i;
+
+	for (i = 0; i < export->nr; i++) {
+		struct kverbs_mr *mr = export->mrs[i];
+
+		mr->wr.wr = (struct ib_send_wr) {
+			.opcode = IB_WR_LOCAL_INV,
+			.ex.invalidate_rkey = mr->ib->rkey,
+		};
+	}
+}
+
+static int invalidate(struct kverbs_export *export)
+{
+	unsigned int i;
+	int ret;
+
+	ret = kverbs_queue_check_up(&export->conn->queue);
+	if (ret)
+		return ret;
+	prepare_invalidate(export);
+	ret = post_all(export, KVERBS_MR_FREE);
+	if (ret)
+		return ret;
+	for (i = 0; i < export->nr; i++)
+		kverbs_mr_recycle(&export->conn->pool, export->mrs[i]);
+	return 0;
+}
+
+/**
+ * kverbs_export_destroy() - take remote access back and free the export
+ * @export: the export, freed whatever is returned
+ *
+ * Context: process, may sleep and be killed.
+ * Return: 0: the peer cannot reach the memory any more, if need be because the
+ * connection was closed for it; -EINTR killed: then it cannot once the
+ * connection has ended.
+ */
+int kverbs_export_destroy(struct kverbs_export *export)
+{
+	struct kverbs_conn *conn = export->conn;
+	int ret = -EINTR;
+
+	down_read(&conn->use);
+	if (!mutex_lock_killable(&conn->control_lock)) {
+		ret = invalidate(export);
+		mutex_unlock(&conn->control_lock);
+	}
+	up_read(&conn->use);
+	if (ret && ret != -EINTR) {
+		kverbs_conn_close(conn);
+		ret = 0;
+	}
+	kvfree(export);
+	return ret;
+}

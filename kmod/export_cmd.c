@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Exports, as user space makes and ends them. */
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "chardev.h"
+#include "conn_cmd.h"
+#include "export.h"
+#include "export_cmd.h"
+#include "region.h"
+#include "region_cmd.h"
+
+#define RIGHTS	(KVERBS_REMOTE_READ | KVERBS_REMOTE_WRITE)
+
+static int export_destroy(struct kverbs_object *obj)
+{
+	struct kverbs_export_obj *export_obj =
+		container_of(obj, struct kverbs_export_obj, obj);
+	struct kverbs_conn_obj *conn_obj = export_obj->conn_obj;
+	int ret;
+
+	mutex_lock(&conn_obj->export_lock);
+	list_del_init(&export_obj->entry);
+	mutex_unlock(&conn_obj->export_lock);
+	ret = kverbs_export_destroy(export_obj->export);
+	kverbs_conn_obj_put_ref(conn_obj);
+	kfree(export_obj);
+	return ret;
+}
+
+static const struct kverbs_object_ops export_ops = {
+	.destroy	= export_destroy,
+};
+
+static int copy_segments(const struct kverbs_export *export, u64 uptr)
+{
+	struct kverbs_segment __user *segs = u64_to_user_ptr(uptr);
+	unsigned int i;
+
+	for (i = 0; i < export->nr; i++) {
+		struct kverbs_segment seg = {
+			.addr = export->mrs[i]->ib->iova,
+			.length = export->mrs[i]->ib->length,
+			.rkey = export->mrs[i]->ib->rkey,
+		};
+
+		if (copy_to_user(&segs[i], &seg, sizeof(seg)))
+			return -EFAULT;
+		cond_resched();
+	}
+	return 0;
+}
+
+static int new_export_obj(struct kverbs_ucmd *ucmd, struct kverbs_conn_obj *conn_obj,
+			  struct kverbs_export *export)
+{
+	struct kverbs_cmd_export *cmd = ucmd->cmd;
+	struct kverbs_export_obj *export_obj;
+	int ret;
+
+	ret = copy_segments(export, cmd->segs_uptr);
+	if (ret)
+		return ret;
+	export_obj = kzalloc(sizeof(*export_obj), GFP_KERNEL_ACCOUNT);
+	if (!export_obj)
+		return -ENOMEM;
+	ret = kverbs_object_reserve(ucmd->file, &export_obj->obj, KVERBS_OBJ_EXPORT,
+				    &export_ops);
+	if (ret) {
+		kfree(export_obj);
+		return ret;
+	}
+	export_obj->export = export;
+	export_obj->conn_obj = conn_obj;
+	kref_get(&conn_obj->ref);
+	mutex_lock(&conn_obj->export_lock);
+	list_add_tail(&export_obj->entry, &conn_obj->exports);
+	mutex_unlock(&conn_obj->export_lock);
+	cmd->out_id = export_obj->obj.id;
+	ucmd->new = &export_obj->obj;
+	return 0;
+}
+
+static int check_room(struct kverbs_cmd_export *cmd, struct kverbs_conn *conn,
+		      struct kverbs_region *region)
+{
+	unsigned int nr = 0;
+	int ret;
+
+	down_read(&conn->use);
+	ret = kverbs_queue_check_up(&conn->queue);
+	if (!ret)
+		nr = kverbs_export_count(conn, region, cmd->offset, cmd->length);
+	up_read(&conn->use);
+	if (!ret && cmd->segs_len < nr)
+		ret = -EMSGSIZE;
+	cmd->segs_len = nr;
+	return ret;
+}
+
+static int export_region(struct kverbs_ucmd *ucmd, struct kverbs_conn_obj *conn_obj,
+			 struct kverbs_region *region)
+{
+	struct kverbs_cmd_export *cmd = ucmd->cmd;
+	struct kverbs_export *export;
+	int ret;
+
+	if (!cmd->length || !kverbs_region_covers(region, cmd->offset, cmd->length))
+		return -EINVAL;
+	if (cmd->access & KVERBS_REMOTE_WRITE && !region->writable)
+		return -EINVAL;
+	ret = check_room(cmd, conn_obj->conn, region);
+	if (ret)
+		return ret;
+	kverbs_region_use(region);
+	export = kverbs_export_create(conn_obj->conn, region, cmd->offset, cmd->length,
+				      cmd->access);
+	kverbs_region_unuse(region);
+	if (IS_ERR(export))
+		return PTR_ERR(export);
+	ret = new_export_obj(ucmd, conn_obj, export);
+	if (ret)
+		kverbs_export_destroy(export);
+	return ret;
+}
+
+/**
+ * kverbs_cmd_export() - KVERBS_EXPORT
+ * @ucmd: the ioctl
+ *
+ * Return: 0 or -errno.
+ */
+int kverbs_cmd_export(struct kverbs_ucmd *ucmd)
+{
+	struct kverbs_cmd_export *cmd = ucmd->cmd;
+	struct kverbs_region_obj *region_obj;
+	struct kverbs_conn_obj *conn_obj;
+	int ret;
+
+	if (cmd->flags || cmd->__reserved || !cmd->access || cmd->access & ~RIGHTS)
+		return -EINVAL;
+	conn_obj = kverbs_conn_obj_get(ucmd->file, cmd->conn_id);
+	if (IS_ERR(conn_obj))
+		return PTR_ERR(conn_obj);
+	region_obj = kverbs_region_obj_get(ucmd->file, cmd->region_id);
+	if (IS_ERR(region_obj)) {
+		ret = PTR_ERR(region_obj);
+		goto out_put_conn;
+	}
+	ret = export_region(ucmd, conn_obj, region_obj->region);
+	kverbs_object_put(&region_obj->obj);
+out_put_conn:
+	kverbs_object_put(&conn_obj->obj);
+	return ret;
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What the module and the devices can do. */
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <rdma/ib_cache.h>
+
+#include "chardev.h"
+#include "device.h"
+#include "listen_cmd.h"
+#include "ring.h"
+#include "version.h"
+
+#define OPCODES	(BIT_ULL(KVERBS_OP_SEND) | BIT_ULL(KVERBS_OP_RECV) |	\
+		 BIT_ULL(KVERBS_OP_WRITE) | BIT_ULL(KVERBS_OP_WRITE_IMM) |	\
+		 BIT_ULL(KVERBS_OP_READ))
+
+/**
+ * kverbs_cmd_info() - KVERBS_INFO
+ * @ucmd: the ioctl
+ *
+ * Return: 0 or -errno.
+ */
+int kverbs_cmd_info(struct kverbs_ucmd *ucmd)
+{
+	struct kverbs_cmd_info *cmd = ucmd->cmd;
+
+	if (cmd->flags)
+		return -EINVAL;
+	cmd->out_abi = KVERBS_ABI_VERSION;
+	cmd->out_nr_devices = kverbs_device_count();
+	cmd->out_features = 0;
+	cmd->out_opcodes = OPCODES;
+	cmd->out_max_objects = KVERBS_MAX_OBJECTS;
+	cmd->out_max_sq_entries = KVERBS_MAX_SQ_ENTRIES;
+	cmd->out_max_cq_entries = KVERBS_MAX_CQ_ENTRIES;
+	cmd->out_max_backlog = KVERBS_MAX_BACKLOG;
+	memset(cmd->out_version, 0, sizeof(cmd->out_version));
+	strscpy(cmd->out_version, KVERBS_VERSION, sizeof(cmd->out_version));
+	return 0;
+}
+
+static u8 port_transport(struct ib_device *ib, u32 port)
+{
+	if (rdma_protocol_iwarp(ib, port))
+		return KVERBS_TRANSPORT_IWARP;
+	if (rdma_protocol_roce(ib, port))
+		return KVERBS_TRANSPORT_ROCE;
+	if (rdma_protocol_ib(ib, port))
+		return KVERBS_TRANSPORT_IB;
+	return KVERBS_TRANSPORT_UNKNOWN;
+}
+
+/* In 100 Mb/s, as the kernel's rate attribute in sysfs counts. */
+static u32 port_rate(const struct ib_port_attr *attr)
+{
+	static const struct {
+		u16 speed;
+		u32 rate;
+	} rates[] = {
+		{ IB_SPEED_SDR, 25 }, { IB_SPEED_DDR, 50 }, { IB_SPEED_QDR, 100 },
+		{ IB_SPEED_FDR10, 100 }, { IB_SPEED_FDR, 140 }, { IB_SPEED_EDR, 250 },
+		{ IB_SPEED_HDR, 500 }, { IB_SPEED_NDR, 1000 },
+	};
+	int width = ib_width_enum_to_int(attr->active_width);
+	unsigned int i;
+
+	for (i = 0; width > 0 && i < ARRAY_SIZE(rates); i++)
+		if (attr->active_speed == rates[i].speed)
+			return rates[i].rate * width;
+	return 0;
+}
+
+/* iWARP drivers need not say; any used GID slot names the interface. */
+static void port_netdev(struct ib_device *ib, u32 port, struct kverbs_port *out)
+{
+	const struct ib_gid_attr *gid;
+	struct net_device *ndev;
+
+	gid = rdma_get_gid_attr(ib, port, 0);
+	if (IS_ERR(gid))
+		return;
+	rcu_read_lock();
+	ndev = rcu_dereference(gid->ndev);
+	if (ndev) {
+		out->ifindex = ndev->ifindex;
+		strscpy(out->ifname, ndev->name, sizeof(out->ifname));
+	}
+	rcu_read_unlock();
+	rdma_put_gid_attr(gid);
+}
+
+static int query_port(struct ib_device *ib, u32 port, struct kverbs_port *out)
+{
+	struct ib_port_attr attr;
+	int ret;
+
+	ret = ib_query_port(ib, port, &attr);
+	if (ret)
+		return ret;
+	*out = (struct kverbs_port) {
+		.port = port,
+		.transport = port_transport(ib, port),
+		.state = attr.state,
+		.phys_state = attr.phys_state,
+		.max_mtu = ib_mtu_enum_to_int(attr.max_mtu),
+		.active_mtu = ib_mtu_enum_to_int(attr.active_mtu),
+		.max_msg_size = attr.max_msg_sz,
+		.rate_100mbps = port_rate(&attr),
+		.lid = attr.lid,
+		.sm_lid = attr.sm_lid,
+		.gid_table_len = attr.gid_tbl_len,
+	};
+	port_netdev(ib, port, out);
+	return 0;
+}
+
+static int copy_ports(struct ib_device *ib, struct kverbs_cmd_device_query *cmd)
+{
+	struct kverbs_port __user *ports = u64_to_user_ptr(cmd->ports_uptr);
+	struct kverbs_port out;
+	u32 port, nr = 0;
+	int ret;
+
+	rdma_for_each_port(ib, port) {
+		ret = query_port(ib, port, &out);
+		if (ret)
+			return ret;
+		if (nr < cmd->ports_len && copy_to_user(&ports[nr], &out, sizeof(out)))
+			return -EFAULT;
+		nr++;
+	}
+	ret = nr > cmd->ports_len ? -EMSGSIZE : 0;
+	cmd->ports_len = nr;
+	return ret;
+}
+
+static u32 gid_type(const struct ib_gid_attr *gid)
+{
+	switch (gid->gid_type) {
+	case IB_GID_TYPE_ROCE:
+		return KVERBS_GID_ROCE_V1;
+	case IB_GID_TYPE_ROCE_UDP_ENCAP:
+		return KVERBS_GID_ROCE_V2;
+	default:
+		return KVERBS_GID_IB;
+	}
+}
+
+static void fill_gid(const struct ib_gid_attr *gid, struct kverbs_gid *out)
+{
+	struct net_device *ndev;
+
+	*out = (struct kverbs_gid) {
+		.port = gid->port_num,
+		.index = gid->index,
+		.type = gid_type(gid),
+	};
+	memcpy(out->gid, gid->gid.raw, sizeof(out->gid));
+	rcu_read_lock();
+	ndev = rcu_dereference(gid->ndev);
+	if (ndev)
+		out->ifindex = ndev->ifindex;
+	rcu_read_unlock();
+}
+
+static int copy_gid(struct ib_device *ib, u32 port, u32 index,
+		    struct kverbs_cmd_device_query *cmd, u32 *nr)
+{
+	struct kverbs_gid __user *gids = u64_to_user_ptr(cmd->gids_uptr);
+	const struct ib_gid_attr *gid;
+	struct kverbs_gid out;
+
+	gid = rdma_get_gid_attr(ib, port, index);
+	if (IS_ERR(gid))
+		return 0;
+	fill_gid(gid, &out);
+	rdma_put_gid_attr(gid);
+	if (*nr < cmd->gids_len && copy_to_user(&gids[*nr], &out, sizeof(out)))
+		return -EFAULT;
+	(*nr)++;
+	return 0;
+}
+
+static int copy_gids(struct ib_device *ib, struct kverbs_cmd_device_query *cmd)
+{
+	u32 port, index, nr = 0;
+	struct ib_port_attr attr;
+	int ret;
+
+	rdma_for_each_port(ib, port) {
+		ret = ib_query_port(ib, port, &attr);
+		for (index = 0; !ret && index < attr.gid_tbl_len; index++)
+			ret = copy_gid(ib, port, index, cmd, &nr);
+		if (ret)
+			return ret;
+	}
+	ret = nr > cmd->gids_len ? -EMSGSIZE : 0;
+	cmd->gids_len = nr;
+	return ret;
+}
+
+static u32 device_caps(struct ib_device *ib)
+{
+	u32 caps = 0;
+
+	if (ib->attrs.atomic_cap != IB_ATOMIC_NONE)
+		caps |= KVERBS_CAP_ATOMIC;
+	if (ib->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS)
+		caps |= KVERBS_CAP_REMOTE_INV;
+	if (ib_uses_virt_dma(ib))
+		caps |= KVERBS_CAP_VIRT_DMA;
+	return caps;
+}
+
+static void fill_identity(struct ib_device *ib, struct kverbs_cmd_device_query *cmd)
+{
+	char fw[IB_FW_VERSION_NAME_MAX] = "";
+
+	memset(cmd->out_name, 0, sizeof(cmd->out_name));
+	memset(cmd->out_fw_version, 0, sizeof(cmd->out_fw_version));
+	strscpy(cmd->out_name, dev_name(&ib->dev), sizeof(cmd->out_name));
+	ib_get_device_fw_str(ib, fw);
+	strscpy(cmd->out_fw_version, fw, sizeof(cmd->out_fw_version));
+	memcpy(cmd->out_node_guid, &ib->node_guid, sizeof(cmd->out_node_guid));
+	memcpy(cmd->out_sys_image_guid, &ib->attrs.sys_image_guid,
+	       sizeof(cmd->out_sys_image_guid));
+	cmd->out_index = ib->index;
+	cmd->out_vendor_id = ib->attrs.vendor_id;
+	cmd->out_vendor_part_id = ib->attrs.vendor_part_id;
+	cmd->out_hw_version = ib->attrs.hw_ver;
+}
+
+static void fill_limits(struct ib_device *ib, struct kverbs_cmd_device_query *cmd)
+{
+	const struct ib_device_attr *attrs = &ib->attrs;
+
+	cmd->out_caps = device_caps(ib);
+	cmd->out_max_qp = attrs->max_qp;
+	cmd->out_max_qp_wr = attrs->max_qp_wr;
+	cmd->out_max_send_sge = attrs->max_send_sge;
+	cmd->out_max_read_sge = attrs->max_sge_rd ?: attrs->max_send_sge;
+	cmd->out_max_cqe = attrs->max_cqe;
+	cmd->out_max_mr = attrs->max_mr;
+	cmd->out_max_mr_pages = kverbs_device_mr_pages(ib);
+	cmd->out_max_rd_atomic = attrs->max_qp_rd_atom;
+	cmd->out_max_init_rd_atomic = attrs->max_qp_init_rd_atom;
+}
+
+/**
+ * kverbs_cmd_device_query() - KVERBS_DEVICE_QUERY
+ * @ucmd: the ioctl
+ *
+ * Return: 0 or -errno.
+ */
+int kverbs_cmd_device_query(struct kverbs_ucmd *ucmd)
+{
+	struct kverbs_cmd_device_query *cmd = ucmd->cmd;
+	struct ib_device *ib;
+	int ret, err;
+
+	ib = kverbs_device_next(cmd->index);
+	if (!ib)
+		return -ENODEV;
+	fill_identity(ib, cmd);
+	fill_limits(ib, cmd);
+	ret = copy_ports(ib, cmd);
+	err = copy_gids(ib, cmd);
+	ib_device_put(ib);
+	if (ret && ret != -EMSGSIZE)
+		return ret;
+	return err ?: ret;
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What the KUnit suites call; built for them alone. */
+#include <kunit/visibility.h>
+#include <linux/module.h>
+
+#include "chardev.h"
+#include "conn_cmd.h"
+#include "map.h"
+#include "region.h"
+#include "ring.h"
+#include "wr.h"
+
+/* Into a namespace that only the suites import. */
+#define SHOW(symbol)	EXPORT_SYMBOL_IF_KUNIT(symbol)
+
+SHOW(kverbs_addr_in);
+SHOW(kverbs_addr_out);
+
+SHOW(kverbs_cmd_ring_create);
+SHOW(kverbs_cmd_submit);
+
+SHOW(kverbs_cq_get);
+SHOW(kverbs_cq_put);
+SHOW(kverbs_cq_set_init);
+
+SHOW(kverbs_local_forget);
+SHOW(kverbs_local_get);
+SHOW(kverbs_local_set_destroy);
+SHOW(kverbs_local_set_init);
+SHOW(kverbs_local_sge);
+
+SHOW(kverbs_map_find);
+SHOW(kverbs_map_get);
+SHOW(kverbs_map_sges);
+
+SHOW(kverbs_mr_free);
+SHOW(kverbs_mr_get);
+SHOW(kverbs_mr_pool_destroy);
+SHOW(kverbs_mr_pool_init);
+SHOW(kverbs_mr_recycle);
+
+SHOW(kverbs_object_destroy);
+SHOW(kverbs_object_destroy_all);
+SHOW(kverbs_object_get);
+SHOW(kverbs_object_publish);
+SHOW(kverbs_object_put);
+SHOW(kverbs_object_reserve);
+SHOW(kverbs_object_table_exit);
+SHOW(kverbs_object_table_init);
+SHOW(kverbs_object_unreserve);
+
+SHOW(kverbs_queue_await_posted);
+SHOW(kverbs_queue_check_up);
+SHOW(kverbs_queue_close);
+SHOW(kverbs_queue_control);
+SHOW(kverbs_queue_fail_parked);
+SHOW(kverbs_queue_first_parked);
+SHOW(kverbs_queue_init);
+SHOW(kverbs_queue_open);
+SHOW(kverbs_queue_park);
+SHOW(kverbs_queue_post);
+SHOW(kverbs_queue_post_recv);
+SHOW(kverbs_queue_post_regs);
+SHOW(kverbs_queue_resize);
+SHOW(kverbs_queue_sweep);
+SHOW(kverbs_queue_up);
+
+SHOW(kverbs_region_covers);
+SHOW(kverbs_region_create);
+SHOW(kverbs_region_destroy);
+
+SHOW(kverbs_ring_complete);
+SHOW(kverbs_ring_event);
+SHOW(kverbs_ring_reserve);
+SHOW(kverbs_ring_return_work);
+SHOW(kverbs_ring_take_work);
+SHOW(kverbs_ring_unread);
+SHOW(kverbs_ring_unreserve);
+SHOW(kverbs_ring_wait);
+
+SHOW(kverbs_wr_post);
+SHOW(kverbs_wr_recv);

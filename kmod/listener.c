@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Listening, and handing requests up. */
+#include <linux/slab.h>
+
+#include "listener.h"
+#include "workqueue.h"
+
+static bool take_down(struct kverbs_listener *listener)
+{
+	struct rdma_cm_id *id;
+
+	mutex_lock(&listener->mutex);
+	id = listener->id;
+	listener->id = NULL;
+	if (id)
+		rdma_destroy_id(id);
+	kverbs_device_leave(&listener->tenant);
+	mutex_unlock(&listener->mutex);
+	return id;
+}
+
+static void evict_work(struct work_struct *work)
+{
+	struct kverbs_listener *listener =
+		container_of(work, struct kverbs_listener, evict_work);
+
+	if (take_down(listener))
+		listener->ops->removed(listener);
+}
+
+static void evict(struct kverbs_tenant *tenant)
+{
+	struct kverbs_listener *listener =
+		container_of(tenant, struct kverbs_listener, tenant);
+
+	queue_work(kverbs_workqueue, &listener->evict_work);
+}
+
+static int cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	/* The id of a request inherits the listener's context. */
+	struct kverbs_listener *listener = id->context;
+
+	switch (event->event) {
+	case RDMA_CM_EVENT_CONNECT_REQUEST:
+		return listener->ops->request(listener, id, event);
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+	case RDMA_CM_EVENT_ADDR_CHANGE:
+		queue_work(kverbs_workqueue, &listener->evict_work);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static int bind(struct kverbs_listener *listener, struct sockaddr *addr)
+{
+	struct rdma_cm_id *id = listener->id;
+	int ret;
+
+	/* Not every transport can serve both families by one listener. */
+	ret = rdma_set_afonly(id, 1);
+	if (!ret)
+		ret = rdma_bind_addr(id, addr);
+	if (ret || !id->device)
+		return ret;
+	return kverbs_device_enter(id->device, &listener->tenant, KVERBS_TENANT_CM,
+				   evict);
+}
+
+/**
+ * kverbs_listener_create() - bind a listener
+ * @net: network namespace
+ * @addr: where; changed to what was bound
+ * @backlog: requests that may wait for an answer
+ * @ops: what the owner is told
+ * @owner: the owner
+ *
+ * Context: process, may sleep; bound with the caller's rights.
+ * Return: the listener, which does not listen yet, or an ERR_PTR.
+ */
+struct kverbs_listener *kverbs_listener_create(struct net *net, struct sockaddr *addr,
+					       unsigned int backlog,
+					       const struct kverbs_listener_ops *ops,
+					       void *owner)
+{
+	struct kverbs_listener *listener;
+	int ret = -ENOMEM;
+
+	listener = kzalloc(sizeof(*listener), GFP_KERNEL_ACCOUNT);
+	if (!listener)
+		return ERR_PTR(-ENOMEM);
+	listener->ops = ops;
+	listener->owner = owner;
+	mutex_init(&listener->mutex);
+	INIT_WORK(&listener->evict_work, evict_work);
+	listener->backlog = kverbs_backlog_create(backlog);
+	if (!listener->backlog)
+		goto out_free_listener;
+	listener->id = rdma_create_id(net, cm_handler, listener, RDMA_PS_TCP, IB_QPT_RC);
+	if (IS_ERR(listener->id)) {
+		ret = PTR_ERR(listener->id);
+		goto out_put_backlog;
+	}
+	ret = bind(listener, addr);
+	if (ret)
+		goto out_destroy_id;
+	memcpy(addr, &listener->id->route.addr.src_addr, rdma_addr_size(addr));
+	return listener;
+
+out_destroy_id:
+	rdma_destroy_id(listener->id);
+out_put_backlog:
+	kverbs_backlog_put(listener->backlog);
+out_free_listener:
+	kfree(listener);
+	return ERR_PTR(ret);
+}
+
+/**
+ * kverbs_listener_start() - begin to listen
+ * @listener: the listener
+ *
+ * Return: 0, -EADDRINUSE, -ENODEV (the device went), or what the CM says.
+ */
+int kverbs_listener_start(struct kverbs_listener *listener)
+{
+	int ret = -ENODEV;
+
+	mutex_lock(&listener->mutex);
+	if (listener->id)
+		ret = rdma_listen(listener->id, listener->backlog->max);
+	mutex_unlock(&listener->mutex);
+	return ret;
+}
+
+/**
+ * kverbs_listener_free() - stop listening
+ * @listener: the listener
+ *
+ * Requests that wait for an answer go on waiting.
+ *
+ * Context: process, may sleep.
+ */
+void kverbs_listener_free(struct kverbs_listener *listener)
+{
+	take_down(listener);
+	cancel_work_sync(&listener->evict_work);
+	kverbs_backlog_put(listener->backlog);
+	kfree(listener);
+}

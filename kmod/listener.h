@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef KVERBS_LISTENER_H
+#define KVERBS_LISTENER_H
+
+#include <linux/mutex.h>
+#include <rdma/rdma_cm.h>
+
+#include "conn.h"
+#include "device.h"
+
+struct kverbs_listener;
+
+/**
+ * struct kverbs_listener_ops - what the owner of a listener is told
+ * @request: a peer asks; must adopt the connection, or return an error to have
+ *	it refused. From the CM's handler.
+ * @removed: its device went away and it is dead
+ */
+struct kverbs_listener_ops {
+	int (*request)(struct kverbs_listener *listener, struct rdma_cm_id *id,
+		       const struct rdma_cm_event *event);
+	void (*removed)(struct kverbs_listener *listener);
+};
+
+/**
+ * struct kverbs_listener - a listening CM id
+ * @ops: what the owner is told
+ * @owner: the owner
+ * @backlog: requests that wait for an answer
+ * @tenant: on the device, if it listens on an address of one
+ * @mutex: held while @id is taken down
+ * @id: the CM's id, NULL when dead
+ * @evict_work: takes it down when the device goes
+ *
+ * A listener on any address is on no device and survives them all.
+ */
+struct kverbs_listener {
+	const struct kverbs_listener_ops *ops;
+	void *owner;
+	struct kverbs_backlog *backlog;
+	struct kverbs_tenant tenant;
+	struct mutex mutex;
+	struct rdma_cm_id *id;
+	struct work_struct evict_work;
+};
+
+struct kverbs_listener *kverbs_listener_create(struct net *net, struct sockaddr *addr,
+					       unsigned int backlog,
+					       const struct kverbs_listener_ops *ops,
+					       void *owner);
+int kverbs_listener_start(struct kverbs_listener *listener);
+void kverbs_listener_free(struct kverbs_listener *listener);
+
+#endif /* KVERBS_LISTENER_H */

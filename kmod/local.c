@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Registrations for local access: made once, kept while region and QP live. */
+#include <linux/slab.h>
+
+#include "local.h"
+#include "map.h"
+#include "region.h"
+
+/**
+ * kverbs_local_set_init() - make an empty set
+ * @set: the set
+ * @pool: where its MRs come from
+ */
+void kverbs_local_set_init(struct kverbs_local_set *set, struct kverbs_mr_pool *pool)
+{
+	mutex_init(&set->lock);
+	INIT_LIST_HEAD(&set->locals);
+	set->pool = pool;
+}
+
+static u64 chunk_size(const struct kverbs_local_set *set)
+{
+	return (u64)set->pool->pages << PAGE_SHIFT;
+}
+
+static void free_local(struct kverbs_local *local)
+{
+	unsigned int i;
+
+	list_del(&local->entry);
+	for (i = 0; i < local->nr; i++)
+		if (local->mrs[i])
+			atomic_dec(&local->region->locals);
+	kvfree(local);
+}
+
+/**
+ * kverbs_local_set_destroy() - forget all; the pool frees the MRs
+ * @set: the set, of a connection that is drained
+ */
+void kverbs_local_set_destroy(struct kverbs_local_set *set)
+{
+	struct kverbs_local *local, *next;
+
+	mutex_lock(&set->lock);
+	list_for_each_entry_safe(local, next, &set->locals, entry)
+		free_local(local);
+	mutex_unlock(&set->lock);
+}
+
+/**
+ * kverbs_local_get() - the registrations of a region, none made yet
+ * @set: the set, locked
+ * @region: the region
+ * @sink: for READ on iWARP
+ *
+ * Return: them or ERR_PTR(-ENOMEM).
+ */
+struct kverbs_local *kverbs_local_get(struct kverbs_local_set *set,
+				      struct kverbs_region *region, bool sink)
+{
+	struct kverbs_local *local;
+	unsigned int nr;
+
+	lockdep_assert_held(&set->lock);
+	list_for_each_entry(local, &set->locals, entry)
+		if (local->region == region && local->sink == sink)
+			return local;
+
+	nr = DIV_ROUND_UP_ULL((u64)region->npages << PAGE_SHIFT, set->stride);
+	local = kvzalloc(struct_size(local, mrs, nr), GFP_KERNEL_ACCOUNT);
+	if (!local)
+		return ERR_PTR(-ENOMEM);
+	local->region = region;
+	local->sink = sink;
+	local->nr = nr;
+	list_add(&local->entry, &set->locals);
+	return local;
+}
+
+static int access_rights(const struct kverbs_local *local)
+{
+	int access = 0;
+
+	if (local->region->writable)
+		access |= IB_ACCESS_LOCAL_WRITE;
+	if (local->sink)
+		access |= IB_ACCESS_REMOTE_WRITE;
+	return access;
+}
+
+static struct kverbs_mr *chunk_mr(struct kverbs_local_set *set,
+				  struct kverbs_local *local,
+				  const struct kverbs_map *map, unsigned int chunk)
+{
+	u64 base = local->region->page_offset;
+	u64 start = max(chunk * set->stride, base);
+	u64 end = min(chunk * set->stride + chunk_size(set), base + local->region->length);
+	struct kverbs_mr *mr = local->mrs[chunk];
+
+	if (mr)
+		return mr;
+	mr = kverbs_mr_get(set->pool, map, start - base, end - start,
+			   access_rights(local));
+	if (IS_ERR(mr))
+		return mr;
+	atomic_inc(&local->region->locals);
+	local->mrs[chunk] = mr;
+	return mr;
+}
+
+/**
+ * kverbs_local_sge() - an entry for the first part of a slice
+ * @set: the set, locked
+ * @local: the region's registrations
+ * @slice: what is to be covered; moved on behind the part
+ * @max: at most so many bytes
+ * @sge: filled in; it reaches to the end of a chunk, of the slice, or to @max
+ * @mr: the MR that it names, which must be posted if it is only MAPPED
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
+ */
+int kverbs_local_sge(struct kverbs_local_set *set, struct kverbs_local *local,
+		     struct kverbs_slice *slice, u64 max, struct ib_sge *sge,
+		     struct kverbs_mr **mr)
+{
+	u64 base = local->region->page_offset;
+	u64 pos = base + slice->offset;
+	unsigned int chunk = div64_u64(pos, set->stride);
+	u64 start = max(chunk * set->stride, base);
+	u64 end = chunk * set->stride + chunk_size(set);
+	u64 part = min3(end - pos, slice->left, max);
+
+	lockdep_assert_held(&set->lock);
+	*mr = chunk_mr(set, local, slice->map, chunk);
+	if (IS_ERR(*mr))
+		return PTR_ERR(*mr);
+	*sge = (struct ib_sge) {
+		.addr = (*mr)->ib->iova + (pos - start),
+		.length = part,
+		.lkey = (*mr)->ib->lkey,
+	};
+	slice->offset += part;
+	slice->left -= part;
+	return 0;
+}
+
+static int drop_mrs(struct kverbs_local_set *set, struct kverbs_local *local)
+{
+	unsigned int i;
+
+	for (i = 0; i < local->nr; i++) {
+		struct kverbs_mr *mr = local->mrs[i];
+
+		if (!mr)
+			continue;
+		if (READ_ONCE(mr->state) == KVERBS_MR_POSTED)
+			return -EBUSY;
+		local->mrs[i] = NULL;
+		atomic_dec(&local->region->locals);
+		kverbs_mr_free(set->pool, mr);
+		cond_resched();
+	}
+	return 0;
+}
+
+/**
+ * kverbs_local_forget() - deregister a region that no work uses any more
+ * @set: the set
+ * @region: the region
+ *
+ * Context: process, may sleep.
+ * Return: 0, or -EBUSY if a registration is still in the queue, which only
+ * happens if the connection is on its way down: finish that instead.
+ */
+int kverbs_local_forget(struct kverbs_local_set *set, struct kverbs_region *region)
+{
+	struct kverbs_local *local, *next;
+	int ret = 0;
+
+	mutex_lock(&set->lock);
+	list_for_each_entry_safe(local, next, &set->locals, entry) {
+		if (local->region != region)
+			continue;
+		ret = drop_mrs(set, local);
+		if (ret)
+			break;
+		free_local(local);
+	}
+	mutex_unlock(&set->lock);
+	return ret;
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Loading and unloading: from the bottom of the layers up, and down again. */
+#include <linux/module.h>
+
+#include "chardev.h"
+#include "device.h"
+#include "version.h"
+#include "workqueue.h"
+
+struct workqueue_struct *kverbs_workqueue;
+
+static int __init kverbs_init(void)
+{
+	int ret;
+
+	kverbs_workqueue = alloc_workqueue(KBUILD_MODNAME, WQ_UNBOUND, 0);
+	if (!kverbs_workqueue)
+		return -ENOMEM;
+	ret = kverbs_device_init();
+	if (ret)
+		goto out_destroy_workqueue;
+	ret = kverbs_chardev_init();
+	if (ret)
+		goto out_exit_device;
+	return 0;
+
+out_exit_device:
+	kverbs_device_exit();
+out_destroy_workqueue:
+	destroy_workqueue(kverbs_workqueue);
+	return ret;
+}
+
+static void __exit kverbs_exit(void)
+{
+	kverbs_chardev_exit();
+	kverbs_device_exit();
+	destroy_workqueue(kverbs_workqueue);
+}
+
+module_init(kverbs_init);
+module_exit(kverbs_exit);
+
+MODULE_AUTHOR("The kverbs developers");
+MODULE_DESCRIPTION("RDMA transport for user space, on kernel verbs");
+MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(KVERBS_VERSION);

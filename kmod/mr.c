@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Fast-registration memory regions: pages in, key out, and their way back. */
+#include <linux/random.h>
+#include <linux/slab.h>
+
+#include "map.h"
+#include "mr.h"
+#include "region.h"
+
+/* Free MRs kept per connection; beyond that they cost more than they save. */
+#define FREE_MAX	32
+
+/**
+ * kverbs_mr_pool_init() - make an empty pool
+ * @pool: the pool; it is used only after its @pd and @pages are set
+ */
+void kverbs_mr_pool_init(struct kverbs_mr_pool *pool)
+{
+	mutex_init(&pool->lock);
+	INIT_LIST_HEAD(&pool->free);
+	INIT_LIST_HEAD(&pool->busy);
+	pool->pd = NULL;
+	pool->nr_free = 0;
+}
+
+/* Dereg is a fence of its own, so the region can go after it. */
+static void destroy_mr(struct kverbs_mr *mr)
+{
+	list_del(&mr->entry);
+	ib_dereg_mr(mr->ib);
+	if (mr->region)
+		kverbs_region_unuse(mr->region);
+	kfree(mr);
+}
+
+/**
+ * kverbs_mr_pool_destroy() - deregister all MRs
+ * @pool: the pool, whose queue pair is drained
+ *
+ * Context: process, may sleep.
+ */
+void kverbs_mr_pool_destroy(struct kverbs_mr_pool *pool)
+{
+	struct kverbs_mr *mr, *next;
+
+	mutex_lock(&pool->lock);
+	list_splice_init(&pool->free, &pool->busy);
+	pool->nr_free = 0;
+	list_for_each_entry_safe(mr, next, &pool->busy, entry) {
+		destroy_mr(mr);
+		cond_resched();
+	}
+	mutex_unlock(&pool->lock);
+}
+
+static struct kverbs_mr *new_mr(struct kverbs_mr_pool *pool)
+{
+	struct kverbs_mr *mr;
+	int ret;
+
+	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	mr->ib = ib_alloc_mr(pool->pd, IB_MR_TYPE_MEM_REG, pool->pages);
+	if (IS_ERR(mr->ib)) {
+		ret = PTR_ERR(mr->ib);
+		kfree(mr);
+		return ERR_PTR(ret);
+	}
+	return mr;
+}
+
+static struct kverbs_mr *take_mr(struct kverbs_mr_pool *pool)
+{
+	struct kverbs_mr *mr;
+
+	mutex_lock(&pool->lock);
+	mr = list_first_entry_or_null(&pool->free, struct kverbs_mr, entry);
+	if (mr) {
+		list_move(&mr->entry, &pool->busy);
+		pool->nr_free--;
+	}
+	mutex_unlock(&pool->lock);
+	if (mr)
+		return mr;
+
+	mr = new_mr(pool);
+	if (IS_ERR(mr))
+		return mr;
+	mutex_lock(&pool->lock);
+	list_add(&mr->entry, &pool->busy);
+	mutex_unlock(&pool->lock);
+	return mr;
+}
+
+static unsigned int count_spans(const struct kverbs_map *map, u64 pos, u64 end)
+{
+	return kverbs_map_find(map, end - 1) - kverbs_map_find(map, pos) + 1;
+}
+
+/* ib_map_mr_sg() takes whole entries, so the range gets entries of its own. */
+static struct scatterlist *range_entries(const struct kverbs_map *map, u64 pos,
+					 u64 end, unsigned int nr)
+{
+	const struct kverbs_span *span = kverbs_map_find(map, pos);
+	struct scatterlist *sgl, *sg;
+	unsigned int i;
+
+	sgl = kvmalloc_array(nr, sizeof(*sgl), GFP_KERNEL_ACCOUNT);
+	if (!sgl)
+		return NULL;
+	sg_init_table(sgl, nr);
+	for_each_sg(sgl, sg, nr, i) {
+		u64 stop = min(end, span->start + span->length);
+
+		sg_dma_address(sg) = span->addr + (pos - span->start);
+		sg_dma_len(sg) = stop - pos;
+		pos = stop;
+		span++;
+	}
+	return sgl;
+}
+
+static int map_range(struct kverbs_mr *mr, const struct kverbs_map *map,
+		     u64 offset, u64 length)
+{
+	u64 pos = map->region->page_offset + offset;
+	unsigned int nr = count_spans(map, pos, pos + length);
+	unsigned int sg_offset = 0;
+	struct scatterlist *sgl;
+	int mapped;
+
+	sgl = range_entries(map, pos, pos + length, nr);
+	if (!sgl)
+		return -ENOMEM;
+	mapped = ib_map_mr_sg(mr->ib, sgl, nr, &sg_offset, PAGE_SIZE);
+	kvfree(sgl);
+	if (mapped < 0)
+		return mapped;
+	if (mapped != nr || mr->ib->length != length)
+		return -EINVAL;
+	/* The default is a kernel address on some devices; nobody may learn it. */
+	mr->ib->iova = offset_in_page(pos);
+	return 0;
+}
+
+/* A key that was handed out once should not be guessed from the next one. */
+static void renew_key(struct kverbs_mr *mr)
+{
+	u8 old = mr->ib->rkey & 0xff;
+	u8 key;
+
+	do {
+		key = get_random_u8();
+	} while (key == old);
+	ib_update_fast_reg_key(mr->ib, key);
+}
+
+/**
+ * kverbs_mr_get() - an MR that covers a range, ready to be posted
+ * @pool: the pool
+ * @map: the region on this device; the caller counts in the region's uses
+ * @offset: first byte in the region
+ * @length: bytes, within the pages that an MR can cover
+ * @access: IB_ACCESS_*
+ *
+ * The MR counts in the region's uses until it is recycled or freed.
+ *
+ * Context: process, may sleep.
+ * Return: the MR with its work request filled in, or an ERR_PTR.
+ */
+struct kverbs_mr *kverbs_mr_get(struct kverbs_mr_pool *pool,
+				const struct kverbs_map *map, u64 offset,
+				u64 length, int access)
+{
+	struct kverbs_mr *mr;
+	int ret;
+
+	mr = take_mr(pool);
+	if (IS_ERR(mr))
+		return mr;
+	ret = map_range(mr, map, offset, length);
+	if (ret) {
+		kverbs_mr_free(pool, mr);
+		return ERR_PTR(ret);
+	}
+	renew_key(mr);
+	mr->region = map->region;
+	kverbs_region_use(mr->region);
+	mr->state = KVERBS_MR_MAPPED;
+	mr->wr = (struct ib_reg_wr) {
+		.wr.opcode = IB_WR_REG_MR,
+		.mr = mr->ib,
+		.key = mr->ib->rkey,
+		.access = access,
+	};
+	return mr;
+}
+
+/**
+ * kverbs_mr_recycle() - take an MR back that the HCA knows to be invalid
+ * @pool: the pool
+ * @mr: the MR, its LOCAL_INV completed
+ *
+ * Context: process, may sleep.
+ */
+void kverbs_mr_recycle(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
+{
+	mutex_lock(&pool->lock);
+	if (pool->nr_free < FREE_MAX) {
+		kverbs_region_unuse(mr->region);
+		mr->region = NULL;
+		mr->state = KVERBS_MR_FREE;
+		list_move(&mr->entry, &pool->free);
+		pool->nr_free++;
+	} else {
+		destroy_mr(mr);
+	}
+	mutex_unlock(&pool->lock);
+}
+
+/**
+ * kverbs_mr_free() - deregister an MR in whatever state
+ * @pool: the pool
+ * @mr: the MR; no work request that names it is in a queue
+ *
+ * Context: process, may sleep.
+ */
+void kverbs_mr_free(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
+{
+	mutex_lock(&pool->lock);
+	destroy_mr(mr);
+	mutex_unlock(&pool->lock);
+}

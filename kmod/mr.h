@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef KVERBS_MR_H
+#define KVERBS_MR_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <rdma/ib_verbs.h>
+
+struct kverbs_map;
+struct kverbs_region;
+
+/**
+ * enum kverbs_mr_state - what the HCA knows of an MR
+ * @KVERBS_MR_FREE: invalid, can be registered
+ * @KVERBS_MR_MAPPED: has its pages, not posted
+ * @KVERBS_MR_POSTED: REG_MR or LOCAL_INV is in the queue; after a failure it
+ *	stays so: unknown, and only dereg helps
+ * @KVERBS_MR_VALID: registered
+ */
+enum kverbs_mr_state {
+	KVERBS_MR_FREE,
+	KVERBS_MR_MAPPED,
+	KVERBS_MR_POSTED,
+	KVERBS_MR_VALID,
+};
+
+/**
+ * struct kverbs_mr - a fast-registration memory region
+ * @entry: in its pool's free or busy list
+ * @ib: the MR
+ * @region: whose memory it covers, counted in its uses; NULL when FREE
+ * @state: written before posting and by the completion
+ * @cqe: completion of a registration that nobody waits for
+ * @wr: the registration
+ * @owner: of the completion
+ */
+struct kverbs_mr {
+	struct list_head entry;
+	struct ib_mr *ib;
+	struct kverbs_region *region;
+	enum kverbs_mr_state state;
+	struct ib_cqe cqe;
+	struct ib_reg_wr wr;
+	void *owner;
+};
+
+/**
+ * struct kverbs_mr_pool - the MRs of one protection domain
+ * @lock: guards the lists
+ * @pd: where they belong
+ * @pages: pages that one can cover
+ * @free: FREE ones, kept for the next
+ * @busy: all others
+ * @nr_free: how many are kept
+ */
+struct kverbs_mr_pool {
+	struct mutex lock;
+	struct ib_pd *pd;
+	u32 pages;
+	struct list_head free;
+	struct list_head busy;
+	unsigned int nr_free;
+};
+
+void kverbs_mr_pool_init(struct kverbs_mr_pool *pool);
+void kverbs_mr_pool_destroy(struct kverbs_mr_pool *pool);
+struct kverbs_mr *kverbs_mr_get(struct kverbs_mr_pool *pool,
+				const struct kverbs_map *map, u64 offset,
+				u64 length, int access);
+void kverbs_mr_recycle(struct kverbs_mr_pool *pool, struct kverbs_mr *mr);
+void kverbs_mr_free(struct kverbs_mr_pool *pool, struct kverbs_mr *mr);
+
+#endif /* KVERBS_MR_H */

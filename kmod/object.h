@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef KVERBS_OBJECT_H
+#define KVERBS_OBJECT_H
+
+#include <linux/refcount.h>
+#include <linux/types.h>
+#include <linux/wait.h>
+#include <linux/xarray.h>
+
+struct kverbs_file;
+struct kverbs_object;
+
+/* Objects that one file may hold at a time. */
+#define KVERBS_MAX_OBJECTS	65536
+
+/**
+ * enum kverbs_object_type - in the order in which a closing file ends them
+ * @KVERBS_OBJ_LISTENER: no new connections
+ * @KVERBS_OBJ_CONN: with their exports
+ * @KVERBS_OBJ_EXPORT: none is left by then
+ * @KVERBS_OBJ_REGION: nothing uses them any more
+ * @KVERBS_OBJ_RING: last, since all others report to it
+ * @KVERBS_OBJ_TYPES: how many types there are
+ */
+enum kverbs_object_type {
+	KVERBS_OBJ_LISTENER,
+	KVERBS_OBJ_CONN,
+	KVERBS_OBJ_EXPORT,
+	KVERBS_OBJ_REGION,
+	KVERBS_OBJ_RING,
+	KVERBS_OBJ_TYPES,
+};
+
+/**
+ * struct kverbs_object_ops - what differs between types
+ * @busy: whether something uses it, so that it must stay; may be NULL
+ * @shutdown: make ioctls that use it come back; may be NULL. If it turns out to
+ *	be busy it stays and @restart undoes this.
+ * @restart: see @shutdown
+ * @destroy: free it: unpublished, and no ioctl uses it. Returns 0 or -EINTR.
+ */
+struct kverbs_object_ops {
+	bool (*busy)(struct kverbs_object *obj);
+	void (*shutdown)(struct kverbs_object *obj);
+	void (*restart)(struct kverbs_object *obj);
+	int (*destroy)(struct kverbs_object *obj);
+};
+
+/**
+ * struct kverbs_object - what user space knows by an id
+ * @id: the id
+ * @type: enum kverbs_object_type
+ * @ops: what its type does
+ * @file: where it belongs
+ * @gets: 1 while published, and one for each ioctl that uses it now
+ *
+ * Life: kverbs_object_reserve() gives it an id that nobody can find,
+ * kverbs_object_publish() lets it be found when nothing can fail any more,
+ * kverbs_object_destroy() takes it away.
+ */
+struct kverbs_object {
+	u32 id;
+	enum kverbs_object_type type;
+	const struct kverbs_object_ops *ops;
+	struct kverbs_file *file;
+	refcount_t gets;
+};
+
+/**
+ * struct kverbs_object_table - the objects of a file
+ * @xa: by id; its lock guards publication
+ * @next: where to look for a free id
+ * @count: ids in use
+ * @released: woken when an ioctl stops using an object
+ */
+struct kverbs_object_table {
+	struct xarray xa;
+	u32 next;
+	atomic_t count;
+	wait_queue_head_t released;
+};
+
+void kverbs_object_table_init(struct kverbs_object_table *table);
+void kverbs_object_table_exit(struct kverbs_object_table *table);
+int kverbs_object_reserve(struct kverbs_file *file, struct kverbs_object *obj,
+			  enum kverbs_object_type type,
+			  const struct kverbs_object_ops *ops);
+void kverbs_object_unreserve(struct kverbs_object *obj);
+void kverbs_object_publish(struct kverbs_object *obj);
+struct kverbs_object *kverbs_object_get(struct kverbs_file *file, u32 id,
+					enum kverbs_object_type type);
+void kverbs_object_put(struct kverbs_object *obj);
+int kverbs_object_destroy(struct kverbs_file *file, u32 id);
+void kverbs_object_destroy_all(struct kverbs_file *file);
+
+#endif /* KVERBS_OBJECT_H */

@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Slots, posting and completions of one queue pair. */
+#include <linux/kverbs.h>
+
+#include "mr.h"
+#include "queue.h"
+#include "region.h"
+
+/**
+ * kverbs_queue_init() - make a queue that has no queue pair yet
+ * @queue: the queue
+ * @ops: what the owner must know
+ * @sq_depth: send slots
+ * @rq_depth: receive slots
+ */
+void kverbs_queue_init(struct kverbs_queue *queue, const struct kverbs_queue_ops *ops,
+		       unsigned int sq_depth, unsigned int rq_depth)
+{
+	spin_lock_init(&queue->lock);
+	INIT_LIST_HEAD(&queue->posted);
+	INIT_LIST_HEAD(&queue->parked);
+	init_waitqueue_head(&queue->unparked);
+	kverbs_control_init(&queue->control);
+	queue->ops = ops;
+	queue->state = KVERBS_QUEUE_NEW;
+	queue->sq_depth = sq_depth;
+	queue->sq_free = sq_depth;
+	queue->rq_depth = rq_depth;
+	queue->rq_free = rq_depth;
+}
+
+/**
+ * kverbs_queue_resize() - change the depths of a queue without a queue pair
+ * @queue: the queue
+ * @sq_depth: send slots
+ * @rq_depth: receive slots
+ *
+ * Return: 0, or -EINVAL if more receives are parked already.
+ */
+int kverbs_queue_resize(struct kverbs_queue *queue, unsigned int sq_depth,
+			unsigned int rq_depth)
+{
+	unsigned int parked;
+	int ret = 0;
+
+	spin_lock_bh(&queue->lock);
+	parked = queue->rq_depth - queue->rq_free;
+	if (parked > rq_depth) {
+		ret = -EINVAL;
+	} else {
+		queue->sq_depth = sq_depth;
+		queue->sq_free = sq_depth;
+		queue->rq_depth = rq_depth;
+		queue->rq_free = rq_depth - parked;
+	}
+	spin_unlock_bh(&queue->lock);
+	return ret;
+}
+
+/**
+ * kverbs_queue_open() - give it its queue pair: receives can be posted
+ * @queue: the queue
+ * @qp: the queue pair, in INIT
+ */
+void kverbs_queue_open(struct kverbs_queue *queue, struct ib_qp *qp)
+{
+	spin_lock_bh(&queue->lock);
+	queue->qp = qp;
+	if (queue->state == KVERBS_QUEUE_NEW)
+		queue->state = KVERBS_QUEUE_RECV;
+	spin_unlock_bh(&queue->lock);
+}
+
+/**
+ * kverbs_queue_up() - the connection is established: all can be posted
+ * @queue: the queue
+ *
+ * Return: 0, or -ENOTCONN if it is closed already.
+ */
+int kverbs_queue_up(struct kverbs_queue *queue)
+{
+	int ret = 0;
+
+	spin_lock_bh(&queue->lock);
+	if (queue->state == KVERBS_QUEUE_RECV)
+		queue->state = KVERBS_QUEUE_UP;
+	else
+		ret = -ENOTCONN;
+	spin_unlock_bh(&queue->lock);
+	return ret;
+}
+
+/**
+ * kverbs_queue_close() - nothing is posted after this returns
+ * @queue: the queue
+ */
+void kverbs_queue_close(struct kverbs_queue *queue)
+{
+	spin_lock_bh(&queue->lock);
+	queue->state = KVERBS_QUEUE_CLOSED;
+	spin_unlock_bh(&queue->lock);
+}
+
+/**
+ * kverbs_queue_check_up() - whether anything but receives can be posted
+ * @queue: the queue
+ *
+ * Return: 0 or -ENOTCONN.
+ */
+int kverbs_queue_check_up(struct kverbs_queue *queue)
+{
+	return READ_ONCE(queue->state) == KVERBS_QUEUE_UP ? 0 : -ENOTCONN;
+}
+
+static bool is_recv(const struct kverbs_req *req)
+{
+	return req->opcode == KVERBS_OP_RECV;
+}
+
+static bool is_inbound(const struct kverbs_req *req)
+{
+	return is_recv(req) || req->opcode == KVERBS_OP_READ;
+}
+
+static void note_failure(struct kverbs_req *req, enum ib_wc_status status)
+{
+	if (req->result)
+		return;
+	req->result = -EIO;
+	req->wc_status = status;
+	req->queue->ops->broken(req->queue, status);
+}
+
+static void count(struct kverbs_queue *queue, struct kverbs_req *req)
+{
+	if (req->result) {
+		queue->errors++;
+		return;
+	}
+	queue->ops_done++;
+	if (is_inbound(req))
+		queue->bytes_in += req->byte_len;
+	else
+		queue->bytes_out += req->byte_len;
+}
+
+/* The one way out for every operation that was taken. */
+static void finish(struct kverbs_req *req)
+{
+	struct kverbs_queue *queue = req->queue;
+	bool kick;
+
+	spin_lock_bh(&queue->lock);
+	list_del(&req->entry);
+	if (is_recv(req))
+		queue->rq_free++;
+	else
+		queue->sq_free += req->nr_wrs;
+	count(queue, req);
+	kick = !list_empty(&queue->parked) && queue->state == KVERBS_QUEUE_UP;
+	spin_unlock_bh(&queue->lock);
+
+	if (req->region)
+		kverbs_region_unuse(req->region);
+	if (kick)
+		queue->ops->kick(queue);
+	req->done(req);
+}
+
+static void req_part(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct kverbs_req *req = container_of(wc->wr_cqe, struct kverbs_req, part);
+
+	if (wc->status != IB_WC_SUCCESS)
+		note_failure(req, wc->status);
+}
+
+static void req_last(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct kverbs_req *req = container_of(wc->wr_cqe, struct kverbs_req, last);
+
+	if (wc->status != IB_WC_SUCCESS)
+		note_failure(req, wc->status);
+	else if (!req->result)
+		req->byte_len = req->length;
+	finish(req);
+}
+
+static void recv_last(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct kverbs_req *req = container_of(wc->wr_cqe, struct kverbs_req, last);
+
+	if (wc->status != IB_WC_SUCCESS) {
+		note_failure(req, wc->status);
+	} else {
+		req->byte_len = wc->byte_len;
+		if (wc->wc_flags & IB_WC_WITH_IMM) {
+			req->flags |= KVERBS_CQE_F_IMM;
+			req->imm = (__force u32)wc->ex.imm_data;
+		}
+		if (wc->opcode == IB_WC_RECV_RDMA_WITH_IMM)
+			req->flags |= KVERBS_CQE_F_WRITE;
+	}
+	finish(req);
+}
+
+static void reg_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct kverbs_mr *mr = container_of(wc->wr_cqe, struct kverbs_mr, cqe);
+	struct kverbs_queue *queue = mr->owner;
+	bool kick;
+
+	spin_lock_bh(&queue->lock);
+	queue->sq_free++;
+	if (wc->status == IB_WC_SUCCESS)
+		WRITE_ONCE(mr->state, KVERBS_MR_VALID);
+	kick = !list_empty(&queue->parked) && queue->state == KVERBS_QUEUE_UP;
+	spin_unlock_bh(&queue->lock);
+	if (wc->status != IB_WC_SUCCESS)
+		queue->ops->broken(queue, wc->status);
+	else if (kick)
+		queue->ops->kick(queue);
+}
+
+/* Registrations first, each signalled: a receive may wait for it to be valid. */
+static struct ib_send_wr *link_regs(struct kverbs_queue *queue,
+				    struct kverbs_chain *chain,
+				    struct ib_send_wr *next)
+{
+	unsigned int i;
+
+	for (i = chain->nr_regs; i > 0; i--) {
+		struct kverbs_mr *mr = chain->regs[i - 1];
+
+		mr->owner = queue;
+		mr->cqe.done = reg_done;
+		mr->wr.wr.wr_cqe = &mr->cqe;
+		mr->wr.wr.send_flags = IB_SEND_SIGNALED;
+		mr->wr.wr.next = next;
+		next = &mr->wr.wr;
+	}
+	return next;
+}
+
+static struct ib_send_wr *link_req(struct kverbs_req *req, struct kverbs_chain *chain)
+{
+	unsigned int i;
+
+	for (i = 0; i < chain->nr_wrs; i++) {
+		struct ib_send_wr *wr = &chain->wrs[i].wr;
+		bool last = i == chain->nr_wrs - 1;
+
+		wr->wr_cqe = last ? &req->last : &req->part;
+		wr->next = last ? NULL : &chain->wrs[i + 1].wr;
+		if (last)
+			wr->send_flags |= IB_SEND_SIGNALED;
+	}
+	return &chain->wrs[0].wr;
+}
+
+static int take_slots(struct kverbs_queue *queue, unsigned int nr)
+{
+	lockdep_assert_held(&queue->lock);
+	if (queue->state != KVERBS_QUEUE_UP)
+		return -ENOTCONN;
+	if (nr > queue->sq_depth)
+		return -EMSGSIZE;
+	if (nr > queue->sq_free)
+		return -EAGAIN;
+	queue->sq_free -= nr;
+	return 0;
+}
+
+/* How many requests of the chain are with the HCA though posting it failed. */
+static unsigned int posted_before(const struct ib_send_wr *first,
+				  const struct ib_send_wr *bad)
+{
+	unsigned int n = 0;
+
+	for (; first && first != bad; first = first->next)
+		n++;
+	return n;
+}
+
+static void mark_regs(struct kverbs_chain *chain, unsigned int posted)
+{
+	unsigned int i;
+
+	for (i = 0; i < chain->nr_regs && i < posted; i++)
+		chain->regs[i]->state = KVERBS_MR_POSTED;
+}
+
+/*
+ * The HCA refused the chain. If it took none of it, nothing happened. If it took
+ * a part, that part cannot be taken back: the operation is the caller's no more,
+ * the connection ends, and draining it brings the rest.
+ */
+static int undo_post(struct kverbs_queue *queue, struct kverbs_req *req,
+		     struct kverbs_chain *chain, unsigned int posted, int err)
+{
+	unsigned int regs = min(posted, chain->nr_regs);
+
+	mark_regs(chain, regs);
+	queue->sq_free += chain->nr_regs - regs;
+	if (posted > regs) {
+		req->result = -EIO;
+		req->wc_status = IB_WC_GENERAL_ERR;
+		return 0;
+	}
+	if (req) {
+		list_del(&req->entry);
+		queue->sq_free += req->nr_wrs;
+	}
+	return err;
+}
+
+/**
+ * kverbs_queue_post() - hand an operation other than RECV to the HCA
+ * @queue: the queue
+ * @req: the operation; its done is called if and only if this returns 0
+ * @chain: its work requests
+ *
+ * Context: process or softirq.
+ * Return: 0; -EAGAIN no slot; -EMSGSIZE never enough slots; -ENOTCONN; or what
+ * the HCA says.
+ */
+int kverbs_queue_post(struct kverbs_queue *queue, struct kverbs_req *req,
+		      struct kverbs_chain *chain)
+{
+	struct ib_send_wr *first = link_regs(queue, chain, link_req(req, chain));
+	const struct ib_send_wr *bad = first;
+	bool broken = false;
+	int ret;
+
+	req->queue = queue;
+	req->part.done = req_part;
+	req->last.done = req_last;
+	req->nr_wrs = chain->nr_wrs;
+	spin_lock_bh(&queue->lock);
+	ret = take_slots(queue, chain->nr_regs + chain->nr_wrs);
+	if (ret)
+		goto out_unlock;
+	list_add_tail(&req->entry, &queue->posted);
+	ret = ib_post_send(queue->qp, first, &bad);
+	if (ret) {
+		ret = undo_post(queue, req, chain, posted_before(first, bad), ret);
+		broken = !ret;
+	} else {
+		mark_regs(chain, chain->nr_regs);
+	}
+out_unlock:
+	spin_unlock_bh(&queue->lock);
+	if (broken)
+		queue->ops->broken(queue, IB_WC_GENERAL_ERR);
+	return ret;
+}
+
+/**
+ * kverbs_queue_post_regs() - post registrations that nobody waits for
+ * @queue: the queue
+ * @chain: with registrations only
+ *
+ * The owner's kick is called when they are done.
+ *
+ * Return: 0, -EAGAIN, -EMSGSIZE, -ENOTCONN, or what the HCA says.
+ */
+int kverbs_queue_post_regs(struct kverbs_queue *queue, struct kverbs_chain *chain)
+{
+	struct ib_send_wr *first = link_regs(queue, chain, NULL);
+	const struct ib_send_wr *bad = first;
+	int ret;
+
+	spin_lock_bh(&queue->lock);
+	ret = take_slots(queue, chain->nr_regs);
+	if (ret)
+		goto out_unlock;
+	ret = ib_post_send(queue->qp, first, &bad);
+	if (ret)
+		ret = undo_post(queue, NULL, chain, posted_before(first, bad), ret);
+	else
+		mark_regs(chain, chain->nr_regs);
+out_unlock:
+	spin_unlock_bh(&queue->lock);
+	return ret;
+}
+
+/**
+ * kverbs_queue_park() - take a receive, to be posted when it can be
+ * @queue: the queue
+ * @req: the receive; its done is called if and only if this returns 0
+ * @ticket: for kverbs_queue_await_posted()
+ *
+ * Return: 0, -EAGAIN no slot, -ENOTCONN.
+ */
+int kverbs_queue_park(struct kverbs_queue *queue, struct kverbs_req *req, u32 *ticket)
+{
+	int ret = 0;
+
+	req->queue = queue;
+	req->last.done = recv_last;
+	spin_lock_bh(&queue->lock);
+	if (queue->state == KVERBS_QUEUE_CLOSED) {
+		ret = -ENOTCONN;
+	} else if (!queue->rq_free) {
+		ret = -EAGAIN;
+	} else {
+		queue->rq_free--;
+		list_add_tail(&req->entry, &queue->parked);
+		*ticket = ++queue->nr_parked;
+	}
+	spin_unlock_bh(&queue->lock);
+	return ret;
+}
+
+/* They leave in the order in which they came. */
+static void note_unparked(struct kverbs_queue *queue)
+{
+	spin_lock_bh(&queue->lock);
+	WRITE_ONCE(queue->nr_unparked, queue->nr_unparked + 1);
+	spin_unlock_bh(&queue->lock);
+	wake_up_all(&queue->unparked);
+}
+
+/**
+ * kverbs_queue_await_posted() - wait until a receive is with the HCA
+ * @queue: the queue; if it is not up, nothing is waited for
+ * @ticket: of the receive
+ *
+ * So that a peer may be told to send. What it waits for is a registration.
+ *
+ * Context: process, sleeps and can be killed.
+ */
+void kverbs_queue_await_posted(struct kverbs_queue *queue, u32 ticket)
+{
+	if (kverbs_queue_check_up(queue))
+		return;
+	wait_event_killable_timeout(queue->unparked,
+				    (s32)(READ_ONCE(queue->nr_unparked) - ticket) >= 0,
+				    KVERBS_REG_TIMEOUT);
+}
+
+/**
+ * kverbs_queue_first_parked() - the receive that must be posted next
+ * @queue: the queue
+ *
+ * Return: it, or NULL if there is none or it cannot be posted yet. It stays
+ * parked; only whoever posts receives and kverbs_queue_sweep() take it away, and
+ * the owner sees to it that they exclude each other.
+ */
+struct kverbs_req *kverbs_queue_first_parked(struct kverbs_queue *queue)
+{
+	struct kverbs_req *req = NULL;
+
+	spin_lock_bh(&queue->lock);
+	if (queue->state == KVERBS_QUEUE_RECV || queue->state == KVERBS_QUEUE_UP)
+		req = list_first_entry_or_null(&queue->parked, struct kverbs_req, entry);
+	spin_unlock_bh(&queue->lock);
+	return req;
+}
+
+/**
+ * kverbs_queue_post_recv() - hand the first parked receive to the HCA
+ * @queue: the queue
+ * @req: from kverbs_queue_first_parked()
+ * @sges: where the message shall go
+ * @nr: entries in @sges
+ *
+ * Return: 0, -ENOTCONN, or what the HCA says; then it is still parked.
+ */
+int kverbs_queue_post_recv(struct kverbs_queue *queue, struct kverbs_req *req,
+			   struct ib_sge *sges, int nr)
+{
+	struct ib_recv_wr wr = {
+		.wr_cqe = &req->last,
+		.sg_list = sges,
+		.num_sge = nr,
+	};
+	int ret = -ENOTCONN;
+
+	spin_lock_bh(&queue->lock);
+	if (queue->state == KVERBS_QUEUE_CLOSED)
+		goto out_unlock;
+	list_move_tail(&req->entry, &queue->posted);
+	ret = ib_post_recv(queue->qp, &wr, NULL);
+	if (ret)
+		list_move(&req->entry, &queue->parked);
+out_unlock:
+	spin_unlock_bh(&queue->lock);
+	if (!ret)
+		note_unparked(queue);
+	return ret;
+}
+
+/**
+ * kverbs_queue_fail_parked() - end a receive that cannot be posted
+ * @queue: the queue
+ * @req: from kverbs_queue_first_parked()
+ * @result: why, -errno
+ */
+void kverbs_queue_fail_parked(struct kverbs_queue *queue, struct kverbs_req *req,
+			      int result)
+{
+	req->result = result;
+	finish(req);
+	note_unparked(queue);
+}
+
+static bool sweep_first(struct kverbs_queue *queue, struct list_head *list)
+{
+	struct kverbs_req *req;
+
+	spin_lock_bh(&queue->lock);
+	req = list_first_entry_or_null(list, struct kverbs_req, entry);
+	spin_unlock_bh(&queue->lock);
+	if (!req)
+		return false;
+	if (!req->result) {
+		req->result = -EIO;
+		req->wc_status = IB_WC_WR_FLUSH_ERR;
+	}
+	finish(req);
+	return true;
+}
+
+/**
+ * kverbs_queue_sweep() - end all operations that are left
+ * @queue: the queue, closed and drained, or without a queue pair
+ *
+ * Left are parked receives, and what a queue pair took only in part.
+ */
+void kverbs_queue_sweep(struct kverbs_queue *queue)
+{
+	while (sweep_first(queue, &queue->posted))
+		;
+	while (sweep_first(queue, &queue->parked))
+		note_unparked(queue);
+}

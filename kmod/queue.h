@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef KVERBS_QUEUE_H
+#define KVERBS_QUEUE_H
+
+#include <linux/completion.h>
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <rdma/ib_verbs.h>
+
+struct kverbs_mr;
+struct kverbs_region;
+
+/* Work requests of one operation, registrations included. */
+#define KVERBS_OP_WRS	64
+/* Scatter/gather entries of one operation. */
+#define KVERBS_OP_SGES	256
+/* Send slots that only kverbs_queue_control() uses, so that it never starves. */
+#define KVERBS_CONTROL_WRS	16
+/* Scatter/gather entries of a receive, which is built on the stack. */
+#define KVERBS_RECV_SGES	32
+/* How long a registration may stand behind other work in the send queue. */
+#define KVERBS_REG_TIMEOUT	(30 * HZ)
+
+/**
+ * struct kverbs_req - an operation, from being taken to being done
+ * @last: completion of its last work request: the operation is over
+ * @part: completions of those before, which come only if they failed
+ * @entry: in the queue's posted or parked list
+ * @queue: where
+ * @region: the local buffer's, counted in its uses; NULL if there is none
+ * @offset: of the buffer in the region
+ * @length: of the buffer
+ * @remote_addr: WRITE*, READ
+ * @rkey: WRITE*, READ
+ * @imm: WRITE_IMM, and of a receive what came
+ * @opcode: enum kverbs_opcode
+ * @fence: wait for earlier READs
+ * @solicited: mark it solicited
+ * @nr_wrs: send slots that it holds
+ * @done: called once, when it is over: never under a lock of the queue
+ * @result: 0 or -errno, for @done
+ * @wc_status: of the first work request that failed
+ * @flags: KVERBS_CQE_F_*
+ * @byte_len: bytes moved
+ */
+struct kverbs_req {
+	struct ib_cqe last;
+	struct ib_cqe part;
+	struct list_head entry;
+	struct kverbs_queue *queue;
+	struct kverbs_region *region;
+	u64 offset;
+	u64 length;
+	u64 remote_addr;
+	u32 rkey;
+	u32 imm;
+	u8 opcode;
+	bool fence;
+	bool solicited;
+	unsigned int nr_wrs;
+	void (*done)(struct kverbs_req *req);
+	int result;
+	u8 wc_status;
+	u16 flags;
+	u64 byte_len;
+};
+
+/**
+ * struct kverbs_queue_ops - what the owner of a queue must know
+ * @broken: a work request failed with this status; atomic context
+ * @kick: parked receives may be able to go on; atomic context
+ */
+struct kverbs_queue_ops {
+	void (*broken)(struct kverbs_queue *queue, enum ib_wc_status status);
+	void (*kick)(struct kverbs_queue *queue);
+};
+
+/**
+ * enum kverbs_queue_state - what may be posted
+ * @KVERBS_QUEUE_NEW: no queue pair yet: receives are parked
+ * @KVERBS_QUEUE_RECV: receives
+ * @KVERBS_QUEUE_UP: all
+ * @KVERBS_QUEUE_CLOSED: nothing, ever again
+ */
+enum kverbs_queue_state {
+	KVERBS_QUEUE_NEW,
+	KVERBS_QUEUE_RECV,
+	KVERBS_QUEUE_UP,
+	KVERBS_QUEUE_CLOSED,
+};
+
+/**
+ * struct kverbs_control - chains of work requests that somebody waits for
+ * @last: completion of a chain's last request
+ * @part: completions of those before, which come only if they failed
+ * @done: the chain is over
+ * @busy: it is not, even if its waiter was killed meanwhile
+ * @status: of the first that failed
+ */
+struct kverbs_control {
+	struct ib_cqe last;
+	struct ib_cqe part;
+	struct completion done;
+	bool busy;
+	enum ib_wc_status status;
+};
+
+/**
+ * struct kverbs_queue - the work of one queue pair
+ * @qp: the queue pair
+ * @ops: what the owner must know
+ * @lock: guards all below; taken around posting, so that nothing is posted
+ *	after kverbs_queue_close(). Taken by completions: bottom halves off.
+ * @state: enum kverbs_queue_state
+ * @posted: operations that the HCA has, oldest first
+ * @parked: receives that it does not have yet, oldest first
+ * @nr_parked: receives that were ever parked
+ * @nr_unparked: of those, left that list
+ * @unparked: woken when one does
+ * @sq_depth: send slots
+ * @sq_free: of those, free
+ * @rq_depth: receive slots, posted or parked
+ * @rq_free: of those, free
+ * @max_sge: entries of one SEND, RECV or WRITE
+ * @max_read_sge: entries of one READ
+ * @max_local: entries of one request that name local registrations
+ * @max_msg: bytes of one work request
+ * @control: see there; one chain at a time, which the owner sees to
+ * @ops_done: operations that went well
+ * @errors: operations that failed
+ * @bytes_out: of SEND and WRITE
+ * @bytes_in: of RECV and READ
+ *
+ * Slots are taken before posting and given back by the completion that retires
+ * them. The last work request of every operation is signalled, so the slots of
+ * those before it are known to be free when it completes.
+ */
+struct kverbs_queue {
+	struct ib_qp *qp;
+	const struct kverbs_queue_ops *ops;
+	spinlock_t lock;
+	enum kverbs_queue_state state;
+	struct list_head posted;
+	struct list_head parked;
+	u32 nr_parked;
+	u32 nr_unparked;
+	wait_queue_head_t unparked;
+	unsigned int sq_depth;
+	unsigned int sq_free;
+	unsigned int rq_depth;
+	unsigned int rq_free;
+	unsigned int max_sge;
+	unsigned int max_read_sge;
+	unsigned int max_local;
+	u64 max_msg;
+	struct kverbs_control control;
+	u64 ops_done;
+	u64 errors;
+	u64 bytes_out;
+	u64 bytes_in;
+};
+
+/**
+ * struct kverbs_chain - work requests of one operation, being built
+ * @nr_regs: registrations in @regs
+ * @nr_wrs: requests in @wrs
+ * @nr_sges: entries in @sges
+ * @regs: registrations that must go before
+ * @wrs: the requests
+ * @sges: their entries
+ *
+ * Too large for the stack; whoever posts has one of his own.
+ */
+struct kverbs_chain {
+	unsigned int nr_regs;
+	unsigned int nr_wrs;
+	unsigned int nr_sges;
+	struct kverbs_mr *regs[KVERBS_OP_WRS];
+	struct ib_rdma_wr wrs[KVERBS_OP_WRS];
+	struct ib_sge sges[KVERBS_OP_SGES];
+};
+
+void kverbs_queue_init(struct kverbs_queue *queue, const struct kverbs_queue_ops *ops,
+		       unsigned int sq_depth, unsigned int rq_depth);
+int kverbs_queue_resize(struct kverbs_queue *queue, unsigned int sq_depth,
+			unsigned int rq_depth);
+void kverbs_queue_open(struct kverbs_queue *queue, struct ib_qp *qp);
+int kverbs_queue_up(struct kverbs_queue *queue);
+void kverbs_queue_close(struct kverbs_queue *queue);
+void kverbs_queue_sweep(struct kverbs_queue *queue);
+
+int kverbs_queue_check_up(struct kverbs_queue *queue);
+int kverbs_queue_post(struct kverbs_queue *queue, struct kverbs_req *req,
+		      struct kverbs_chain *chain);
+int kverbs_queue_post_regs(struct kverbs_queue *queue, struct kverbs_chain *chain);
+int kverbs_queue_park(struct kverbs_queue *queue, struct kverbs_req *req, u32 *ticket);
+void kverbs_queue_await_posted(struct kverbs_queue *queue, u32 ticket);
+struct kverbs_req *kverbs_queue_first_parked(struct kverbs_queue *queue);
+int kverbs_queue_post_recv(struct kverbs_queue *queue, struct kverbs_req *req,
+			   struct ib_sge *sges, int nr);
+void kverbs_queue_fail_parked(struct kverbs_queue *queue, struct kverbs_req *req,
+			      int result);
+
+/* control.c */
+void kverbs_control_init(struct kverbs_control *control);
+int kverbs_queue_control(struct kverbs_queue *queue, struct ib_send_wr *first,
+			 struct ib_send_wr *last);
+
+#endif /* KVERBS_QUEUE_H */

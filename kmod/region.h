@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef KVERBS_REGION_H
+#define KVERBS_REGION_H
+
+#include <linux/kref.h>
+#include <linux/mutex.h>
+#include <linux/scatterlist.h>
+#include <linux/wait.h>
+
+#include "account.h"
+
+/**
+ * struct kverbs_region - a pinned range of a user's memory
+ * @ref: the owner's and that of work which unmaps it
+ * @length: bytes
+ * @npages: pages that it touches
+ * @page_offset: where it starts in its first page
+ * @writable: the HCA may write it
+ * @sgt: the pages
+ * @account: to whom they are charged
+ * @uses: exports, work in flight and local registrations of it. While it is
+ *	not 0 nothing may unmap or unpin it.
+ * @locals: of @uses, those that only speed up later work and can be dropped
+ * @idle: woken when @uses becomes 0
+ * @lock: guards @maps, and is held while one is made
+ * @maps: struct kverbs_map, one for each device that has touched it
+ *
+ * Life: pinned by kverbs_region_create(), then maps come on first use; ended by
+ * kverbs_region_destroy() when @uses is 0: unmap, unpin, uncharge.
+ */
+struct kverbs_region {
+	struct kref ref;
+	u64 length;
+	unsigned long npages;
+	unsigned int page_offset;
+	bool writable;
+	struct sg_append_table sgt;
+	struct kverbs_account account;
+	atomic_t uses;
+	atomic_t locals;
+	wait_queue_head_t idle;
+	struct mutex lock;
+	struct list_head maps;
+};
+
+struct kverbs_region *kverbs_region_create(unsigned long addr, u64 length,
+					   bool writable);
+void kverbs_region_destroy(struct kverbs_region *region);
+void kverbs_region_put(struct kverbs_region *region);
+bool kverbs_region_covers(const struct kverbs_region *region, u64 offset,
+			  u64 length);
+
+static inline void kverbs_region_use(struct kverbs_region *region)
+{
+	atomic_inc(&region->uses);
+}
+
+static inline void kverbs_region_unuse(struct kverbs_region *region)
+{
+	unsigned long flags;
+
+	/* Under the lock, so that the region is still there to be woken. */
+	if (!atomic_dec_and_lock_irqsave(&region->uses, &region->idle.lock, flags))
+		return;
+	wake_up_locked(&region->idle);
+	spin_unlock_irqrestore(&region->idle.lock, flags);
+}
+
+#endif /* KVERBS_REGION_H */

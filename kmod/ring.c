@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The shared rings: slots are promised first, so no completion is ever lost. */
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/poll.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "chardev.h"
+#include "ring.h"
+
+#define OFFSET_SHIFT	28
+#define PARTS		4
+
+static struct kverbs_ring_user *user_indices(struct kverbs_ring *ring)
+{
+	return ring->idx.addr;
+}
+
+static struct kverbs_ring_kernel *kernel_indices(struct kverbs_ring *ring)
+{
+	return ring->cq.addr;
+}
+
+static struct kverbs_cqe *cqe_at(struct kverbs_ring *ring, u32 n)
+{
+	struct kverbs_cqe *cqes = ring->cq.addr + sizeof(struct kverbs_ring_kernel);
+
+	return &cqes[n & (ring->cq_entries - 1)];
+}
+
+/* A head that is out of range counts as: nothing was read. */
+static u32 unread(struct kverbs_ring *ring)
+{
+	/* Pairs with the user's release: he has read what he says he has. */
+	u32 head = smp_load_acquire(&user_indices(ring)->cq_head);
+
+	return min(ring->cq_tail - head, ring->cq_entries);
+}
+
+/**
+ * kverbs_ring_unread() - completions that the user has not read yet
+ * @ring: the ring
+ *
+ * Return: at most the size of the completion ring.
+ */
+u32 kverbs_ring_unread(struct kverbs_ring *ring)
+{
+	u32 nr;
+
+	spin_lock_bh(&ring->lock);
+	nr = unread(ring);
+	spin_unlock_bh(&ring->lock);
+	return nr;
+}
+
+/**
+ * kverbs_ring_reserve() - promise completion slots
+ * @ring: the ring
+ * @nr: how many
+ *
+ * Return: 0, or -EAGAIN if there are not so many.
+ */
+int kverbs_ring_reserve(struct kverbs_ring *ring, u32 nr)
+{
+	int ret = -EAGAIN;
+
+	spin_lock_bh(&ring->lock);
+	if (ring->cq_entries - unread(ring) >= ring->reserved + nr) {
+		ring->reserved += nr;
+		ret = 0;
+	}
+	spin_unlock_bh(&ring->lock);
+	return ret;
+}
+
+/**
+ * kverbs_ring_unreserve() - give promised slots back
+ * @ring: the ring
+ * @nr: how many
+ */
+void kverbs_ring_unreserve(struct kverbs_ring *ring, u32 nr)
+{
+	spin_lock_bh(&ring->lock);
+	ring->reserved -= nr;
+	spin_unlock_bh(&ring->lock);
+}
+
+static void write_cqe(struct kverbs_ring *ring, const struct kverbs_cqe *cqe)
+{
+	lockdep_assert_held(&ring->lock);
+	*cqe_at(ring, ring->cq_tail) = *cqe;
+	ring->cq_tail++;
+	ring->reserved--;
+	/* The completion is there before the user is told of it. */
+	smp_store_release(&kernel_indices(ring)->cq_tail, ring->cq_tail);
+}
+
+static void wake(struct kverbs_ring *ring)
+{
+	if (wq_has_sleeper(&ring->wait))
+		wake_up_interruptible(&ring->wait);
+	if (wq_has_sleeper(&ring->obj.file->wait))
+		wake_up_interruptible_poll(&ring->obj.file->wait, EPOLLIN | EPOLLRDNORM);
+}
+
+/**
+ * kverbs_ring_event() - write a completion that is not of an entry
+ * @ring: the ring, where a slot was reserved for it
+ * @cqe: the completion
+ *
+ * Context: process or softirq.
+ */
+void kverbs_ring_event(struct kverbs_ring *ring, const struct kverbs_cqe *cqe)
+{
+	spin_lock_bh(&ring->lock);
+	write_cqe(ring, cqe);
+	spin_unlock_bh(&ring->lock);
+	wake(ring);
+}
+
+/**
+ * kverbs_ring_take_work() - reserve a slot, and take what goes with it
+ * @ring: the ring
+ *
+ * Return: the work, or NULL if there is no slot.
+ */
+struct kverbs_work *kverbs_ring_take_work(struct kverbs_ring *ring)
+{
+	struct kverbs_work *work = NULL;
+
+	spin_lock_bh(&ring->lock);
+	if (ring->cq_entries - unread(ring) > ring->reserved) {
+		work = ring->free_works;
+		ring->free_works = work->next;
+		ring->reserved++;
+	}
+	spin_unlock_bh(&ring->lock);
+	return work;
+}
+
+static void put_work(struct kverbs_ring *ring, struct kverbs_work *work)
+{
+	lockdep_assert_held(&ring->lock);
+	work->next = ring->free_works;
+	ring->free_works = work;
+}
+
+/**
+ * kverbs_ring_return_work() - give work and slot back unused
+ * @ring: the ring
+ * @work: from kverbs_ring_take_work()
+ */
+void kverbs_ring_return_work(struct kverbs_ring *ring, struct kverbs_work *work)
+{
+	spin_lock_bh(&ring->lock);
+	put_work(ring, work);
+	ring->reserved--;
+	spin_unlock_bh(&ring->lock);
+}
+
+/**
+ * kverbs_ring_complete() - write the completion of an entry
+ * @ring: the ring
+ * @work: the entry's; given back together with the slot, so that there is
+ *	always one for a free slot
+ * @cqe: the completion
+ *
+ * Context: process or softirq.
+ */
+void kverbs_ring_complete(struct kverbs_ring *ring, struct kverbs_work *work,
+			  const struct kverbs_cqe *cqe)
+{
+	spin_lock_bh(&ring->lock);
+	put_work(ring, work);
+	write_cqe(ring, cqe);
+	spin_unlock_bh(&ring->lock);
+	wake(ring);
+}
+
+static int sleep_until(u64 deadline_ns)
+{
+	ktime_t deadline = ns_to_ktime(min_t(u64, deadline_ns, KTIME_MAX));
+
+	if (!deadline_ns) {
+		schedule();
+		return 0;
+	}
+	return schedule_hrtimeout(&deadline, HRTIMER_MODE_ABS) ? 0 : -ETIME;
+}
+
+/**
+ * kverbs_ring_wait() - wait for completions
+ * @ring: the ring
+ * @nr: until so many are unread
+ * @deadline_ns: CLOCK_MONOTONIC time at which to give up, 0: never
+ *
+ * Context: process, sleeps interruptibly.
+ * Return: 0, -ETIME, -ENOENT (the ring is being destroyed), -ERESTARTNOHAND: a
+ * signal, which is EINTR for the user if it has a handler, else nothing at all.
+ */
+int kverbs_ring_wait(struct kverbs_ring *ring, u32 nr, u64 deadline_ns)
+{
+	DEFINE_WAIT(wait);
+	int ret = 0;
+
+	for (;;) {
+		prepare_to_wait(&ring->wait, &wait, TASK_INTERRUPTIBLE);
+		if (kverbs_ring_unread(ring) >= nr)
+			break;
+		if (READ_ONCE(ring->closing))
+			ret = -ENOENT;
+		else if (signal_pending(current))
+			ret = -ERESTARTNOHAND;
+		if (ret)
+			break;
+		ret = sleep_until(deadline_ns);
+		if (ret && kverbs_ring_unread(ring) >= nr)
+			ret = 0;
+		if (ret)
+			break;
+	}
+	finish_wait(&ring->wait, &wait);
+	return ret;
+}
+
+/**
+ * kverbs_ring_mmap() - map one of the three parts
+ * @ring: the ring
+ * @part: which
+ * @vma: where
+ *
+ * Return: 0, -EINVAL, -EPERM, -ENOMEM.
+ */
+int kverbs_ring_mmap(struct kverbs_ring *ring, unsigned int part,
+		     struct vm_area_struct *vma)
+{
+	switch (part) {
+	case 0:
+		return kverbs_shm_mmap(&ring->sq, vma, true);
+	case 1:
+		return kverbs_shm_mmap(&ring->cq, vma, false);
+	case 2:
+		return kverbs_shm_mmap(&ring->idx, vma, true);
+	default:
+		return -EINVAL;
+	}
+}
+
+static void free_memory(struct kverbs_ring *ring)
+{
+	kvfree(ring->chain);
+	kvfree(ring->works);
+	kverbs_shm_free(&ring->idx);
+	kverbs_shm_free(&ring->cq);
+	kverbs_shm_free(&ring->sq);
+}
+
+static int alloc_memory(struct kverbs_ring *ring)
+{
+	int ret;
+
+	ret = kverbs_shm_alloc(&ring->sq, array_size(ring->sq_entries,
+						     sizeof(struct kverbs_sqe)));
+	if (!ret)
+		ret = kverbs_shm_alloc(&ring->cq, sizeof(struct kverbs_ring_kernel) +
+				       array_size(ring->cq_entries,
+						  sizeof(struct kverbs_cqe)));
+	if (!ret)
+		ret = kverbs_shm_alloc(&ring->idx, sizeof(struct kverbs_ring_user));
+	ring->works = kvcalloc(ring->cq_entries, sizeof(*ring->works),
+			       GFP_KERNEL_ACCOUNT);
+	ring->chain = kvmalloc(sizeof(*ring->chain), GFP_KERNEL_ACCOUNT);
+	if (!ret && ring->works && ring->chain)
+		return 0;
+	free_memory(ring);
+	return -ENOMEM;
+}
+
+static void init_works(struct kverbs_ring *ring)
+{
+	u32 i;
+
+	for (i = 0; i < ring->cq_entries; i++) {
+		ring->works[i].ring = ring;
+		ring->works[i].next = ring->free_works;
+		ring->free_works = &ring->works[i];
+	}
+}
+
+static void init_indices(struct kverbs_ring *ring)
+{
+	kernel_indices(ring)->sq_entries = ring->sq_entries;
+	kernel_indices(ring)->cq_entries = ring->cq_entries;
+}
+
+static struct kverbs_ring *alloc_ring(u32 sq_entries, u32 cq_entries)
+{
+	struct kverbs_ring *ring = kzalloc(sizeof(*ring), GFP_KERNEL_ACCOUNT);
+	int ret;
+
+	if (!ring)
+		return ERR_PTR(-ENOMEM);
+	ring->sq_entries = sq_entries;
+	ring->cq_entries = cq_entries;
+	mutex_init(&ring->submit_lock);
+	spin_lock_init(&ring->lock);
+	init_waitqueue_head(&ring->wait);
+	kverbs_cq_set_init(&ring->cqs);
+	ret = alloc_memory(ring);
+	if (ret) {
+		kfree(ring);
+		return ERR_PTR(ret);
+	}
+	init_works(ring);
+	init_indices(ring);
+	return ring;
+}
+
+static void free_ring(struct kverbs_ring *ring)
+{
+	free_memory(ring);
+	kfree(ring);
+}
+
+static struct kverbs_ring *to_ring(struct kverbs_object *obj)
+{
+	return container_of(obj, struct kverbs_ring, obj);
+}
+
+/* Slots stay reserved for work that began here before its connection moved on. */
+static bool ring_busy(struct kverbs_object *obj)
+{
+	struct kverbs_ring *ring = to_ring(obj);
+	bool busy;
+
+	spin_lock_bh(&ring->lock);
+	busy = ring->reserved || atomic_read(&ring->users);
+	spin_unlock_bh(&ring->lock);
+	return busy;
+}
+
+static void ring_shutdown(struct kverbs_object *obj)
+{
+	WRITE_ONCE(to_ring(obj)->closing, true);
+	wake_up_all(&to_ring(obj)->wait);
+}
+
+static void ring_restart(struct kverbs_object *obj)
+{
+	WRITE_ONCE(to_ring(obj)->closing, false);
+}
+
+static int ring_destroy(struct kverbs_object *obj)
+{
+	struct kverbs_ring *ring = to_ring(obj);
+
+	xa_erase(&obj->file->rings, ring->index);
+	free_ring(ring);
+	return 0;
+}
+
+static const struct kverbs_object_ops ring_ops = {
+	.busy		= ring_busy,
+	.shutdown	= ring_shutdown,
+	.restart	= ring_restart,
+	.destroy	= ring_destroy,
+};
+
+static u64 part_offset(const struct kverbs_ring *ring, unsigned int part)
+{
+	return ((u64)ring->index * PARTS + part) << OFFSET_SHIFT;
+}
+
+static void describe(const struct kverbs_ring *ring, struct kverbs_cmd_ring_create *cmd)
+{
+	cmd->out_id = ring->obj.id;
+	cmd->out_sq_offset = part_offset(ring, 0);
+	cmd->out_cq_offset = part_offset(ring, 1);
+	cmd->out_idx_offset = part_offset(ring, 2);
+	cmd->out_sq_size = (u64)ring->sq.npages << PAGE_SHIFT;
+	cmd->out_cq_size = (u64)ring->cq.npages << PAGE_SHIFT;
+	cmd->out_idx_size = (u64)ring->idx.npages << PAGE_SHIFT;
+}
+
+static int check_ring(const struct kverbs_cmd_ring_create *cmd)
+{
+	if (cmd->flags || cmd->__reserved)
+		return -EINVAL;
+	if (!is_power_of_2(cmd->sq_entries) || cmd->sq_entries > KVERBS_MAX_SQ_ENTRIES)
+		return -EINVAL;
+	if (!is_power_of_2(cmd->cq_entries) || cmd->cq_entries > KVERBS_MAX_CQ_ENTRIES)
+		return -EINVAL;
+	return 0;
+}
+
+/**
+ * kverbs_cmd_ring_create() - KVERBS_RING_CREATE
+ * @ucmd: the ioctl
+ *
+ * Return: 0 or -errno.
+ */
+int kverbs_cmd_ring_create(struct kverbs_ucmd *ucmd)
+{
+	struct kverbs_cmd_ring_create *cmd = ucmd->cmd;
+	struct kverbs_file *file = ucmd->file;
+	struct kverbs_ring *ring;
+	int ret;
+
+	ret = check_ring(cmd);
+	if (ret)
+		return ret;
+	ring = alloc_ring(cmd->sq_entries, cmd->cq_entries);
+	if (IS_ERR(ring))
+		return PTR_ERR(ring);
+	ret = kverbs_object_reserve(file, &ring->obj, KVERBS_OBJ_RING, &ring_ops);
+	if (ret)
+		goto out_free_ring;
+	ret = xa_alloc(&file->rings, &ring->index, xa_mk_value(ring->obj.id),
+		       XA_LIMIT(0, KVERBS_MAX_RINGS - 1), GFP_KERNEL_ACCOUNT);
+	if (ret) {
+		ret = -ENOMEM;
+		goto out_unreserve;
+	}
+	describe(ring, cmd);
+	ucmd->new = &ring->obj;
+	return 0;
+
+out_unreserve:
+	kverbs_object_unreserve(&ring->obj);
+out_free_ring:
+	free_ring(ring);
+	return ret;
+}

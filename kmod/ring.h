@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef KVERBS_RING_H
+#define KVERBS_RING_H
+
+#include <linux/hrtimer.h>
+#include <linux/kverbs.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+
+#include "cq.h"
+#include "object.h"
+#include "queue.h"
+#include "shm.h"
+
+struct kverbs_conn_obj;
+
+#define KVERBS_MAX_SQ_ENTRIES	16384
+#define KVERBS_MAX_CQ_ENTRIES	262144
+/* Rings that one file may have at a time. */
+#define KVERBS_MAX_RINGS	256
+
+/**
+ * struct kverbs_work - a submission entry under way
+ * @req: the operation
+ * @ring: where its completion goes
+ * @user_data: what the user calls it
+ * @conn_id: the connection's id
+ * @signal: complete it even if it succeeds
+ * @next: in the ring's free list
+ */
+struct kverbs_work {
+	struct kverbs_req req;
+	struct kverbs_ring *ring;
+	u64 user_data;
+	u32 conn_id;
+	bool signal;
+	struct kverbs_work *next;
+};
+
+/**
+ * struct kverbs_ring - a submission and a completion ring
+ * @obj: the object
+ * @index: which ring of the file, for its mmap offsets
+ * @sq: the submission entries, user-written
+ * @cq: struct kverbs_ring_kernel and the completions, kernel-written
+ * @idx: struct kverbs_ring_user, user-written: not to be trusted
+ * @sq_entries: size of the submission ring
+ * @cq_entries: size of the completion ring
+ * @submit_lock: held while entries are taken
+ * @sq_head: entries taken; under @submit_lock
+ * @chain: for building work requests; under @submit_lock
+ * @lock: guards all below; taken by completions: bottom halves off; innermost
+ * @cq_tail: completions written; the shared copy is never read back
+ * @reserved: completion slots promised and not written yet
+ * @works: as many as completion slots, so that one is free if a slot is
+ * @free_works: those not under way
+ * @wait: woken when a completion is written
+ * @closing: waiters shall come back
+ * @users: connections and listeners that are attached
+ * @cqs: the connections' completion queues
+ */
+struct kverbs_ring {
+	struct kverbs_object obj;
+	u32 index;
+	struct kverbs_shm sq;
+	struct kverbs_shm cq;
+	struct kverbs_shm idx;
+	u32 sq_entries;
+	u32 cq_entries;
+	struct mutex submit_lock;
+	u32 sq_head;
+	struct kverbs_chain *chain;
+	spinlock_t lock;
+	u32 cq_tail;
+	u32 reserved;
+	struct kverbs_work *works;
+	struct kverbs_work *free_works;
+	wait_queue_head_t wait;
+	bool closing;
+	atomic_t users;
+	struct kverbs_cq_set cqs;
+};
+
+int kverbs_ring_reserve(struct kverbs_ring *ring, u32 nr);
+void kverbs_ring_unreserve(struct kverbs_ring *ring, u32 nr);
+void kverbs_ring_event(struct kverbs_ring *ring, const struct kverbs_cqe *cqe);
+struct kverbs_work *kverbs_ring_take_work(struct kverbs_ring *ring);
+void kverbs_ring_return_work(struct kverbs_ring *ring, struct kverbs_work *work);
+void kverbs_ring_complete(struct kverbs_ring *ring, struct kverbs_work *work,
+			  const struct kverbs_cqe *cqe);
+u32 kverbs_ring_unread(struct kverbs_ring *ring);
+int kverbs_ring_wait(struct kverbs_ring *ring, u32 nr, u64 deadline_ns);
+int kverbs_ring_mmap(struct kverbs_ring *ring, unsigned int part,
+		     struct vm_area_struct *vma);
+
+static inline struct kverbs_ring *kverbs_ring_get(struct kverbs_file *file, u32 id)
+{
+	struct kverbs_object *obj = kverbs_object_get(file, id, KVERBS_OBJ_RING);
+
+	return IS_ERR(obj) ? ERR_CAST(obj) : container_of(obj, struct kverbs_ring, obj);
+}
+
+#endif /* KVERBS_RING_H */

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef KVERBS_WORKQUEUE_H
+#define KVERBS_WORKQUEUE_H
+
+#include <linux/workqueue.h>
+
+/*
+ * Where connections advance and objects are torn down. Work on it may wait for
+ * the HCA, but never for a peer or for user space.
+ */
+extern struct workqueue_struct *kverbs_workqueue;
+
+#endif /* KVERBS_WORKQUEUE_H */

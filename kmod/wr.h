@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef KVERBS_WR_H
+#define KVERBS_WR_H
+
+#include "local.h"
+#include "queue.h"
+
+int kverbs_wr_post(struct kverbs_queue *queue, struct kverbs_local_set *set,
+		   struct kverbs_req *req, struct kverbs_chain *chain, bool iwarp);
+int kverbs_wr_recv(struct kverbs_queue *queue, struct kverbs_local_set *set,
+		   struct kverbs_req *req);
+
+#endif /* KVERBS_WR_H */

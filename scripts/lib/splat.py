@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""What in a kernel's log means that something went wrong."""
+
+import re
+
+SPLAT = re.compile(
+    r"""BUG:|WARNING:|Oops:|kernel[ ]BUG[ ]at|Internal[ ]error
+    |general[ ]protection[ ]fault|Kernel[ ]panic|KASAN:|UBSAN:|ODEBUG:
+    |DEBUG_LOCKS_WARN|possible[ ](recursive|circular|irq)|inconsistent[ ]lock[ ]state
+    |suspicious[ ]RCU[ ]usage|sleeping[ ]function[ ]called|scheduling[ ]while[ ]atomic
+    |refcount_t:|list_(add|del)[ ]corruption|unregister_netdevice:[ ]waiting
+    |blocked[ ]for[ ]more[ ]than|soft[ ]lockup|hard[ ]LOCKUP|workqueue[ ]lockup
+    |rcu.*(detected[ ](expedited[ ])?stalls|self-detected[ ]stall)
+    |(rxe|infiniband).*queue[ ]full|out[ ]of[ ]memory:""",
+    re.VERBOSE,
+)
+CONTEXT = 45
+MOST = 200
+
+
+def find(log, ignore=None):
+    """The lines of every splat in a log, with what follows each, at most MOST."""
+    lines = log.splitlines()
+    shown = []
+    until = 0
+    for number, line in enumerate(lines):
+        if SPLAT.search(line) and not (ignore and re.search(ignore, line)):
+            until = number + CONTEXT
+        if number < until:
+            shown.append(line)
+    if len(shown) > MOST:
+        shown[MOST:] = [f"... and {len(shown) - MOST} lines more"]
+    return shown
+
+
+def leaks(report):
+    """The blocks of a kmemleak report that our module allocated."""
+    blocks = re.split(r"(?m)^(?=unreferenced object)", report)
+    return [line for block in blocks if "kverbs" in block for line in block.splitlines()]

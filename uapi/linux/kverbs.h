@@ -1,0 +1,843 @@
+/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR Linux-OpenIB) */
+/*
+ * kverbs: the RDMA transport of the kernel, lent to user space.
+ *
+ * This is the whole contract between kverbs.ko and its users. How the commands
+ * play together is told in Documentation/uapi.rst.
+ */
+#ifndef _UAPI_LINUX_KVERBS_H
+#define _UAPI_LINUX_KVERBS_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+/**
+ * DOC: General
+ *
+ * Open /dev/kverbs, and everything made through that file belongs to it: one
+ * open file is one security domain. Objects (rings, regions, listeners,
+ * connections, exports) are named by __u32 ids, which are private to the file,
+ * never 0, and not used again while a completion that names them may be unread.
+ *
+ * Every command is an ioctl on that file whose argument is a pointer to the
+ * command's struct. The struct begins with its own size. A caller built
+ * against an older header passes a shorter struct and the kernel reads the rest
+ * as zero; a caller built against a newer one may pass a longer struct as long
+ * as what the kernel does not know is zero. Zero always means "as before, or
+ * the default". Fields named out_* are written by the kernel and not read;
+ * reserved fields and unknown flags must be zero.
+ *
+ * Commands return 0 or one of:
+ *
+ * - ENOTTY: there is no such command.
+ * - E2BIG: the struct is longer than the kernel knows, and not zero there.
+ * - EINVAL: malformed: short struct, unknown flag, reserved field not zero,
+ *   value or range out of bounds.
+ * - EOPNOTSUPP: known and well formed, but not supported by this device,
+ *   transport or memory.
+ * - ENOENT: no object has this id, or it is of another type.
+ * - EBUSY: the object is still used by another one or by work in flight.
+ * - ENOTCONN: the connection's state does not allow it.
+ * - EMSGSIZE: an array is too small (the needed count is returned in its
+ *   length field), or a message is larger than the connection can carry.
+ * - ENODEV: no such device, or the device is gone.
+ * - EPERM, ENOMEM: a limit: RLIMIT_MEMLOCK, objects per file, memory.
+ * - EAGAIN: no completion slot or no work request credit; reap, then retry.
+ * - EADDRINUSE, EADDRNOTAVAIL, EACCES: as bind(2) means them.
+ * - EFAULT, EINTR: as usual.
+ *
+ * The end of a connection carries one of ECONNREFUSED, ECONNRESET, ETIMEDOUT,
+ * EHOSTUNREACH, ENETUNREACH, ECANCELED, ENODEV, EINVAL (depths or an address that
+ * the device cannot serve) or EIO, as a negative number, in its last completion,
+ * or 0 if this side asked for it.
+ *
+ * A failed work request completes with -EIO and its work completion status.
+ *
+ * The ioctl letter 0xBC with numbers 00-1F is not registered in the kernel's
+ * ioctl-number.rst: kverbs is an out-of-tree module.
+ */
+
+#define KVERBS_ABI_VERSION	1
+#define KVERBS_IOC_TYPE		0xBC
+
+/* Command numbers. Their structs carry the size, so the numbers do not. */
+#define KVERBS_INFO		_IO(KVERBS_IOC_TYPE, 0x00)
+#define KVERBS_DEVICE_QUERY	_IO(KVERBS_IOC_TYPE, 0x01)
+#define KVERBS_RING_CREATE	_IO(KVERBS_IOC_TYPE, 0x02)
+#define KVERBS_SUBMIT		_IO(KVERBS_IOC_TYPE, 0x03)
+#define KVERBS_REGION_CREATE	_IO(KVERBS_IOC_TYPE, 0x04)
+#define KVERBS_LISTEN		_IO(KVERBS_IOC_TYPE, 0x05)
+#define KVERBS_CONNECT		_IO(KVERBS_IOC_TYPE, 0x06)
+#define KVERBS_ACCEPT		_IO(KVERBS_IOC_TYPE, 0x07)
+#define KVERBS_REJECT		_IO(KVERBS_IOC_TYPE, 0x08)
+#define KVERBS_DISCONNECT	_IO(KVERBS_IOC_TYPE, 0x09)
+#define KVERBS_CONN_QUERY	_IO(KVERBS_IOC_TYPE, 0x0A)
+#define KVERBS_EXPORT		_IO(KVERBS_IOC_TYPE, 0x0B)
+#define KVERBS_DESTROY		_IO(KVERBS_IOC_TYPE, 0x0C)
+
+/**
+ * struct kverbs_cmd_info - KVERBS_INFO: what this module can do
+ * @size: sizeof(struct kverbs_cmd_info)
+ * @flags: must be 0
+ * @out_abi: KVERBS_ABI_VERSION of the module
+ * @out_nr_devices: RDMA devices that kverbs can use now
+ * @out_features: reserved for feature bits, 0 in this version
+ * @out_opcodes: bit mask of the enum kverbs_opcode values that are supported
+ * @out_max_objects: objects that one file may hold at a time
+ * @out_max_sq_entries: largest submission ring
+ * @out_max_cq_entries: largest completion ring
+ * @out_max_backlog: largest backlog of a listener
+ * @out_version: the module's version, a NUL-terminated string
+ *
+ * Errors: EINVAL, E2BIG, EFAULT.
+ */
+struct kverbs_cmd_info {
+	__u32 size;
+	__u32 flags;
+	__u32 out_abi;
+	__u32 out_nr_devices;
+	__aligned_u64 out_features;
+	__aligned_u64 out_opcodes;
+	__u32 out_max_objects;
+	__u32 out_max_sq_entries;
+	__u32 out_max_cq_entries;
+	__u32 out_max_backlog;
+	char out_version[32];
+};
+
+/**
+ * enum kverbs_transport - what carries the verbs of a port
+ * @KVERBS_TRANSPORT_UNKNOWN: none that kverbs knows
+ * @KVERBS_TRANSPORT_IB: InfiniBand
+ * @KVERBS_TRANSPORT_ROCE: RDMA over Converged Ethernet, v1 or v2 by GID
+ * @KVERBS_TRANSPORT_IWARP: iWARP, over TCP
+ */
+enum kverbs_transport {
+	KVERBS_TRANSPORT_UNKNOWN = 0,
+	KVERBS_TRANSPORT_IB = 1,
+	KVERBS_TRANSPORT_ROCE = 2,
+	KVERBS_TRANSPORT_IWARP = 3,
+};
+
+/**
+ * enum kverbs_gid_type - how a GID's packets look on the wire
+ * @KVERBS_GID_IB: InfiniBand, or the MAC of an iWARP port
+ * @KVERBS_GID_ROCE_V1: RoCE v1, Ethertype 0x8915
+ * @KVERBS_GID_ROCE_V2: RoCE v2, UDP port 4791
+ */
+enum kverbs_gid_type {
+	KVERBS_GID_IB = 0,
+	KVERBS_GID_ROCE_V1 = 1,
+	KVERBS_GID_ROCE_V2 = 2,
+};
+
+/**
+ * struct kverbs_port - one port of a device
+ * @port: port number, from 1
+ * @transport: enum kverbs_transport
+ * @state: enum ib_port_state by number: 1 DOWN, 2 INIT, 3 ARMED, 4 ACTIVE
+ * @phys_state: enum ib_port_phys_state by number: 5 LINK_UP
+ * @__reserved: 0
+ * @max_mtu: largest path MTU, bytes
+ * @active_mtu: path MTU in force, bytes
+ * @max_msg_size: largest message, bytes
+ * @rate_100mbps: signalling rate in units of 100 Mbit/s, 0 if unknown
+ * @lid: local identifier, InfiniBand only
+ * @sm_lid: the subnet manager's, InfiniBand only
+ * @gid_table_len: GID table slots, used or not
+ * @ifindex: the network interface behind the port, 0 if none
+ * @ifname: that interface's name, NUL-terminated
+ * @__reserved2: 0
+ */
+struct kverbs_port {
+	__u32 port;
+	__u8 transport;
+	__u8 state;
+	__u8 phys_state;
+	__u8 __reserved;
+	__u32 max_mtu;
+	__u32 active_mtu;
+	__u32 max_msg_size;
+	__u32 rate_100mbps;
+	__u16 lid;
+	__u16 sm_lid;
+	__u32 gid_table_len;
+	__u32 ifindex;
+	char ifname[16];
+	__u32 __reserved2;
+};
+
+/**
+ * struct kverbs_gid - one used slot of a port's GID table
+ * @gid: the GID, in network order
+ * @port: port number, from 1
+ * @index: slot in that port's table
+ * @type: enum kverbs_gid_type
+ * @ifindex: the network interface that gave the address, 0 if none
+ */
+struct kverbs_gid {
+	__u8 gid[16];
+	__u32 port;
+	__u32 index;
+	__u32 type;
+	__u32 ifindex;
+};
+
+/* Bits of kverbs_cmd_device_query.out_caps */
+#define KVERBS_CAP_ATOMIC	(1U << 0)
+#define KVERBS_CAP_REMOTE_INV	(1U << 1)
+#define KVERBS_CAP_VIRT_DMA	(1U << 2)
+
+/**
+ * struct kverbs_cmd_device_query - KVERBS_DEVICE_QUERY: one device
+ * @size: sizeof(struct kverbs_cmd_device_query)
+ * @index: the device with this index, or the next one above it; start at 0 and
+ *	go on from @out_index + 1 until ENODEV
+ * @ports_len: in: room in @ports_uptr; out: ports of the device
+ * @gids_len: in: room in @gids_uptr; out: used GID slots of all ports
+ * @ports_uptr: array of struct kverbs_port, may be 0 if @ports_len is 0
+ * @gids_uptr: array of struct kverbs_gid, may be 0 if @gids_len is 0
+ * @out_index: the device's index, as in "rdma dev"
+ * @out_caps: KVERBS_CAP_*
+ * @out_name: the device's name, NUL-terminated
+ * @out_fw_version: firmware version, NUL-terminated, may be empty
+ * @out_node_guid: node GUID in network order, all devices of an adapter differ
+ * @out_sys_image_guid: system image GUID in network order
+ * @out_vendor_id: IEEE vendor number
+ * @out_vendor_part_id: part number that the vendor gave it
+ * @out_hw_version: hardware version
+ * @out_max_qp: queue pairs
+ * @out_max_qp_wr: work requests in one queue
+ * @out_max_send_sge: scatter/gather entries of a SEND, RECV or WRITE
+ * @out_max_read_sge: scatter/gather entries of a READ
+ * @out_max_cqe: entries in one completion queue
+ * @out_max_mr: memory regions
+ * @out_max_mr_pages: pages in one fast-registered memory region; with the page
+ *	size it bounds the length of one segment of an export
+ * @out_max_rd_atomic: READs and atomics in flight per connection as a target
+ * @out_max_init_rd_atomic: READs and atomics in flight per connection as a
+ *	source
+ *
+ * Arrays that are too small are filled as far as they go and EMSGSIZE is
+ * returned with everything else set.
+ *
+ * Errors: EINVAL, E2BIG, EFAULT, ENODEV, EMSGSIZE, ENOMEM.
+ */
+struct kverbs_cmd_device_query {
+	__u32 size;
+	__u32 index;
+	__u32 ports_len;
+	__u32 gids_len;
+	__aligned_u64 ports_uptr;
+	__aligned_u64 gids_uptr;
+	__u32 out_index;
+	__u32 out_caps;
+	char out_name[64];
+	char out_fw_version[32];
+	__u8 out_node_guid[8];
+	__u8 out_sys_image_guid[8];
+	__u32 out_vendor_id;
+	__u32 out_vendor_part_id;
+	__u32 out_hw_version;
+	__u32 out_max_qp;
+	__u32 out_max_qp_wr;
+	__u32 out_max_send_sge;
+	__u32 out_max_read_sge;
+	__u32 out_max_cqe;
+	__u32 out_max_mr;
+	__u32 out_max_mr_pages;
+	__u32 out_max_rd_atomic;
+	__u32 out_max_init_rd_atomic;
+};
+
+/**
+ * enum kverbs_opcode - what a submission entry asks for
+ * @KVERBS_OP_SEND: send a message into a receive of the peer
+ * @KVERBS_OP_RECV: receive one message
+ * @KVERBS_OP_WRITE: write into the peer's export
+ * @KVERBS_OP_WRITE_IMM: the same, and complete a receive of the peer
+ * @KVERBS_OP_READ: read from the peer's export
+ */
+enum kverbs_opcode {
+	KVERBS_OP_SEND = 1,
+	KVERBS_OP_RECV = 2,
+	KVERBS_OP_WRITE = 3,
+	KVERBS_OP_WRITE_IMM = 4,
+	KVERBS_OP_READ = 5,
+};
+
+/* Bits of kverbs_sqe.flags */
+#define KVERBS_SQE_SIGNAL	(1U << 0)	/* complete it even if it succeeds */
+#define KVERBS_SQE_FENCE	(1U << 1)	/* wait for earlier READs first */
+#define KVERBS_SQE_SOLICITED	(1U << 2)	/* mark it solicited for the peer */
+
+/**
+ * struct kverbs_sqe - a submission entry, written by the user
+ * @opcode: enum kverbs_opcode
+ * @flags: KVERBS_SQE_*; RECV always completes and takes no flag
+ * @__reserved: must be 0
+ * @conn_id: the connection
+ * @user_data: comes back in the completion, not looked at
+ * @remote_addr: WRITE*, READ: address as the peer's export gave it, plus offset
+ * @rkey: WRITE*, READ: key as the peer's export gave it
+ * @imm: WRITE_IMM: four bytes for the peer, carried as they are
+ * @region_id: the local buffer's region; must be 0 if @length is 0
+ * @__reserved2: must be 0
+ * @offset: where the local buffer starts in the region, bytes
+ * @length: the local buffer's length, bytes
+ * @__reserved3: must be 0
+ *
+ * READ and RECV need a region that is not KVERBS_REGION_READ_ONLY. Without
+ * KVERBS_SQE_SIGNAL an operation completes only if it fails. Operations other
+ * than RECV need an established connection. Receives are taken from the moment
+ * that a connection has an id and are posted before the peer can send; only one
+ * whose buffer lies in more pieces than the connection has scatter/gather
+ * entries, and those after it, have to wait until it is established. Once it is,
+ * a receive is posted when SUBMIT returns.
+ */
+struct kverbs_sqe {
+	__u8 opcode;
+	__u8 flags;
+	__u16 __reserved;
+	__u32 conn_id;
+	__aligned_u64 user_data;
+	__aligned_u64 remote_addr;
+	__u32 rkey;
+	__u32 imm;
+	__u32 region_id;
+	__u32 __reserved2;
+	__aligned_u64 offset;
+	__aligned_u64 length;
+	__aligned_u64 __reserved3;
+};
+
+/**
+ * enum kverbs_cqe_type - what a completion tells
+ * @KVERBS_CQE_WORK: a submission entry has ended
+ * @KVERBS_CQE_CONN_REQUEST: a peer asks a listener for a connection: @id is the
+ *	new connection's, user_data the listener's; ACCEPT, REJECT or DESTROY it
+ * @KVERBS_CQE_ESTABLISHED: the connection is up; a receive may complete before
+ * @KVERBS_CQE_DISCONNECTED: the connection was up and has ended
+ * @KVERBS_CQE_REJECTED: the peer refused; @imm is the reason's number
+ * @KVERBS_CQE_FAILED: the connection never came up
+ * @KVERBS_CQE_DEVICE_REMOVED: the device under a connection or a listener went
+ *	away
+ *
+ * A connection ends with exactly one of the last four, unless it is destroyed
+ * before, and no other completion of the connection comes after it.
+ */
+enum kverbs_cqe_type {
+	KVERBS_CQE_WORK = 1,
+	KVERBS_CQE_CONN_REQUEST = 2,
+	KVERBS_CQE_ESTABLISHED = 3,
+	KVERBS_CQE_DISCONNECTED = 4,
+	KVERBS_CQE_REJECTED = 5,
+	KVERBS_CQE_FAILED = 6,
+	KVERBS_CQE_DEVICE_REMOVED = 7,
+};
+
+/* Bits of kverbs_cqe.flags */
+#define KVERBS_CQE_F_RECV	(1U << 0)	/* the entry was a RECV */
+#define KVERBS_CQE_F_IMM	(1U << 1)	/* @imm is the peer's */
+#define KVERBS_CQE_F_WRITE	(1U << 2)	/* RECV ended by the peer's WRITE_IMM */
+
+/**
+ * struct kverbs_cqe - a completion, written by the kernel
+ * @user_data: of the entry; for events that of the connection or listener
+ * @byte_len: WORK: bytes moved; for a RECV what came
+ * @id: the connection, or the listener that lost its device
+ * @result: 0 or -errno
+ * @type: enum kverbs_cqe_type
+ * @wc_status: WORK: work completion status, enum ib_wc_status by number
+ * @flags: KVERBS_CQE_F_*
+ * @imm: immediate data as the peer gave it, or the reason of a REJECTED
+ */
+struct kverbs_cqe {
+	__aligned_u64 user_data;
+	__aligned_u64 byte_len;
+	__u32 id;
+	__s32 result;
+	__u8 type;
+	__u8 wc_status;
+	__u16 flags;
+	__u32 imm;
+};
+
+/**
+ * struct kverbs_ring_kernel - head of the completion mapping, kernel-written
+ * @sq_head: submission entries taken so far, modulo 2^32; release order
+ * @cq_tail: completions written so far, modulo 2^32; read it with acquire
+ * @sq_entries: size of the submission ring, a power of two
+ * @cq_entries: size of the completion ring, a power of two
+ * @__reserved: 0
+ *
+ * The completions follow it in the same mapping: the one numbered n stands at
+ * index n & (cq_entries - 1).
+ */
+struct kverbs_ring_kernel {
+	__u32 sq_head;
+	__u32 cq_tail;
+	__u32 sq_entries;
+	__u32 cq_entries;
+	__u32 __reserved[12];
+};
+
+/**
+ * struct kverbs_ring_user - the index page, user-written
+ * @sq_tail: submission entries filled so far, modulo 2^32; write with release
+ * @__reserved: 0; it keeps the two indices on lines of their own
+ * @cq_head: completions read so far, modulo 2^32; write with release
+ * @__reserved2: 0
+ *
+ * The kernel does not trust it: a wrong index costs its writer entries or
+ * completions of his own and nothing else.
+ */
+struct kverbs_ring_user {
+	__u32 sq_tail;
+	__u32 __reserved[15];
+	__u32 cq_head;
+	__u32 __reserved2[15];
+};
+
+/**
+ * struct kverbs_cmd_ring_create - KVERBS_RING_CREATE: make a shared ring
+ * @size: sizeof(struct kverbs_cmd_ring_create)
+ * @flags: must be 0
+ * @sq_entries: submission entries, a power of two
+ * @cq_entries: completions, a power of two; every entry taken and every event
+ *	that may come keeps one reserved: three for a connection, one for a
+ *	listener
+ * @out_id: the ring
+ * @__reserved: must be 0
+ * @out_sq_offset: mmap(2) offset of the submission entries (read and write)
+ * @out_cq_offset: mmap(2) offset of struct kverbs_ring_kernel and the
+ *	completions (read only)
+ * @out_idx_offset: mmap(2) offset of struct kverbs_ring_user (read and write)
+ * @out_sq_size: bytes to map at @out_sq_offset
+ * @out_cq_size: bytes to map at @out_cq_offset
+ * @out_idx_size: bytes to map at @out_idx_offset
+ *
+ * Map each with MAP_SHARED and exactly its size. A fork(2)ed child does not
+ * inherit the mappings.
+ *
+ * Errors: EINVAL, E2BIG, EFAULT, ENOMEM.
+ */
+struct kverbs_cmd_ring_create {
+	__u32 size;
+	__u32 flags;
+	__u32 sq_entries;
+	__u32 cq_entries;
+	__u32 out_id;
+	__u32 __reserved;
+	__aligned_u64 out_sq_offset;
+	__aligned_u64 out_cq_offset;
+	__aligned_u64 out_idx_offset;
+	__aligned_u64 out_sq_size;
+	__aligned_u64 out_cq_size;
+	__aligned_u64 out_idx_size;
+};
+
+/**
+ * struct kverbs_cmd_submit - KVERBS_SUBMIT: hand over entries, wait
+ * @size: sizeof(struct kverbs_cmd_submit)
+ * @flags: must be 0
+ * @ring_id: the ring
+ * @to_submit: take at most so many entries from the submission ring
+ * @min_complete: then wait until so many completions are unread; 0: do not wait
+ * @out_taken: entries taken; they are never taken again
+ * @deadline_ns: absolute CLOCK_MONOTONIC time at which to stop waiting; 0: none
+ * @out_ready: completions unread on return
+ * @out_error: 0, or the -errno that refused the first entry not taken
+ *
+ * Returns 0 if anything was taken, if nothing was asked to be taken, or if the
+ * deadline came first: look at @out_taken and @out_ready. If the first entry is
+ * refused its errno is returned and nothing is waited for. Each entry is read
+ * once. A signal ends the wait with EINTR, unless entries were taken: then with
+ * 0.
+ *
+ * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EINTR; of the first entry: EAGAIN,
+ * EINVAL, ENOENT, ENOTCONN, ENODEV, EOPNOTSUPP, EMSGSIZE, ENOMEM.
+ */
+struct kverbs_cmd_submit {
+	__u32 size;
+	__u32 flags;
+	__u32 ring_id;
+	__u32 to_submit;
+	__u32 min_complete;
+	__u32 out_taken;
+	__aligned_u64 deadline_ns;
+	__u32 out_ready;
+	__s32 out_error;
+};
+
+/* Bits of kverbs_cmd_region_create.flags */
+#define KVERBS_REGION_READ_ONLY	(1U << 0)	/* the HCA only reads it */
+
+/**
+ * struct kverbs_cmd_region_create - KVERBS_REGION_CREATE: pin memory
+ * @size: sizeof(struct kverbs_cmd_region_create)
+ * @flags: KVERBS_REGION_READ_ONLY, or 0
+ * @addr: start of the memory in the caller's address space, any alignment
+ * @length: bytes, at least 1
+ * @out_id: the region
+ * @__reserved: must be 0
+ *
+ * The pages are pinned and charged to the caller's RLIMIT_MEMLOCK, unless he
+ * has CAP_IPC_LOCK. Memory that cannot be pinned for as long as this, such as
+ * a writable shared mapping of a file on disk, gives EFAULT or EOPNOTSUPP.
+ *
+ * Errors: EINVAL, E2BIG, EFAULT, EOPNOTSUPP, EPERM, ENOMEM, EINTR.
+ */
+struct kverbs_cmd_region_create {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 addr;
+	__aligned_u64 length;
+	__u32 out_id;
+	__u32 __reserved;
+};
+
+/**
+ * struct kverbs_addr - an IPv4 or IPv6 address with a port
+ * @family: AF_INET or AF_INET6; 0 where no address need be given
+ * @port: in network order
+ * @scope_id: IPv6: interface index of a link-local address, else 0
+ * @addr: the address in network order; IPv4 uses the first four bytes, the
+ *	rest must be 0
+ */
+struct kverbs_addr {
+	__u16 family;
+	__u16 port;
+	__u32 scope_id;
+	__u8 addr[16];
+};
+
+/* Bits of kverbs_conn_param.valid */
+#define KVERBS_PARAM_RETRY	(1U << 0)
+#define KVERBS_PARAM_RNR_RETRY	(1U << 1)
+#define KVERBS_PARAM_RNR_TIMER	(1U << 2)
+#define KVERBS_PARAM_ACK_TIMEOUT (1U << 3)
+#define KVERBS_PARAM_TOS	(1U << 4)
+
+/**
+ * struct kverbs_conn_param - what a connection is made of
+ * @valid: KVERBS_PARAM_*, the fields below @max_read that are not default
+ * @sq_depth: work requests in flight, 0: 128
+ * @rq_depth: receives in flight, 0: 128
+ * @max_sge: scatter/gather entries of one work request, 0: as many as suit the
+ *	device, at most 32
+ * @max_read: READs in flight in each direction, 0: as many as the device can,
+ *	at most 16
+ * @retry: 0-7, transport retries; default 7
+ * @rnr_retry: 0-7, how often the peer tries again when this side has no
+ *	receive, 7 is for ever; default 6. The CM carries it to the peer, so what
+ *	this side does is the peer's choice.
+ * @rnr_timer: 0-31, how long the peer waits between those, as in the
+ *	InfiniBand specification, table 45; default 12 (0.64 ms)
+ * @ack_timeout: 0-31, 4.096 us times 2 to this power; default the CM's
+ * @tos: type of service, CONNECT only
+ * @__reserved: must be 0
+ *
+ * Depths beyond the device's limits give EINVAL.
+ */
+struct kverbs_conn_param {
+	__u32 valid;
+	__u32 sq_depth;
+	__u32 rq_depth;
+	__u32 max_sge;
+	__u8 max_read;
+	__u8 retry;
+	__u8 rnr_retry;
+	__u8 rnr_timer;
+	__u8 ack_timeout;
+	__u8 tos;
+	__u16 __reserved;
+};
+
+/* Private data that the connection manager carries, bytes */
+#define KVERBS_PRIV_CONNECT_MAX	56
+#define KVERBS_PRIV_ACCEPT_MAX	196
+#define KVERBS_PRIV_REJECT_MAX	148
+
+/**
+ * struct kverbs_cmd_listen - KVERBS_LISTEN: wait for connection requests
+ * @size: sizeof(struct kverbs_cmd_listen)
+ * @flags: must be 0
+ * @ring_id: where the requests are announced
+ * @backlog: requests that may wait for an answer, 0: 128
+ * @user_data: comes back in the completions
+ * @addr: what to listen on; in: port 0 chooses one, address 0 is any; out: as
+ *	bound
+ * @out_id: the listener
+ * @__reserved: must be 0
+ *
+ * Bound in the caller's network namespace and with the caller's rights. An IPv6
+ * listener takes IPv6 only: for both families make two, on the same port.
+ *
+ * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EAGAIN, EADDRINUSE, EADDRNOTAVAIL,
+ * EACCES, ENODEV, ENOMEM.
+ */
+struct kverbs_cmd_listen {
+	__u32 size;
+	__u32 flags;
+	__u32 ring_id;
+	__u32 backlog;
+	__aligned_u64 user_data;
+	struct kverbs_addr addr;
+	__u32 out_id;
+	__u32 __reserved;
+};
+
+/**
+ * struct kverbs_cmd_connect - KVERBS_CONNECT: begin a connection
+ * @size: sizeof(struct kverbs_cmd_connect)
+ * @flags: must be 0
+ * @ring_id: where all its completions go
+ * @timeout_ms: give up if it is not established by then, 0: 10000
+ * @user_data: comes back in the connection's events
+ * @dst: the peer
+ * @src: the local address, or family 0
+ * @param: what it is made of
+ * @priv_uptr: private data for the peer
+ * @priv_len: at most KVERBS_PRIV_CONNECT_MAX
+ * @out_id: the connection
+ *
+ * Returns at once. ESTABLISHED, REJECTED, FAILED or DEVICE_REMOVED follows.
+ *
+ * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EAGAIN, EADDRNOTAVAIL, ENODEV, ENOMEM.
+ */
+struct kverbs_cmd_connect {
+	__u32 size;
+	__u32 flags;
+	__u32 ring_id;
+	__u32 timeout_ms;
+	__aligned_u64 user_data;
+	struct kverbs_addr dst;
+	struct kverbs_addr src;
+	struct kverbs_conn_param param;
+	__aligned_u64 priv_uptr;
+	__u32 priv_len;
+	__u32 out_id;
+};
+
+/**
+ * struct kverbs_cmd_accept - KVERBS_ACCEPT: take a requested connection
+ * @size: sizeof(struct kverbs_cmd_accept)
+ * @flags: must be 0
+ * @conn_id: the connection that CONN_REQUEST named
+ * @ring_id: where its completions go from now on, 0: stay with the listener's
+ * @user_data: comes back in the connection's events
+ * @timeout_ms: give up if it is not established by then, 0: 10000
+ * @priv_len: at most KVERBS_PRIV_ACCEPT_MAX
+ * @priv_uptr: private data for the peer
+ * @param: what it is made of
+ *
+ * Receives that were submitted before are posted before the peer is told; they
+ * complete on the ring that they were submitted to. ESTABLISHED, FAILED or
+ * DEVICE_REMOVED follows, also if an error other than the first six here is
+ * returned.
+ *
+ * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EAGAIN, ENOTCONN; ENODEV, ENOMEM.
+ */
+struct kverbs_cmd_accept {
+	__u32 size;
+	__u32 flags;
+	__u32 conn_id;
+	__u32 ring_id;
+	__aligned_u64 user_data;
+	__u32 timeout_ms;
+	__u32 priv_len;
+	__aligned_u64 priv_uptr;
+	struct kverbs_conn_param param;
+};
+
+/**
+ * struct kverbs_cmd_reject - KVERBS_REJECT: refuse a requested connection
+ * @size: sizeof(struct kverbs_cmd_reject)
+ * @conn_id: the connection that CONN_REQUEST named
+ * @priv_uptr: private data for the peer
+ * @priv_len: at most KVERBS_PRIV_REJECT_MAX
+ * @flags: must be 0
+ *
+ * FAILED with -ECANCELED follows; then it is there to be destroyed.
+ *
+ * Errors: EINVAL, E2BIG, EFAULT, ENOENT, ENOTCONN.
+ */
+struct kverbs_cmd_reject {
+	__u32 size;
+	__u32 conn_id;
+	__aligned_u64 priv_uptr;
+	__u32 priv_len;
+	__u32 flags;
+};
+
+/**
+ * struct kverbs_cmd_disconnect - KVERBS_DISCONNECT: end a connection
+ * @size: sizeof(struct kverbs_cmd_disconnect)
+ * @flags: must be 0
+ * @conn_id: the connection, in any state
+ * @__reserved: must be 0
+ *
+ * Returns at once. What is outstanding completes with -EIO (flushed), then
+ * DISCONNECTED (or FAILED) follows. Wait for your own completions before, if
+ * they shall reach the peer.
+ *
+ * Errors: EINVAL, E2BIG, EFAULT, ENOENT, ENOTCONN (it has ended already).
+ */
+struct kverbs_cmd_disconnect {
+	__u32 size;
+	__u32 flags;
+	__u32 conn_id;
+	__u32 __reserved;
+};
+
+/**
+ * enum kverbs_conn_state - where a connection is in its life
+ * @KVERBS_CONN_CONNECTING: on its way up, this side asked
+ * @KVERBS_CONN_REQUESTED: the peer asked, no answer yet
+ * @KVERBS_CONN_ACCEPTING: accepted, not yet established
+ * @KVERBS_CONN_ESTABLISHED: up
+ * @KVERBS_CONN_CLOSING: on its way down, completions may still come
+ * @KVERBS_CONN_DEAD: ended; it only waits for DESTROY
+ */
+enum kverbs_conn_state {
+	KVERBS_CONN_CONNECTING = 1,
+	KVERBS_CONN_REQUESTED = 2,
+	KVERBS_CONN_ACCEPTING = 3,
+	KVERBS_CONN_ESTABLISHED = 4,
+	KVERBS_CONN_CLOSING = 5,
+	KVERBS_CONN_DEAD = 6,
+};
+
+/**
+ * struct kverbs_cmd_conn_query - KVERBS_CONN_QUERY: all about a connection
+ * @size: sizeof(struct kverbs_cmd_conn_query)
+ * @flags: must be 0
+ * @conn_id: the connection
+ * @priv_len: in: room at @priv_uptr; out: bytes of the peer's private data, as
+ *	the CM delivers it, which may be padded with zeroes
+ * @priv_uptr: where to put the peer's private data, 0 if @priv_len is 0
+ * @out_state: enum kverbs_conn_state
+ * @out_error: 0, or the -errno that ended it
+ * @out_device_index: the device, as in DEVICE_QUERY; 0xffffffff before it is
+ *	known
+ * @out_port: the device's port
+ * @out_transport: enum kverbs_transport
+ * @out_mtu: path MTU, bytes; 0 before it is known
+ * @out_local: local address
+ * @out_remote: the peer's address
+ * @out_sq_depth: work requests that may be in flight
+ * @out_rq_depth: receives that may be in flight
+ * @out_max_sge: scatter/gather entries in one work request
+ * @out_max_read: READs in flight that this side may start
+ * @out_max_msg: largest SEND or RECV, bytes
+ * @out_max_segment: most bytes that one segment of an export can cover
+ * @out_sq_used: work requests in flight
+ * @out_rq_used: receives in flight
+ * @out_ops: operations completed well, receives included
+ * @out_errors: operations failed
+ * @out_bytes_out: bytes that SENDs and WRITEs moved
+ * @out_bytes_in: bytes that RECVs and READs moved
+ *
+ * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EMSGSIZE.
+ */
+struct kverbs_cmd_conn_query {
+	__u32 size;
+	__u32 flags;
+	__u32 conn_id;
+	__u32 priv_len;
+	__aligned_u64 priv_uptr;
+	__u32 out_state;
+	__s32 out_error;
+	__u32 out_device_index;
+	__u32 out_port;
+	__u32 out_transport;
+	__u32 out_mtu;
+	struct kverbs_addr out_local;
+	struct kverbs_addr out_remote;
+	__u32 out_sq_depth;
+	__u32 out_rq_depth;
+	__u32 out_max_sge;
+	__u32 out_max_read;
+	__aligned_u64 out_max_msg;
+	__aligned_u64 out_max_segment;
+	__u32 out_sq_used;
+	__u32 out_rq_used;
+	__aligned_u64 out_ops;
+	__aligned_u64 out_errors;
+	__aligned_u64 out_bytes_out;
+	__aligned_u64 out_bytes_in;
+};
+
+/* Rights that an export gives: kverbs_cmd_export.access */
+#define KVERBS_REMOTE_READ	(1U << 0)
+#define KVERBS_REMOTE_WRITE	(1U << 1)
+
+/**
+ * struct kverbs_segment - a part of an export, as the peer must name it
+ * @addr: remote address of its first byte; not an address of this host
+ * @length: bytes
+ * @rkey: remote key
+ * @__reserved: 0
+ */
+struct kverbs_segment {
+	__aligned_u64 addr;
+	__aligned_u64 length;
+	__u32 rkey;
+	__u32 __reserved;
+};
+
+/**
+ * struct kverbs_cmd_export - KVERBS_EXPORT: let a connection's peer at memory
+ * @size: sizeof(struct kverbs_cmd_export)
+ * @flags: must be 0
+ * @conn_id: the connection, established; no other can use the keys
+ * @region_id: the region
+ * @access: KVERBS_REMOTE_*, at least one; WRITE needs a writable region
+ * @segs_len: in: room in @segs_uptr; out: segments
+ * @offset: first byte in the region
+ * @length: bytes, at least 1
+ * @segs_uptr: array of struct kverbs_segment, in order, covering exactly the
+ *	bytes asked for
+ * @out_id: the export
+ * @__reserved: must be 0
+ *
+ * The keys work when it returns. DESTROY of the export takes them back: after
+ * it not one byte moves. The export ends with its connection.
+ *
+ * Errors: EINVAL, E2BIG, EFAULT, ENOENT, ENOTCONN, EOPNOTSUPP, EMSGSIZE,
+ * ENOMEM, ENODEV, EINTR, EIO (registration failed; the connection ends).
+ */
+struct kverbs_cmd_export {
+	__u32 size;
+	__u32 flags;
+	__u32 conn_id;
+	__u32 region_id;
+	__u32 access;
+	__u32 segs_len;
+	__aligned_u64 offset;
+	__aligned_u64 length;
+	__aligned_u64 segs_uptr;
+	__u32 out_id;
+	__u32 __reserved;
+};
+
+/**
+ * struct kverbs_cmd_destroy - KVERBS_DESTROY: end an object of any type
+ * @size: sizeof(struct kverbs_cmd_destroy)
+ * @id: the object
+ *
+ * When it returns 0 the HCA no longer touches the object's memory, and all work
+ * of a connection has completed to the ring. A region is
+ * busy while an export or work in flight uses it, a ring while a connection or
+ * a listener is attached. A connection takes its exports with it. Completions
+ * that are in the ring already stay there.
+ *
+ * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EBUSY, EINTR.
+ */
+struct kverbs_cmd_destroy {
+	__u32 size;
+	__u32 id;
+};
+
+#endif /* _UAPI_LINUX_KVERBS_H */
