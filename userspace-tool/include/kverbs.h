@@ -1,0 +1,667 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * libkverbs: connect, register, export, read, write, send, wait.
+ *
+ * Every function that can fail returns 0 (or a count) or a negative errno and
+ * leaves errno alone. Timeouts are milliseconds: 0 does not wait, negative
+ * waits for ever. All functions may be called from any thread; one connection
+ * may be used by several threads at a time. Objects must outlive the calls that
+ * use them.
+ *
+ * Whatever waits may also return -EINTR, when a signal handler has run, and from
+ * a request's callback -EDEADLK at once. Both leave things as -ETIMEDOUT does.
+ */
+#ifndef KVERBS_H
+#define KVERBS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include <linux/kverbs.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define KVERBS_API __attribute__((visibility("default")))
+
+/* A context: an open file, its ring, and what was made with it. */
+struct kverbs;
+/* A connection, from CONNECT or from a listener's request to kverbs_conn_free. */
+struct kverbs_conn;
+/* A listener. */
+struct kverbs_listener;
+/* Registered memory. */
+struct kverbs_buf;
+
+/* ---- context ---------------------------------------------------------- */
+
+/**
+ * struct kverbs_opts - how to open a context
+ * @sz: sizeof(struct kverbs_opts)
+ * @path: the device node, NULL: /dev/kverbs
+ * @sq_entries: submission entries, a power of two, 0: 256
+ * @cq_entries: completions, a power of two, 0: 4096
+ */
+struct kverbs_opts {
+	size_t sz;
+	const char *path;
+	unsigned int sq_entries;
+	unsigned int cq_entries;
+};
+
+/**
+ * kverbs_open() - open a context with its ring
+ * @kv: where to put it
+ * @opts: options, or NULL
+ *
+ * Return: 0; -ENOENT, -EACCES: the node is missing or not for us; -EPROTO: the
+ * module's ABI is not ours; -EINVAL, -ENOMEM.
+ */
+KVERBS_API int kverbs_open(struct kverbs **kv, const struct kverbs_opts *opts);
+
+/**
+ * kverbs_close() - close a context and everything that is left in it
+ * @kv: the context, or NULL
+ *
+ * Connections, listeners and buffers that were not freed are freed.
+ */
+KVERBS_API void kverbs_close(struct kverbs *kv);
+
+/**
+ * kverbs_fd() - a descriptor that polls readable while completions are unread
+ * @kv: the context
+ *
+ * Return: the descriptor; for poll(2) and its like only. Call kverbs_process()
+ * when it is readable.
+ */
+KVERBS_API int kverbs_fd(const struct kverbs *kv);
+
+/**
+ * kverbs_process() - take completions and run what they set off
+ * @kv: the context
+ * @timeout_ms: how long to wait for the first one
+ *
+ * Return: the number of completions taken, by this thread or by another one
+ * meanwhile, 0 if the time ran out, -errno.
+ */
+KVERBS_API int kverbs_process(struct kverbs *kv, int timeout_ms);
+
+/**
+ * kverbs_info() - what the module can do
+ * @kv: the context
+ * @info: filled in
+ *
+ * Return: 0 or -errno.
+ */
+KVERBS_API int kverbs_info(struct kverbs *kv, struct kverbs_cmd_info *info);
+
+/**
+ * struct kverbs_device - a device with its ports and used GIDs
+ * @attr: what KVERBS_DEVICE_QUERY says of it
+ * @ports: @nr_ports of them
+ * @gids: @nr_gids of them
+ * @nr_ports: ports
+ * @nr_gids: GIDs
+ */
+struct kverbs_device {
+	struct kverbs_cmd_device_query attr;
+	struct kverbs_port *ports;
+	struct kverbs_gid *gids;
+	unsigned int nr_ports;
+	unsigned int nr_gids;
+};
+
+/**
+ * kverbs_device_list() - all devices
+ * @kv: the context
+ * @list: where to put the array; free it with kverbs_device_list_free()
+ *
+ * Return: the number of devices or -errno.
+ */
+KVERBS_API int kverbs_device_list(struct kverbs *kv, struct kverbs_device **list);
+
+/**
+ * kverbs_device_list_free() - free what kverbs_device_list() gave
+ * @list: the array, or NULL
+ * @nr: its length
+ */
+KVERBS_API void kverbs_device_list_free(struct kverbs_device *list, int nr);
+
+/* ---- memory ----------------------------------------------------------- */
+
+/**
+ * kverbs_buf_alloc() - allocate page-aligned, zeroed memory and register it
+ * @kv: the context
+ * @size: bytes, at least 1
+ * @buf: where to put it
+ *
+ * Return: 0, -EPERM or -ENOMEM (RLIMIT_MEMLOCK, memory), another -errno.
+ */
+KVERBS_API int kverbs_buf_alloc(struct kverbs *kv, size_t size,
+				struct kverbs_buf **buf);
+
+/**
+ * kverbs_buf_register() - register the caller's own memory
+ * @kv: the context
+ * @addr: its start, any alignment
+ * @size: bytes, at least 1
+ * @flags: 0 or KVERBS_REGION_READ_ONLY
+ * @buf: where to put it
+ *
+ * Return: 0, -EPERM or -ENOMEM (RLIMIT_MEMLOCK, memory), -EFAULT or
+ * -EOPNOTSUPP (memory that cannot be pinned), another -errno.
+ */
+KVERBS_API int kverbs_buf_register(struct kverbs *kv, void *addr, size_t size,
+				   unsigned int flags, struct kverbs_buf **buf);
+
+/**
+ * kverbs_buf_free() - unregister, and free what kverbs_buf_alloc() allocated
+ * @buf: the buffer, or NULL
+ *
+ * Return: 0, or -EBUSY while an export or a request uses it.
+ */
+KVERBS_API int kverbs_buf_free(struct kverbs_buf *buf);
+
+/**
+ * kverbs_buf_addr() - where a buffer starts
+ * @buf: the buffer
+ *
+ * Return: its address.
+ */
+KVERBS_API void *kverbs_buf_addr(const struct kverbs_buf *buf);
+
+/**
+ * kverbs_buf_size() - how long a buffer is
+ * @buf: the buffer
+ *
+ * Return: bytes.
+ */
+KVERBS_API size_t kverbs_buf_size(const struct kverbs_buf *buf);
+
+/* ---- connections ------------------------------------------------------ */
+
+/**
+ * struct kverbs_conn_opts - how to connect or accept
+ * @sz: sizeof(struct kverbs_conn_opts)
+ * @param: depths, retries and timers; zero is default
+ * @source: local address (a name or number) to connect from, or NULL
+ * @priv: private data for the peer
+ * @priv_len: its length: at most KVERBS_PRIV_CONNECT_MAX or _ACCEPT_MAX
+ * @timeout_ms: how long it may take, 0: 10000, negative: for ever
+ */
+struct kverbs_conn_opts {
+	size_t sz;
+	struct kverbs_conn_param param;
+	const char *source;
+	const void *priv;
+	size_t priv_len;
+	int timeout_ms;
+};
+
+/**
+ * kverbs_connect() - connect to a host and wait until it is done
+ * @kv: the context
+ * @host: name or number; "fe80::1%eth0" for a link-local address
+ * @port: service name or port number
+ * @opts: options, or NULL
+ * @conn: where to put the connection
+ *
+ * Tries every address that @host resolves to. A peer that sends as soon as it has
+ * accepted must find a receive: on iWARP the connection ends if there is none. For
+ * that use kverbs_connect_start(), kverbs_recv(), kverbs_conn_wait().
+ *
+ * Return: 0; -ECONNREFUSED, -ETIMEDOUT, -EHOSTUNREACH, -ENETUNREACH, -ENODEV;
+ * -ENXIO: the name does not resolve; another -errno.
+ */
+KVERBS_API int kverbs_connect(struct kverbs *kv, const char *host, const char *port,
+			      const struct kverbs_conn_opts *opts,
+			      struct kverbs_conn **conn);
+
+/**
+ * kverbs_connect_start() - begin to connect to one address
+ * @kv: the context
+ * @dst: the peer
+ * @opts: options, or NULL
+ * @conn: where to put the connection
+ *
+ * Receives may be posted at once. Wait with kverbs_conn_wait().
+ *
+ * Return: 0 or -errno.
+ */
+KVERBS_API int kverbs_connect_start(struct kverbs *kv, const struct sockaddr *dst,
+				    const struct kverbs_conn_opts *opts,
+				    struct kverbs_conn **conn);
+
+/**
+ * kverbs_conn_wait() - wait until a connection is up, or has failed
+ * @conn: the connection
+ * @timeout_ms: how long
+ *
+ * Return: 0 established; -ETIMEDOUT not yet; otherwise why it failed.
+ */
+KVERBS_API int kverbs_conn_wait(struct kverbs_conn *conn, int timeout_ms);
+
+/**
+ * kverbs_listen() - listen for connections
+ * @kv: the context
+ * @host: local name or number, NULL: any
+ * @port: service name or port number, NULL or "0": any
+ * @backlog: requests that may wait, 0: 128
+ * @listener: where to put it
+ *
+ * Return: 0, -EADDRINUSE, -EADDRNOTAVAIL, -EACCES, another -errno.
+ */
+KVERBS_API int kverbs_listen(struct kverbs *kv, const char *host, const char *port,
+			     unsigned int backlog,
+			     struct kverbs_listener **listener);
+
+/**
+ * kverbs_listener_port() - the port that a listener is bound to
+ * @listener: the listener
+ *
+ * Return: port in host order.
+ */
+KVERBS_API uint16_t kverbs_listener_port(const struct kverbs_listener *listener);
+
+/**
+ * kverbs_listener_free() - stop listening; requests not taken are refused
+ * @listener: the listener, or NULL
+ */
+KVERBS_API void kverbs_listener_free(struct kverbs_listener *listener);
+
+/**
+ * kverbs_next_request() - wait for a connection request
+ * @listener: the listener
+ * @timeout_ms: how long
+ * @conn: where to put the connection that a peer asks for
+ *
+ * Look at kverbs_conn_priv() and kverbs_conn_query(), post receives with
+ * kverbs_recv(), then kverbs_accept() or kverbs_reject() it.
+ *
+ * Return: 0, -ETIMEDOUT, -ENODEV (the listener lost its device), -errno.
+ */
+KVERBS_API int kverbs_next_request(struct kverbs_listener *listener, int timeout_ms,
+				   struct kverbs_conn **conn);
+
+/**
+ * kverbs_accept() - accept a request and wait until the connection is up
+ * @conn: from kverbs_next_request()
+ * @opts: options, or NULL; @timeout_ms 0: 10000
+ *
+ * Return: 0 or -errno; on an error the connection is still there to be freed.
+ */
+KVERBS_API int kverbs_accept(struct kverbs_conn *conn,
+			     const struct kverbs_conn_opts *opts);
+
+/**
+ * kverbs_accept_start() - accept a request without waiting
+ * @conn: from kverbs_next_request()
+ * @opts: options, or NULL
+ *
+ * Return: 0 or -errno. Wait with kverbs_conn_wait().
+ */
+KVERBS_API int kverbs_accept_start(struct kverbs_conn *conn,
+				   const struct kverbs_conn_opts *opts);
+
+/**
+ * kverbs_reject() - refuse a request, and free the connection
+ * @conn: from kverbs_next_request()
+ * @priv: private data for the peer, or NULL
+ * @priv_len: its length, at most KVERBS_PRIV_REJECT_MAX
+ *
+ * Return: 0 or -errno; the connection is freed either way.
+ */
+KVERBS_API int kverbs_reject(struct kverbs_conn *conn, const void *priv,
+			     size_t priv_len);
+
+/**
+ * kverbs_disconnect() - begin to end a connection
+ * @conn: the connection
+ *
+ * What is outstanding completes with -EIO, flushed.
+ *
+ * Return: 0 or -ENOTCONN.
+ */
+KVERBS_API int kverbs_disconnect(struct kverbs_conn *conn);
+
+/**
+ * kverbs_conn_free() - end and free a connection, its tokens and requests
+ * @conn: the connection, or NULL
+ *
+ * Requests not complete yet are completed with -ECANCELED before it returns.
+ */
+KVERBS_API void kverbs_conn_free(struct kverbs_conn *conn);
+
+/**
+ * kverbs_conn_error() - why a connection ended
+ * @conn: the connection
+ *
+ * Return: 0 while it has not ended, else -errno: -ECONNRESET if the peer ended
+ * it, -ENODEV if the device went away, and so on.
+ */
+KVERBS_API int kverbs_conn_error(struct kverbs_conn *conn);
+
+/**
+ * kverbs_conn_query() - all that the kernel knows of a connection
+ * @conn: the connection
+ * @query: filled in; the private data fields are left zero
+ *
+ * Return: 0 or -errno.
+ */
+KVERBS_API int kverbs_conn_query(struct kverbs_conn *conn,
+				 struct kverbs_cmd_conn_query *query);
+
+/**
+ * kverbs_conn_priv() - the peer's private data
+ * @conn: the connection
+ * @buf: where to copy it
+ * @len: room there
+ *
+ * Return: bytes copied, maybe padded with zeroes by the CM; or -errno.
+ */
+KVERBS_API int kverbs_conn_priv(struct kverbs_conn *conn, void *buf, size_t len);
+
+/**
+ * kverbs_conn_set_data() - hang something of the caller's on a connection
+ * @conn: the connection
+ * @data: what kverbs_conn_data() shall return
+ */
+KVERBS_API void kverbs_conn_set_data(struct kverbs_conn *conn, void *data);
+
+/**
+ * kverbs_conn_data() - what kverbs_conn_set_data() was given
+ * @conn: the connection
+ *
+ * Return: it, or NULL.
+ */
+KVERBS_API void *kverbs_conn_data(const struct kverbs_conn *conn);
+
+/**
+ * kverbs_addr_format() - write an address as text
+ * @addr: the address
+ * @buf: where to
+ * @len: room there, 64 is enough
+ *
+ * Return: @buf: "192.0.2.1:7472", "[2001:db8::1]:7472", or "-" if there is none.
+ */
+KVERBS_API const char *kverbs_addr_format(const struct kverbs_addr *addr, char *buf,
+					  size_t len);
+
+/* ---- exports and tokens ------------------------------------------------ */
+
+/**
+ * struct kverbs_token - remote access to a range of somebody's buffer
+ * @length: bytes it covers
+ * @access: KVERBS_REMOTE_*
+ * @nr_segs: segments
+ * @segs: the segments, in order
+ * @id: the export's id on the exporter's side, 0 on the peer's
+ *
+ * The exporter sends it to the peer packed; how it travels is up to them.
+ */
+struct kverbs_token {
+	uint64_t length;
+	uint32_t access;
+	uint32_t nr_segs;
+	struct kverbs_segment *segs;
+	uint32_t id;
+};
+
+/**
+ * kverbs_export() - let the connection's peer at a range of a buffer
+ * @conn: an established connection
+ * @buf: the buffer
+ * @offset: first byte
+ * @length: bytes, at least 1
+ * @access: KVERBS_REMOTE_READ, KVERBS_REMOTE_WRITE
+ * @token: filled in; kverbs_unexport() it
+ *
+ * Return: 0 or -errno.
+ */
+KVERBS_API int kverbs_export(struct kverbs_conn *conn, struct kverbs_buf *buf,
+			     size_t offset, size_t length, unsigned int access,
+			     struct kverbs_token *token);
+
+/**
+ * kverbs_unexport() - take an export back
+ * @conn: the connection it was made on
+ * @token: from kverbs_export(); freed
+ *
+ * When it returns the peer can no longer reach the memory.
+ *
+ * Return: 0 or -errno.
+ */
+KVERBS_API int kverbs_unexport(struct kverbs_conn *conn, struct kverbs_token *token);
+
+/**
+ * kverbs_token_packed_size() - bytes that a packed token takes
+ * @token: the token
+ *
+ * Return: bytes.
+ */
+KVERBS_API size_t kverbs_token_packed_size(const struct kverbs_token *token);
+
+/**
+ * kverbs_token_pack() - write a token in the form that any host can read
+ * @token: the token
+ * @buf: where to
+ * @len: room there
+ *
+ * Return: bytes written or -EMSGSIZE. The form is in Documentation/wire.rst.
+ */
+KVERBS_API int kverbs_token_pack(const struct kverbs_token *token, void *buf,
+				 size_t len);
+
+/**
+ * kverbs_token_unpack() - read a packed token
+ * @token: filled in; free it with kverbs_token_free()
+ * @buf: the packed token, from a peer that need not be trusted
+ * @len: bytes there are
+ *
+ * Return: bytes read, -EBADMSG if it is none, -ENOMEM.
+ */
+KVERBS_API int kverbs_token_unpack(struct kverbs_token *token, const void *buf,
+				   size_t len);
+
+/**
+ * kverbs_token_free() - free a token that kverbs_token_unpack() gave
+ * @token: the token
+ */
+KVERBS_API void kverbs_token_free(struct kverbs_token *token);
+
+/* ---- requests --------------------------------------------------------- */
+
+struct kverbs_req;
+
+/**
+ * typedef kverbs_done_fn - what to call when a request is complete
+ * @req: the request; it may be used again from here
+ *
+ * Called by the thread that happens to process completions, with no lock of the
+ * library held: one that waits, or one that posts and had to wait for room. It
+ * may post, but not wait. The callbacks of a context run one at a time and in
+ * the order of completion.
+ */
+typedef void (*kverbs_done_fn)(struct kverbs_req *req);
+
+/**
+ * struct kverbs_req - one request, in memory of the caller's
+ * @done: called on completion, or NULL; set it before posting
+ * @data: the caller's, not looked at
+ * @result: 0 or -errno, valid once complete: -EIO for a failed work request,
+ *	-ECANCELED if the connection was freed first
+ * @wc_status: the first failed work request's status, see kverbs_wc_status_str()
+ * @flags: KVERBS_CQE_F_*
+ * @imm: immediate data as the peer gave it
+ * @byte_len: bytes moved
+ * @priv: the library's
+ *
+ * Zero it before its first use. It must stay where it is until complete.
+ */
+struct kverbs_req {
+	kverbs_done_fn done;
+	void *data;
+	int result;
+	unsigned int wc_status;
+	unsigned int flags;
+	uint32_t imm;
+	uint64_t byte_len;
+	struct {
+		struct kverbs *kv;
+		struct kverbs_conn *conn;
+		struct kverbs_req *next, *prev;
+		unsigned int pending;
+		int state;
+		uint64_t reserved[3];
+	} priv;
+};
+
+/**
+ * kverbs_send() - send a message
+ * @conn: the connection
+ * @buf: where it is; may be NULL if @length is 0
+ * @offset: where it starts there
+ * @length: its length
+ * @req: the request
+ *
+ * As all that follow it waits for room in the queues if there is none; for no
+ * longer than the connection lives, and completing others meanwhile.
+ *
+ * Return: 0 posted, else -errno, and @req will not complete: -EBUSY it is in use,
+ * -EINVAL not within the buffer, -ENOTCONN not up yet, or why the connection
+ * ended.
+ */
+KVERBS_API int kverbs_send(struct kverbs_conn *conn, struct kverbs_buf *buf,
+			   size_t offset, size_t length, struct kverbs_req *req);
+
+/**
+ * kverbs_recv() - post a receive
+ * @conn: the connection, which need not be established yet
+ * @buf: where the message shall go
+ * @offset: where there
+ * @length: how long it may be
+ * @req: the request
+ *
+ * Return: 0 posted, -EAGAIN the receive queue is full, else -errno.
+ */
+KVERBS_API int kverbs_recv(struct kverbs_conn *conn, struct kverbs_buf *buf,
+			   size_t offset, size_t length, struct kverbs_req *req);
+
+/**
+ * kverbs_write() - write into what a peer's token covers
+ * @conn: the connection
+ * @buf: the source
+ * @offset: where it starts in @buf
+ * @length: bytes
+ * @token: the peer's token
+ * @remote_offset: where to in the token's range
+ * @req: the request
+ *
+ * Splits at the token's segments; @req completes once, when all is done.
+ *
+ * Return: 0 posted, -ERANGE not within the token, -EACCES not its right, else
+ * -errno.
+ */
+KVERBS_API int kverbs_write(struct kverbs_conn *conn, struct kverbs_buf *buf,
+			    size_t offset, size_t length,
+			    const struct kverbs_token *token, uint64_t remote_offset,
+			    struct kverbs_req *req);
+
+/**
+ * kverbs_write_imm() - the same, and complete a receive of the peer
+ * @conn: the connection
+ * @buf: the source; may be NULL if @length is 0
+ * @offset: where it starts in @buf
+ * @length: bytes
+ * @token: the peer's token; may be NULL if @length is 0
+ * @remote_offset: where to in the token's range
+ * @imm: four bytes for the peer, as they are
+ * @req: the request
+ *
+ * Return: as kverbs_write(), or -EOPNOTSUPP on iWARP.
+ */
+KVERBS_API int kverbs_write_imm(struct kverbs_conn *conn, struct kverbs_buf *buf,
+				size_t offset, size_t length,
+				const struct kverbs_token *token,
+				uint64_t remote_offset, uint32_t imm,
+				struct kverbs_req *req);
+
+/**
+ * kverbs_read() - read from what a peer's token covers
+ * @conn: the connection
+ * @buf: the sink
+ * @offset: where to in @buf
+ * @length: bytes
+ * @token: the peer's token
+ * @remote_offset: where from in the token's range
+ * @req: the request
+ *
+ * Return: as kverbs_write().
+ */
+KVERBS_API int kverbs_read(struct kverbs_conn *conn, struct kverbs_buf *buf,
+			   size_t offset, size_t length,
+			   const struct kverbs_token *token, uint64_t remote_offset,
+			   struct kverbs_req *req);
+
+/**
+ * kverbs_wait() - wait until a request is complete
+ * @req: the request
+ * @timeout_ms: how long
+ *
+ * A request with a callback is waited for until that has returned.
+ *
+ * Return: the request's result; -ETIMEDOUT, -EINTR: not complete, @req is still
+ * in use; -EINVAL: it was never posted.
+ */
+KVERBS_API int kverbs_wait(struct kverbs_req *req, int timeout_ms);
+
+/**
+ * kverbs_complete() - whether a request is complete
+ * @req: the request
+ *
+ * Return: true if it is, without looking for new completions. Its callback may
+ * still be running then, in another thread.
+ */
+KVERBS_API bool kverbs_complete(const struct kverbs_req *req);
+
+/* ---- names ------------------------------------------------------------ */
+
+/**
+ * kverbs_wc_status_str() - name of a work completion status
+ * @status: enum ibv_wc_status by number
+ *
+ * Return: such as "remote access error", never NULL.
+ */
+KVERBS_API const char *kverbs_wc_status_str(unsigned int status);
+
+/**
+ * kverbs_conn_state_str() - name of a connection state
+ * @state: enum kverbs_conn_state
+ *
+ * Return: such as "established", never NULL.
+ */
+KVERBS_API const char *kverbs_conn_state_str(unsigned int state);
+
+/**
+ * kverbs_transport_str() - name of a transport
+ * @transport: enum kverbs_transport
+ *
+ * Return: "InfiniBand", "RoCE", "iWARP" or "unknown".
+ */
+KVERBS_API const char *kverbs_transport_str(unsigned int transport);
+
+/**
+ * kverbs_version() - the library's version
+ *
+ * Return: such as "0.1.0".
+ */
+KVERBS_API const char *kverbs_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* KVERBS_H */

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Registered memory.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "internal.h"
+#include "object.h"
+#include "sys.h"
+
+#define HUGE_SIZE ((size_t)2 << 20)
+
+bool kverbs_buf_holds(const struct kverbs_buf *buf, const struct kverbs *kv,
+		      uint64_t offset, uint64_t length)
+{
+	if (!length && !buf)
+		return true;
+	return buf && buf->kv == kv && offset <= buf->size &&
+	       length <= buf->size - offset;
+}
+
+static int create_region(struct kverbs_buf *buf, unsigned int flags)
+{
+	struct kverbs_cmd_region_create cmd = {
+		.size = sizeof(cmd),
+		.flags = flags,
+		.addr = (uintptr_t)buf->addr,
+		.length = buf->size,
+	};
+	int ret;
+
+	do {
+		ret = kverbs_sys_ioctl(buf->kv->fd, KVERBS_REGION_CREATE, &cmd);
+	} while (ret == -EINTR);
+	buf->id = cmd.out_id;
+	return ret;
+}
+
+static int new_buf(struct kverbs *kv, void *addr, size_t size, unsigned int flags,
+		   struct kverbs_buf **buf)
+{
+	struct kverbs_buf *b = calloc(1, sizeof(*b));
+	int ret;
+
+	if (!b)
+		return -ENOMEM;
+	b->kv = kv;
+	b->addr = addr;
+	b->size = size;
+	ret = create_region(b, flags);
+	if (ret) {
+		free(b);
+		return ret;
+	}
+	pthread_mutex_lock(&kv->lock);
+	list_add_tail(&b->node, &kv->bufs);
+	pthread_mutex_unlock(&kv->lock);
+	*buf = b;
+	return 0;
+}
+
+int kverbs_buf_register(struct kverbs *kv, void *addr, size_t size, unsigned int flags,
+			struct kverbs_buf **buf)
+{
+	return new_buf(kv, addr, size, flags, buf);
+}
+
+/* Round up; 0: it does not fit a size_t. */
+static size_t round_up(size_t size, size_t unit)
+{
+	return size > SIZE_MAX - unit ? 0 : (size + unit - 1) & ~(unit - 1);
+}
+
+/* Cut what mmap(2) gave down to an aligned @size. */
+static void *trim(char *p, size_t size)
+{
+	size_t head = -(uintptr_t)p & (HUGE_SIZE - 1);
+
+	if (head)
+		kverbs_sys_munmap(p, head);
+	if (head < HUGE_SIZE)
+		kverbs_sys_munmap(p + head + size, HUGE_SIZE - head);
+	return p + head;
+}
+
+/* Huge pages make for fewer and longer runs, which the HCA likes. */
+static int map_huge(size_t size, void **addr)
+{
+	void *p;
+	int ret;
+
+	if (size > SIZE_MAX - HUGE_SIZE)
+		return -ENOMEM;
+	ret = kverbs_sys_mmap_anon(size + HUGE_SIZE, &p);
+	if (ret)
+		return ret;
+	*addr = trim(p, size);
+	kverbs_sys_madvise(*addr, size, MADV_HUGEPAGE);
+	return 0;
+}
+
+static int map_memory(size_t size, void **addr)
+{
+	int ret;
+
+	if (size >= HUGE_SIZE)
+		ret = map_huge(size, addr);
+	else
+		ret = kverbs_sys_mmap_anon(size, addr);
+	/* A child would share pinned pages, and one of the two lose them on write. */
+	if (!ret)
+		kverbs_sys_madvise(*addr, size, MADV_DONTFORK);
+	return ret;
+}
+
+int kverbs_buf_alloc(struct kverbs *kv, size_t size, struct kverbs_buf **buf)
+{
+	size_t mapped = round_up(size, (size_t)sysconf(_SC_PAGESIZE));
+	void *addr;
+	int ret;
+
+	if (!size)
+		return -EINVAL;
+	if (!mapped)
+		return -ENOMEM;
+	ret = map_memory(mapped, &addr);
+	if (ret)
+		return ret;
+	ret = new_buf(kv, addr, size, 0, buf);
+	if (ret)
+		goto out_unmap_memory;
+	(*buf)->mapped = mapped;
+	return 0;
+
+out_unmap_memory:
+	kverbs_sys_munmap(addr, mapped);
+	return ret;
+}
+
+int kverbs_buf_free(struct kverbs_buf *buf)
+{
+	int ret;
+
+	if (!buf)
+		return 0;
+	ret = kverbs_object_destroy(buf->kv->fd, buf->id);
+	if (ret)
+		return ret;
+	pthread_mutex_lock(&buf->kv->lock);
+	list_del(&buf->node);
+	pthread_mutex_unlock(&buf->kv->lock);
+	if (buf->mapped)
+		kverbs_sys_munmap(buf->addr, buf->mapped);
+	free(buf);
+	return 0;
+}
+
+void *kverbs_buf_addr(const struct kverbs_buf *buf)
+{
+	return buf->addr;
+}
+
+size_t kverbs_buf_size(const struct kverbs_buf *buf)
+{
+	return buf->size;
+}

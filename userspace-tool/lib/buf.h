@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef KVERBS_BUF_H
+#define KVERBS_BUF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "list.h"
+
+/*
+ * @kv: the context
+ * @node: in the context's list, under its lock
+ * @id: the region
+ * @addr: where it starts
+ * @size: how long it is, as the caller said
+ * @mapped: bytes to unmap at @addr, 0: the memory is the caller's
+ */
+struct kverbs_buf {
+	struct kverbs *kv;
+	struct list_head node;
+	uint32_t id;
+	void *addr;
+	size_t size;
+	size_t mapped;
+};
+
+/* Whether @buf, which may be NULL if @length is 0, holds the range for @kv. */
+bool kverbs_buf_holds(const struct kverbs_buf *buf, const struct kverbs *kv,
+		      uint64_t offset, uint64_t length);
+
+#endif /* KVERBS_BUF_H */

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef KVERBS_CONN_H
+#define KVERBS_CONN_H
+
+#include <kverbs.h>
+
+#include "list.h"
+#include "table.h"
+
+/*
+ * @kv: the context; its lock covers what follows
+ * @obj: place in the table
+ * @node: in the context's list
+ * @request: in its listener's list, until it is taken from there
+ * @reqs: requests that are not complete
+ * @callbacks: of requests that are complete, due or running
+ * @established: it was up
+ * @disconnecting: this side ends it
+ * @freeing: kverbs_conn_free() is at it
+ * @error: why it ended, 0 while it has not
+ * @max_msg: the most that one entry may carry, 0: not asked yet; atomic
+ * @data: the caller's
+ */
+struct kverbs_conn {
+	struct kverbs *kv;
+	struct kverbs_obj obj;
+	struct list_head node;
+	struct list_head request;
+	struct kverbs_req *reqs;
+	unsigned int callbacks;
+	bool established;
+	bool disconnecting;
+	bool freeing;
+	int error;
+	uint64_t max_msg;
+	void *data;
+};
+
+/* These are called with kv->lock held. */
+struct kverbs_conn *kverbs_conn_find(struct kverbs *kv, uint32_t id);
+void kverbs_conn_publish(struct kverbs *kv, struct kverbs_conn *conn, uint32_t id);
+void kverbs_conn_event(struct kverbs_conn *conn, const struct kverbs_cqe *cqe);
+
+/* These without. */
+struct kverbs_conn *kverbs_conn_alloc(void);
+/* The most that one entry may carry, or -errno. */
+int kverbs_conn_max_msg(struct kverbs_conn *conn, uint64_t *max_msg);
+
+#endif /* KVERBS_CONN_H */

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Getting connections up: connect and accept.
+ */
+#include <errno.h>
+#include <netdb.h>
+#include <stdlib.h>
+
+#include "addr.h"
+#include "conn.h"
+#include "done.h"
+#include "internal.h"
+#include "sys.h"
+
+static int opts_get(struct kverbs_conn_opts *opts, const struct kverbs_conn_opts *from)
+{
+	int ret = kverbs_opts_copy(opts, sizeof(*opts), from);
+
+	if (ret)
+		return ret;
+	opts->sz = sizeof(*opts);
+	if (!opts->timeout_ms)
+		opts->timeout_ms = KVERBS_DEFAULT_TIMEOUT_MS;
+	return 0;
+}
+
+/* The kernel gives up at some time; "never" is as late as a number can say. */
+static uint32_t kernel_timeout(int timeout_ms)
+{
+	return timeout_ms < 0 ? INT32_MAX : (uint32_t)timeout_ms;
+}
+
+static int resolve_source(const char *source, int family, struct kverbs_addr *addr)
+{
+	struct addrinfo *list;
+	int ret;
+
+	if (!source)
+		return 0;
+	ret = kverbs_addr_resolve(source, NULL, family, true, &list);
+	if (ret)
+		return ret == -ENXIO ? -EADDRNOTAVAIL : ret;
+	ret = kverbs_addr_from_sockaddr(addr, list->ai_addr);
+	freeaddrinfo(list);
+	return ret;
+}
+
+static int connect_ioctl(struct kverbs *kv, struct kverbs_cmd_connect *cmd,
+			 struct kverbs_conn **conn)
+{
+	struct kverbs_conn *c = kverbs_conn_alloc();
+	int ret;
+
+	if (!c)
+		return -ENOMEM;
+	/* Its first event must find it in the table. */
+	pthread_mutex_lock(&kv->lock);
+	ret = kverbs_sys_ioctl(kv->fd, KVERBS_CONNECT, cmd);
+	if (!ret)
+		kverbs_conn_publish(kv, c, cmd->out_id);
+	pthread_mutex_unlock(&kv->lock);
+	if (ret)
+		free(c);
+	else
+		*conn = c;
+	return ret;
+}
+
+static int start(struct kverbs *kv, const struct sockaddr *dst,
+		 const struct kverbs_conn_opts *opts, struct kverbs_conn **conn)
+{
+	struct kverbs_cmd_connect cmd = {
+		.size = sizeof(cmd),
+		.ring_id = kv->ring.id,
+		.timeout_ms = kernel_timeout(opts->timeout_ms),
+		.param = opts->param,
+		.priv_uptr = (uintptr_t)opts->priv,
+		.priv_len = (uint32_t)opts->priv_len,
+	};
+	int ret;
+
+	if (opts->priv_len > KVERBS_PRIV_CONNECT_MAX)
+		return -EINVAL;
+	ret = kverbs_addr_from_sockaddr(&cmd.dst, dst);
+	if (ret)
+		return ret;
+	ret = resolve_source(opts->source, dst->sa_family, &cmd.src);
+	if (ret)
+		return ret;
+	return connect_ioctl(kv, &cmd, conn);
+}
+
+int kverbs_connect_start(struct kverbs *kv, const struct sockaddr *dst,
+			 const struct kverbs_conn_opts *opts, struct kverbs_conn **conn)
+{
+	struct kverbs_conn_opts o;
+	int ret = opts_get(&o, opts);
+
+	if (ret)
+		return ret;
+	return start(kv, dst, &o, conn);
+}
+
+static int connect_one(struct kverbs *kv, const struct sockaddr *dst,
+		       const struct kverbs_conn_opts *opts, struct kverbs_conn **conn)
+{
+	struct kverbs_conn *c;
+	int ret = start(kv, dst, opts, &c);
+
+	if (ret)
+		return ret;
+	ret = kverbs_conn_wait(c, opts->timeout_ms);
+	if (ret)
+		kverbs_conn_free(c);
+	else
+		*conn = c;
+	return ret;
+}
+
+/* What a host said tells more than what this one said on the way to it. */
+static int error_rank(int error)
+{
+	switch (error) {
+	case 0:
+		return 0;
+	case -EADDRNOTAVAIL:
+	case -EAFNOSUPPORT:
+		return 1;
+	case -ENODEV:
+		return 2;
+	case -ENETUNREACH:
+	case -EHOSTUNREACH:
+		return 3;
+	case -ETIMEDOUT:
+		return 5;
+	case -ECONNRESET:
+	case -ECONNREFUSED:
+		return 6;
+	default:
+		return 4;
+	}
+}
+
+static int worse_known(int known, int error)
+{
+	return error_rank(error) >= error_rank(known) ? error : known;
+}
+
+static unsigned int count_addrs(const struct addrinfo *ai)
+{
+	unsigned int n = 0;
+
+	for (; ai; ai = ai->ai_next)
+		n++;
+	return n;
+}
+
+/* A fair part of the time that is left, so that a dead address costs no more. */
+static int time_for(const struct addrinfo *ai, uint64_t deadline)
+{
+	int left = kverbs_deadline_left(deadline), part;
+
+	if (left < 0)
+		return ai->ai_next ? KVERBS_DEFAULT_TIMEOUT_MS : -1;
+	part = left / (int)count_addrs(ai);
+	return part ? part : left;
+}
+
+static int connect_any(struct kverbs *kv, const struct addrinfo *ai,
+		       struct kverbs_conn_opts *opts, struct kverbs_conn **conn)
+{
+	uint64_t deadline = kverbs_deadline(opts->timeout_ms);
+	int ret = 0, error = 0;
+
+	for (; ai; ai = ai->ai_next) {
+		opts->timeout_ms = time_for(ai, deadline);
+		if (!opts->timeout_ms)
+			return worse_known(error, -ETIMEDOUT);
+		ret = connect_one(kv, ai->ai_addr, opts, conn);
+		if (!ret || ret == -EINTR || ret == -EDEADLK)
+			return ret;
+		error = worse_known(error, ret);
+	}
+	return error;
+}
+
+int kverbs_connect(struct kverbs *kv, const char *host, const char *port,
+		   const struct kverbs_conn_opts *opts, struct kverbs_conn **conn)
+{
+	struct kverbs_conn_opts o;
+	struct addrinfo *list;
+	int ret;
+
+	ret = opts_get(&o, opts);
+	if (ret)
+		return ret;
+	ret = kverbs_addr_resolve(host, port, AF_UNSPEC, false, &list);
+	if (ret)
+		return ret;
+	ret = connect_any(kv, list, &o, conn);
+	freeaddrinfo(list);
+	return ret;
+}
+
+static int accept_ioctl(struct kverbs_conn *conn, const struct kverbs_conn_opts *opts)
+{
+	struct kverbs_cmd_accept cmd = {
+		.size = sizeof(cmd),
+		.conn_id = conn->obj.id,
+		.timeout_ms = kernel_timeout(opts->timeout_ms),
+		.param = opts->param,
+		.priv_uptr = (uintptr_t)opts->priv,
+		.priv_len = (uint32_t)opts->priv_len,
+	};
+
+	if (opts->priv_len > KVERBS_PRIV_ACCEPT_MAX)
+		return -EINVAL;
+	return kverbs_sys_ioctl(conn->kv->fd, KVERBS_ACCEPT, &cmd);
+}
+
+int kverbs_accept_start(struct kverbs_conn *conn, const struct kverbs_conn_opts *opts)
+{
+	struct kverbs_conn_opts o;
+	int ret = opts_get(&o, opts);
+
+	if (ret)
+		return ret;
+	ret = accept_ioctl(conn, &o);
+	/* If the peer has gone already, that is the reason. */
+	if (ret == -ENOTCONN && kverbs_conn_error(conn))
+		ret = kverbs_conn_error(conn);
+	return ret;
+}
+
+int kverbs_accept(struct kverbs_conn *conn, const struct kverbs_conn_opts *opts)
+{
+	struct kverbs_conn_opts o;
+	int ret = opts_get(&o, opts);
+
+	if (ret)
+		return ret;
+	ret = kverbs_accept_start(conn, &o);
+	if (ret)
+		return ret;
+	return kverbs_conn_wait(conn, o.timeout_ms);
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Opening and closing a context.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "conn.h"
+#include "internal.h"
+#include "listener.h"
+#include "object.h"
+#include "sys.h"
+
+#define DEFAULT_PATH "/dev/kverbs"
+#define DEFAULT_SQ_ENTRIES 256
+#define DEFAULT_CQ_ENTRIES 4096
+
+static bool all_zero(const unsigned char *p, size_t n)
+{
+	while (n--)
+		if (*p++)
+			return false;
+	return true;
+}
+
+int kverbs_opts_copy(void *dst, size_t size, const void *src)
+{
+	size_t given;
+
+	memset(dst, 0, size);
+	if (!src)
+		return 0;
+	/* Every options struct begins with its own size. */
+	memcpy(&given, src, sizeof(given));
+	if (given < sizeof(given))
+		return -EINVAL;
+	if (given > size) {
+		if (!all_zero((const unsigned char *)src + size, given - size))
+			return -E2BIG;
+		given = size;
+	}
+	memcpy(dst, src, given);
+	return 0;
+}
+
+static int check_abi(struct kverbs *kv)
+{
+	struct kverbs_cmd_info info;
+	int ret = kverbs_info(kv, &info);
+
+	if (ret == -ENOTTY)
+		return -EPROTO;
+	if (ret)
+		return ret;
+	return info.out_abi == KVERBS_ABI_VERSION ? 0 : -EPROTO;
+}
+
+static int open_ring(struct kverbs *kv, const struct kverbs_opts *opts)
+{
+	return kverbs_ring_open(&kv->ring, kv->fd,
+				opts->sq_entries ? opts->sq_entries : DEFAULT_SQ_ENTRIES,
+				opts->cq_entries ? opts->cq_entries : DEFAULT_CQ_ENTRIES);
+}
+
+static int open_device(struct kverbs *kv, const struct kverbs_opts *opts)
+{
+	int ret;
+
+	ret = kverbs_sys_open(opts->path ? opts->path : DEFAULT_PATH);
+	if (ret < 0)
+		return ret;
+	kv->fd = ret;
+	ret = check_abi(kv);
+	if (!ret)
+		ret = open_ring(kv, opts);
+	if (ret)
+		kverbs_sys_close(kv->fd);
+	return ret;
+}
+
+static void init_lists(struct kverbs *kv)
+{
+	list_init(&kv->conns);
+	list_init(&kv->listeners);
+	list_init(&kv->bufs);
+	list_init(&kv->waiters);
+}
+
+int kverbs_open(struct kverbs **kv, const struct kverbs_opts *opts)
+{
+	struct kverbs_opts o;
+	struct kverbs *k;
+	int ret;
+
+	ret = kverbs_opts_copy(&o, sizeof(o), opts);
+	if (ret)
+		return ret;
+	k = calloc(1, sizeof(*k));
+	if (!k)
+		return -ENOMEM;
+	init_lists(k);
+	ret = kverbs_table_init(&k->table);
+	if (ret)
+		goto out_free_context;
+	ret = open_device(k, &o);
+	if (ret)
+		goto out_destroy_table;
+	pthread_mutex_init(&k->lock, NULL);
+	*kv = k;
+	return 0;
+
+out_destroy_table:
+	kverbs_table_destroy(&k->table);
+out_free_context:
+	free(k);
+	return ret;
+}
+
+static void free_conns(struct kverbs *kv)
+{
+	while (!list_empty(&kv->listeners))
+		kverbs_listener_free(list_entry(kv->listeners.next,
+						struct kverbs_listener, node));
+	while (!list_empty(&kv->conns))
+		kverbs_conn_free(list_entry(kv->conns.next, struct kverbs_conn, node));
+}
+
+/* A region that the kernel does not let go goes with the file, not before. */
+static void free_bufs(struct kverbs *kv)
+{
+	struct kverbs_buf *buf;
+
+	while (!list_empty(&kv->bufs)) {
+		buf = list_entry(kv->bufs.next, struct kverbs_buf, node);
+		if (!kverbs_buf_free(buf))
+			continue;
+		list_del(&buf->node);
+		if (buf->mapped)
+			kverbs_sys_munmap(buf->addr, buf->mapped);
+		free(buf);
+	}
+}
+
+void kverbs_close(struct kverbs *kv)
+{
+	if (!kv)
+		return;
+	free_conns(kv);
+	free_bufs(kv);
+	kverbs_ring_close(&kv->ring);
+	kverbs_sys_close(kv->fd);
+	pthread_mutex_destroy(&kv->lock);
+	kverbs_table_destroy(&kv->table);
+	free(kv);
+}
+
+int kverbs_fd(const struct kverbs *kv)
+{
+	return kv->fd;
+}
+
+int kverbs_info(struct kverbs *kv, struct kverbs_cmd_info *info)
+{
+	memset(info, 0, sizeof(*info));
+	info->size = sizeof(*info);
+	return kverbs_sys_ioctl(kv->fd, KVERBS_INFO, info);
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Exports: making and taking back.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "conn.h"
+#include "internal.h"
+#include "object.h"
+#include "sys.h"
+
+/* Room for so many segments at first, enough for most. */
+#define FIRST_SEGS 4
+#define EXPORT_TRIES 4
+
+static int export_ioctl(int fd, struct kverbs_cmd_export *cmd)
+{
+	int ret;
+
+	do {
+		ret = kverbs_sys_ioctl(fd, KVERBS_EXPORT, cmd);
+	} while (ret == -EINTR);
+	return ret;
+}
+
+/* Once more with as much room as the kernel says, until it is enough. */
+static int export_segs(int fd, struct kverbs_cmd_export *cmd,
+		       struct kverbs_segment **segs)
+{
+	int ret, tries = EXPORT_TRIES;
+
+	cmd->segs_len = FIRST_SEGS;
+	do {
+		*segs = calloc(cmd->segs_len, sizeof(**segs));
+		if (!*segs)
+			return -ENOMEM;
+		cmd->segs_uptr = (uintptr_t)*segs;
+		ret = export_ioctl(fd, cmd);
+		if (!ret)
+			return 0;
+		free(*segs);
+	} while (ret == -EMSGSIZE && cmd->segs_len && --tries);
+	return ret;
+}
+
+int kverbs_export(struct kverbs_conn *conn, struct kverbs_buf *buf, size_t offset,
+		  size_t length, unsigned int access, struct kverbs_token *token)
+{
+	struct kverbs_cmd_export cmd = {
+		.size = sizeof(cmd),
+		.conn_id = conn->obj.id,
+		.access = access,
+		.offset = offset,
+		.length = length,
+	};
+	struct kverbs_segment *segs;
+	int ret;
+
+	memset(token, 0, sizeof(*token));
+	if (!length || !kverbs_buf_holds(buf, conn->kv, offset, length))
+		return -EINVAL;
+	cmd.region_id = buf->id;
+	ret = export_segs(conn->kv->fd, &cmd, &segs);
+	if (ret)
+		return ret;
+	token->length = length;
+	token->access = access;
+	token->nr_segs = cmd.segs_len;
+	token->segs = segs;
+	token->id = cmd.out_id;
+	return 0;
+}
+
+int kverbs_unexport(struct kverbs_conn *conn, struct kverbs_token *token)
+{
+	int ret;
+
+	ret = kverbs_object_destroy(conn->kv->fd, token->id);
+	kverbs_token_free(token);
+	/* The connection has ended, and the export with it. */
+	return ret == -ENOENT ? 0 : ret;
+}

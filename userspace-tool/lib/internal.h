@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The context, as the library sees it.
+ */
+#ifndef KVERBS_INTERNAL_H
+#define KVERBS_INTERNAL_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <kverbs.h>
+
+#include "list.h"
+#include "ring.h"
+#include "table.h"
+#include "wait.h"
+
+#define KVERBS_DEFAULT_TIMEOUT_MS 10000
+
+/*
+ * Requests whose callback is due, oldest first, and the one thread that runs
+ * callbacks: they run one at a time and in the order of completion.
+ */
+struct kverbs_done {
+	struct kverbs_req *first, *last;
+	bool busy;
+	pthread_t runner;		/* while busy */
+	struct kverbs_req *running;
+	struct kverbs_conn *running_conn;
+};
+
+/*
+ * @lock: all that follows it, all connections, listeners and requests. It is
+ *	never held over a callback or a sleep, but over CONNECT and LISTEN: their
+ *	objects must be in the table before their first event is read.
+ *
+ * @lock and @ring's sq_lock are never held together.
+ */
+struct kverbs {
+	int fd;
+	struct kverbs_ring ring;
+
+	pthread_mutex_t lock;
+	struct kverbs_table table;
+	struct list_head conns;
+	struct list_head listeners;
+	struct list_head bufs;
+	struct list_head waiters;
+	struct kverbs_done done;
+	uint64_t next_key;		/* of listeners */
+	bool led;			/* a thread sleeps in the kernel */
+	uint32_t reaped;		/* completions read so far, atomic */
+};
+
+/* Copy options of any version of the struct; NULL is all default. */
+int kverbs_opts_copy(void *dst, size_t size, const void *src);
+
+static inline uint32_t kverbs_reaped(const struct kverbs *kv)
+{
+	return __atomic_load_n(&kv->reaped, __ATOMIC_ACQUIRE);
+}
+
+#endif /* KVERBS_INTERNAL_H */

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# What libkverbs is made of. Please keep this list sorted.
+lib-y += addr.o
+lib-y += buf.o
+lib-y += conn.o
+lib-y += connect.o
+lib-y += context.o
+lib-y += device.o
+lib-y += dispatch.o
+lib-y += done.o
+lib-y += export.o
+lib-y += listener.o
+lib-y += names.o
+lib-y += object.o
+lib-y += post.o
+lib-y += request.o
+lib-y += ring.o
+lib-y += split.o
+lib-y += sys.o
+lib-y += table.o
+lib-y += token.o
+lib-y += wait.o

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The life of a request.
+ */
+#include <errno.h>
+
+#include "conn.h"
+#include "done.h"
+#include "internal.h"
+#include "request.h"
+
+/* enum ib_wc_status: flushed because its connection ended */
+#define WC_WR_FLUSH_ERR 5
+
+static int load_state(const struct kverbs_req *req)
+{
+	return __atomic_load_n(&req->priv.state, __ATOMIC_ACQUIRE);
+}
+
+static void set_state(struct kverbs_req *req, enum kverbs_req_state state)
+{
+	__atomic_store_n(&req->priv.state, state, __ATOMIC_RELEASE);
+}
+
+static void link_req(struct kverbs_conn *conn, struct kverbs_req *req)
+{
+	req->priv.prev = NULL;
+	req->priv.next = conn->reqs;
+	if (conn->reqs)
+		conn->reqs->priv.prev = req;
+	conn->reqs = req;
+}
+
+static void unlink_req(struct kverbs_conn *conn, struct kverbs_req *req)
+{
+	if (req->priv.prev)
+		req->priv.prev->priv.next = req->priv.next;
+	else
+		conn->reqs = req->priv.next;
+	if (req->priv.next)
+		req->priv.next->priv.prev = req->priv.prev;
+}
+
+int kverbs_req_begin(struct kverbs_conn *conn, struct kverbs_req *req,
+		     unsigned int parts)
+{
+	if (req->priv.state == KVERBS_REQ_PENDING || req->priv.state == KVERBS_REQ_DUE)
+		return -EBUSY;
+	if (conn->error)
+		return conn->error;
+	req->result = 0;
+	req->wc_status = 0;
+	req->flags = 0;
+	req->imm = 0;
+	req->byte_len = 0;
+	req->priv.kv = conn->kv;
+	req->priv.conn = conn;
+	req->priv.pending = parts;
+	set_state(req, KVERBS_REQ_PENDING);
+	link_req(conn, req);
+	return 0;
+}
+
+void kverbs_req_abort(struct kverbs_conn *conn, struct kverbs_req *req)
+{
+	unlink_req(conn, req);
+	req->priv.conn = NULL;
+	set_state(req, KVERBS_REQ_IDLE);
+}
+
+void kverbs_req_release(struct kverbs_req *req)
+{
+	req->priv.conn = NULL;
+	set_state(req, KVERBS_REQ_COMPLETE);
+}
+
+static void complete(struct kverbs_conn *conn, struct kverbs_req *req)
+{
+	unlink_req(conn, req);
+	if (req->done) {
+		set_state(req, KVERBS_REQ_DUE);
+		kverbs_done_add(conn->kv, req);
+	} else {
+		kverbs_req_release(req);
+	}
+	kverbs_wake(conn->kv, req);
+}
+
+static void put_parts(struct kverbs_conn *conn, struct kverbs_req *req,
+		      unsigned int parts)
+{
+	req->priv.pending -= parts;
+	if (!req->priv.pending)
+		complete(conn, req);
+}
+
+static int part_error(const struct kverbs_conn *conn, const struct kverbs_cqe *cqe)
+{
+	if (conn->freeing && cqe->wc_status == WC_WR_FLUSH_ERR)
+		return -ECANCELED;
+	return cqe->result;
+}
+
+void kverbs_req_part_done(struct kverbs_conn *conn, struct kverbs_req *req,
+			  const struct kverbs_cqe *cqe)
+{
+	req->flags |= cqe->flags;
+	if (cqe->flags & KVERBS_CQE_F_IMM)
+		req->imm = cqe->imm;
+	if (!cqe->result) {
+		req->byte_len += cqe->byte_len;
+	} else if (!req->result) {
+		req->result = part_error(conn, cqe);
+		req->wc_status = cqe->wc_status;
+	}
+	put_parts(conn, req, 1);
+}
+
+void kverbs_req_drop_parts(struct kverbs_conn *conn, struct kverbs_req *req,
+			   unsigned int parts, int error)
+{
+	if (!req->result)
+		req->result = error;
+	put_parts(conn, req, parts);
+}
+
+void kverbs_req_cancel_all(struct kverbs_conn *conn)
+{
+	struct kverbs_req *req;
+
+	while ((req = conn->reqs))
+		kverbs_req_drop_parts(conn, req, req->priv.pending, -ECANCELED);
+}
+
+bool kverbs_complete(const struct kverbs_req *req)
+{
+	return load_state(req) == KVERBS_REQ_COMPLETE;
+}
+
+static bool not_pending(struct kverbs *kv, const void *arg)
+{
+	const struct kverbs_req *req = arg;
+
+	(void)kv;
+	return req->priv.state != KVERBS_REQ_PENDING;
+}
+
+static bool settled(const struct kverbs *kv, const struct kverbs_req *req)
+{
+	return req->priv.state == KVERBS_REQ_COMPLETE && !kverbs_done_running(kv, req);
+}
+
+/*
+ * Completions come by the ring, the end of a callback does not: leading would
+ * be waiting for something else.
+ */
+static int wait_settled(struct kverbs *kv, struct kverbs_req *req, uint64_t deadline)
+{
+	int ret = 0;
+
+	while (!ret && !settled(kv, req)) {
+		if (req->priv.state == KVERBS_REQ_PENDING)
+			ret = kverbs_wait_met(kv, not_pending, req, req, deadline);
+		else
+			ret = kverbs_wait_woken(kv, req, deadline);
+	}
+	return ret;
+}
+
+int kverbs_wait(struct kverbs_req *req, int timeout_ms)
+{
+	struct kverbs *kv = req->priv.kv;
+	int ret;
+
+	if (kverbs_complete(req) && !req->done)
+		return req->result;
+	if (!kv || load_state(req) == KVERBS_REQ_IDLE)
+		return -EINVAL;
+
+	pthread_mutex_lock(&kv->lock);
+	if (!settled(kv, req) && kverbs_done_here(kv))
+		ret = -EDEADLK;
+	else
+		ret = wait_settled(kv, req, kverbs_deadline(timeout_ms));
+	if (!ret)
+		ret = req->result;
+	pthread_mutex_unlock(&kv->lock);
+	return ret;
+}

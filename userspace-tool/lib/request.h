@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Requests: the caller's memory while the library has it. All under kv->lock.
+ *
+ * A request's address is its entries' user_data. It stands in its connection's
+ * list until its last part has completed, and a connection leaves the table
+ * only with that list empty: no completion can lead to a request that is gone.
+ */
+#ifndef KVERBS_REQUEST_H
+#define KVERBS_REQUEST_H
+
+#include <kverbs.h>
+
+enum kverbs_req_state {
+	KVERBS_REQ_IDLE,
+	KVERBS_REQ_PENDING,
+	KVERBS_REQ_DUE,		/* complete, its callback has not begun */
+	KVERBS_REQ_COMPLETE,	/* its owner's again */
+};
+
+/* Take a request for @parts completions; -EBUSY: it is in use. */
+int kverbs_req_begin(struct kverbs_conn *conn, struct kverbs_req *req,
+		     unsigned int parts);
+/* Give it back as if it had never been posted. */
+void kverbs_req_abort(struct kverbs_conn *conn, struct kverbs_req *req);
+/* A part has completed. */
+void kverbs_req_part_done(struct kverbs_conn *conn, struct kverbs_req *req,
+			  const struct kverbs_cqe *cqe);
+/* @parts will never complete, for @error, or for none. */
+void kverbs_req_drop_parts(struct kverbs_conn *conn, struct kverbs_req *req,
+			   unsigned int parts, int error);
+/* Complete all that @conn still has. */
+void kverbs_req_cancel_all(struct kverbs_conn *conn);
+/* Give a complete one back to its owner; not to be touched any more. */
+void kverbs_req_release(struct kverbs_req *req);
+
+#endif /* KVERBS_REQUEST_H */

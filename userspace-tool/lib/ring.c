@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The shared ring: mapping it, filling entries, reading completions.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "object.h"
+#include "ring.h"
+#include "sys.h"
+
+static int map_ring(struct kverbs_ring *r, const struct kverbs_cmd_ring_create *cmd)
+{
+	void *sq, *cq, *idx;
+	int ret;
+
+	ret = kverbs_sys_mmap(r->fd, cmd->out_sq_offset, cmd->out_sq_size,
+			      PROT_READ | PROT_WRITE, &sq);
+	if (ret)
+		return ret;
+	ret = kverbs_sys_mmap(r->fd, cmd->out_cq_offset, cmd->out_cq_size, PROT_READ,
+			      &cq);
+	if (ret)
+		goto out_unmap_sq;
+	ret = kverbs_sys_mmap(r->fd, cmd->out_idx_offset, cmd->out_idx_size,
+			      PROT_READ | PROT_WRITE, &idx);
+	if (ret)
+		goto out_unmap_cq;
+
+	r->sqes = sq;
+	r->kernel = cq;
+	r->cqes = (const void *)(r->kernel + 1);
+	r->user = idx;
+	r->sq_size = cmd->out_sq_size;
+	r->cq_size = cmd->out_cq_size;
+	r->idx_size = cmd->out_idx_size;
+	return 0;
+
+out_unmap_cq:
+	kverbs_sys_munmap(cq, cmd->out_cq_size);
+out_unmap_sq:
+	kverbs_sys_munmap(sq, cmd->out_sq_size);
+	return ret;
+}
+
+int kverbs_ring_open(struct kverbs_ring *r, int fd, unsigned int sq_entries,
+		     unsigned int cq_entries)
+{
+	struct kverbs_cmd_ring_create cmd = {
+		.size = sizeof(cmd),
+		.sq_entries = sq_entries,
+		.cq_entries = cq_entries,
+	};
+	int ret;
+
+	ret = kverbs_sys_ioctl(fd, KVERBS_RING_CREATE, &cmd);
+	if (ret)
+		return ret;
+	r->fd = fd;
+	r->id = cmd.out_id;
+	r->sq_entries = sq_entries;
+	r->cq_entries = cq_entries;
+	r->sq_tail = 0;
+	r->cq_head = 0;
+	ret = map_ring(r, &cmd);
+	if (ret)
+		goto out_destroy_ring;
+	pthread_mutex_init(&r->sq_lock, NULL);
+	return 0;
+
+out_destroy_ring:
+	kverbs_object_destroy(fd, r->id);
+	return ret;
+}
+
+void kverbs_ring_close(struct kverbs_ring *r)
+{
+	pthread_mutex_destroy(&r->sq_lock);
+	kverbs_sys_munmap(r->user, r->idx_size);
+	kverbs_sys_munmap((void *)r->kernel, r->cq_size);
+	kverbs_sys_munmap(r->sqes, r->sq_size);
+	kverbs_object_destroy(r->fd, r->id);
+}
+
+void kverbs_ring_lock(struct kverbs_ring *r)
+{
+	pthread_mutex_lock(&r->sq_lock);
+}
+
+void kverbs_ring_unlock(struct kverbs_ring *r)
+{
+	pthread_mutex_unlock(&r->sq_lock);
+}
+
+static uint32_t sq_head(const struct kverbs_ring *r)
+{
+	return __atomic_load_n(&r->kernel->sq_head, __ATOMIC_ACQUIRE);
+}
+
+static void publish_tail(struct kverbs_ring *r)
+{
+	__atomic_store_n(&r->user->sq_tail, r->sq_tail, __ATOMIC_RELEASE);
+}
+
+struct kverbs_sqe *kverbs_ring_sqe(struct kverbs_ring *r)
+{
+	struct kverbs_sqe *sqe;
+
+	if (r->sq_tail - sq_head(r) >= r->sq_entries)
+		return NULL;
+	sqe = &r->sqes[r->sq_tail++ & (r->sq_entries - 1)];
+	memset(sqe, 0, sizeof(*sqe));
+	return sqe;
+}
+
+unsigned int kverbs_ring_submit(struct kverbs_ring *r, int *error)
+{
+	uint32_t head = sq_head(r), taken;
+	struct kverbs_cmd_submit cmd = {
+		.size = sizeof(cmd),
+		.ring_id = r->id,
+		.to_submit = r->sq_tail - head,
+	};
+	int ret;
+
+	publish_tail(r);
+	ret = kverbs_sys_ioctl(r->fd, KVERBS_SUBMIT, &cmd);
+	taken = sq_head(r) - head;
+	*error = 0;
+	if (taken == cmd.to_submit)
+		return taken;
+
+	*error = ret ? ret : cmd.out_error;
+	if (!*error)
+		*error = -EAGAIN;
+	/* A refused entry would stand in the way of those after it. */
+	r->sq_tail = head + taken;
+	publish_tail(r);
+	return taken;
+}
+
+int kverbs_ring_wait(struct kverbs_ring *r, uint64_t deadline)
+{
+	struct kverbs_cmd_submit cmd = {
+		.size = sizeof(cmd),
+		.ring_id = r->id,
+		.min_complete = 1,
+		.deadline_ns = deadline,
+	};
+
+	return kverbs_sys_ioctl(r->fd, KVERBS_SUBMIT, &cmd);
+}
+
+uint32_t kverbs_ring_cq_tail(const struct kverbs_ring *r)
+{
+	return __atomic_load_n(&r->kernel->cq_tail, __ATOMIC_ACQUIRE);
+}
+
+bool kverbs_ring_next(struct kverbs_ring *r, struct kverbs_cqe *cqe)
+{
+	if (r->cq_head == kverbs_ring_cq_tail(r))
+		return false;
+	*cqe = r->cqes[r->cq_head++ & (r->cq_entries - 1)];
+	return true;
+}
+
+void kverbs_ring_seen(struct kverbs_ring *r)
+{
+	__atomic_store_n(&r->user->cq_head, r->cq_head, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The ring shared with the kernel.
+ *
+ * The submission side is one thread's at a time, under sq_lock, from the first
+ * entry filled to the SUBMIT that hands it over; between two such turns the
+ * submission ring is empty. The completion side is the caller's to serialise.
+ */
+#ifndef KVERBS_RING_H
+#define KVERBS_RING_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/kverbs.h>
+
+struct kverbs_ring {
+	int fd;
+	uint32_t id;
+	uint32_t sq_entries;
+	uint32_t cq_entries;
+	size_t sq_size, cq_size, idx_size;
+
+	struct kverbs_sqe *sqes;
+	const struct kverbs_ring_kernel *kernel;
+	const struct kverbs_cqe *cqes;
+	struct kverbs_ring_user *user;
+
+	pthread_mutex_t sq_lock;
+	uint32_t sq_tail;		/* sq_lock */
+	uint32_t cq_head;
+};
+
+int kverbs_ring_open(struct kverbs_ring *r, int fd, unsigned int sq_entries,
+		     unsigned int cq_entries);
+void kverbs_ring_close(struct kverbs_ring *r);
+
+void kverbs_ring_lock(struct kverbs_ring *r);
+void kverbs_ring_unlock(struct kverbs_ring *r);
+/* The next free entry, zeroed; NULL: none is left. Under the lock. */
+struct kverbs_sqe *kverbs_ring_sqe(struct kverbs_ring *r);
+/*
+ * Hand over all that was filled. Returns how many entries were taken; the rest
+ * is withdrawn, and *error says why. Under the lock.
+ */
+unsigned int kverbs_ring_submit(struct kverbs_ring *r, int *error);
+
+/* Wait for an unread completion until @deadline, 0: for ever. */
+int kverbs_ring_wait(struct kverbs_ring *r, uint64_t deadline);
+/* The next unread completion; false: there is none. */
+bool kverbs_ring_next(struct kverbs_ring *r, struct kverbs_cqe *cqe);
+/* Tell the kernel what was read. */
+void kverbs_ring_seen(struct kverbs_ring *r);
+/* The number of the completion that comes next. */
+uint32_t kverbs_ring_cq_tail(const struct kverbs_ring *r);
+
+#endif /* KVERBS_RING_H */

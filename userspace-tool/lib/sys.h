@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What the library asks of the system. The unit tests put a kernel of their own
+ * in place of sys.c.
+ */
+#ifndef KVERBS_SYS_H
+#define KVERBS_SYS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* All return 0 (or a descriptor) or -errno, and leave errno alone. */
+int kverbs_sys_open(const char *path);
+void kverbs_sys_close(int fd);
+int kverbs_sys_ioctl(int fd, unsigned long cmd, void *arg);
+int kverbs_sys_mmap(int fd, uint64_t offset, size_t length, int prot, void **addr);
+int kverbs_sys_mmap_anon(size_t length, void **addr);
+void kverbs_sys_munmap(void *addr, size_t length);
+void kverbs_sys_madvise(void *addr, size_t length, int advice);
+/* CLOCK_MONOTONIC in nanoseconds. */
+uint64_t kverbs_sys_now(void);
+
+#endif /* KVERBS_SYS_H */

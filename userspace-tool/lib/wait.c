@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Leading and following, see wait.h.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <time.h>
+
+#include "dispatch.h"
+#include "done.h"
+#include "internal.h"
+#include "sys.h"
+
+#define NSEC_PER_MSEC 1000000u
+#define NSEC_PER_SEC 1000000000u
+
+/* A follower, on its own stack. */
+struct waiter {
+	struct list_head node;
+	pthread_cond_t cond;
+	const void *key;
+	bool may_lead;
+};
+
+uint64_t kverbs_deadline(int timeout_ms)
+{
+	if (timeout_ms < 0)
+		return 0;
+	return kverbs_sys_now() + (uint64_t)timeout_ms * NSEC_PER_MSEC;
+}
+
+bool kverbs_deadline_passed(uint64_t deadline)
+{
+	return deadline && kverbs_sys_now() >= deadline;
+}
+
+int kverbs_deadline_left(uint64_t deadline)
+{
+	uint64_t now = kverbs_sys_now(), ms;
+
+	if (!deadline)
+		return -1;
+	if (now >= deadline)
+		return 0;
+	ms = (deadline - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC;
+	return ms > INT_MAX ? INT_MAX : (int)ms;
+}
+
+static void init_cond(pthread_cond_t *cond)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(cond, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
+static void sleep_on(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t deadline)
+{
+	struct timespec ts = {
+		.tv_sec = (time_t)(deadline / NSEC_PER_SEC),
+		.tv_nsec = (long)(deadline % NSEC_PER_SEC),
+	};
+
+	if (deadline)
+		pthread_cond_timedwait(cond, lock, &ts);
+	else
+		pthread_cond_wait(cond, lock);
+}
+
+static int follow(struct kverbs *kv, const void *key, uint64_t deadline, bool may_lead)
+{
+	struct waiter w = { .key = key, .may_lead = may_lead };
+
+	if (kverbs_deadline_passed(deadline))
+		return -ETIMEDOUT;
+	init_cond(&w.cond);
+	list_add_tail(&w.node, &kv->waiters);
+	sleep_on(&w.cond, &kv->lock, deadline);
+	list_del(&w.node);
+	pthread_cond_destroy(&w.cond);
+	return 0;
+}
+
+static struct waiter *first_heir(struct kverbs *kv)
+{
+	struct list_head *pos;
+	struct waiter *w;
+
+	for (pos = kv->waiters.next; pos != &kv->waiters; pos = pos->next) {
+		w = list_entry(pos, struct waiter, node);
+		if (w->may_lead)
+			return w;
+	}
+	return NULL;
+}
+
+/* Whoever is woken leads, or hands over in turn when it leaves. */
+static void hand_over(struct kverbs *kv)
+{
+	struct waiter *w;
+
+	if (kv->led)
+		return;
+	w = first_heir(kv);
+	if (w)
+		pthread_cond_signal(&w->cond);
+}
+
+static int sleep_in_kernel(struct kverbs *kv, uint64_t deadline)
+{
+	int ret;
+
+	kv->led = true;
+	pthread_mutex_unlock(&kv->lock);
+	ret = kverbs_ring_wait(&kv->ring, deadline);
+	pthread_mutex_lock(&kv->lock);
+	kv->led = false;
+	return ret;
+}
+
+static int lead(struct kverbs *kv, uint64_t deadline)
+{
+	int ret = 0;
+
+	if (!kverbs_reap(kv)) {
+		if (kverbs_deadline_passed(deadline))
+			return -ETIMEDOUT;
+		ret = sleep_in_kernel(kv, deadline);
+		kverbs_reap(kv);
+	}
+	if (kverbs_done_due(kv)) {
+		/* Callbacks may take their time: let another lead meanwhile. */
+		hand_over(kv);
+		kverbs_done_run(kv);
+	}
+	return ret;
+}
+
+int kverbs_wait_met(struct kverbs *kv, kverbs_met_fn met, const void *arg,
+		    const void *key, uint64_t deadline)
+{
+	int ret = 0;
+
+	while (!met(kv, arg)) {
+		if (kv->led)
+			ret = follow(kv, key, deadline, true);
+		else
+			ret = lead(kv, deadline);
+		if (ret)
+			break;
+	}
+	/* What came last may have come together with the error. */
+	if (ret && met(kv, arg))
+		ret = 0;
+	hand_over(kv);
+	return ret;
+}
+
+int kverbs_wait_woken(struct kverbs *kv, const void *key, uint64_t deadline)
+{
+	return follow(kv, key, deadline, false);
+}
+
+void kverbs_wake(struct kverbs *kv, const void *key)
+{
+	struct list_head *pos;
+	struct waiter *w;
+
+	for (pos = kv->waiters.next; pos != &kv->waiters; pos = pos->next) {
+		w = list_entry(pos, struct waiter, node);
+		if (w->key == key)
+			pthread_cond_signal(&w->cond);
+	}
+}

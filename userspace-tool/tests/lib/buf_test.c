@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Description: memory, ours and the caller's */
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "t.h"
+
+#define HUGE_SIZE 0x200000u
+
+static bool all_zero(const uint8_t *p, size_t n)
+{
+	while (n--)
+		if (*p++)
+			return false;
+	return true;
+}
+
+static void allocates_aligned_zeroes(void **state)
+{
+	static const size_t sizes[] = { 1, 4095, 4096, 4097, 100000 };
+	struct t *t = *state;
+	struct kverbs_buf *buf;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		assert_int_equal(kverbs_buf_alloc(t->kv, sizes[i], &buf), 0);
+		assert_int_equal(kverbs_buf_size(buf), sizes[i]);
+		assert_int_equal((uintptr_t)kverbs_buf_addr(buf) % 4096, 0);
+		assert_true(all_zero(kverbs_buf_addr(buf), sizes[i]));
+		assert_int_equal(kverbs_buf_free(buf), 0);
+	}
+}
+
+static void large_memory_is_aligned_to_huge_pages(void **state)
+{
+	static const size_t sizes[] = { HUGE_SIZE, HUGE_SIZE + 1, 3 * HUGE_SIZE - 4096 };
+	struct t *t = *state;
+	struct kverbs_buf *buf;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		uint8_t *p;
+
+		assert_int_equal(kverbs_buf_alloc(t->kv, sizes[i], &buf), 0);
+		p = kverbs_buf_addr(buf);
+		assert_int_equal((uintptr_t)p % HUGE_SIZE, 0);
+		p[0] = 1;
+		p[sizes[i] - 1] = 1;
+		assert_int_equal(kverbs_buf_free(buf), 0);
+		/* All of it is gone. */
+		assert_int_equal(madvise(p, 4096, MADV_NORMAL), -1);
+		assert_int_equal(madvise(p + (sizes[i] - 1) / 4096 * 4096, 4096,
+					 MADV_NORMAL), -1);
+	}
+}
+
+static void a_child_does_not_see_the_memory(void **state)
+{
+	struct t *t = *state;
+	struct kverbs_buf *buf;
+	int status;
+	pid_t pid;
+
+	assert_int_equal(kverbs_buf_alloc(t->kv, 4096, &buf), 0);
+	pid = fork();
+	if (!pid)
+		_exit(madvise(kverbs_buf_addr(buf), 4096, MADV_NORMAL) && errno == ENOMEM);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 1);
+	assert_int_equal(kverbs_buf_free(buf), 0);
+}
+
+static void registers_the_callers_memory(void **state)
+{
+	struct t *t = *state;
+	struct kverbs_buf *buf;
+	char mine[100] = "mine";
+
+	assert_int_equal(kverbs_buf_register(t->kv, mine + 1, 99,
+					     KVERBS_REGION_READ_ONLY, &buf), 0);
+	assert_ptr_equal(kverbs_buf_addr(buf), mine + 1);
+	assert_int_equal(kverbs_buf_size(buf), 99);
+	assert_int_equal(kverbs_buf_free(buf), 0);
+	assert_string_equal(mine, "mine");
+}
+
+static void nonsense_is_refused(void **state)
+{
+	struct t *t = *state;
+	struct kverbs_buf *buf;
+	char mine[8];
+
+	assert_int_equal(kverbs_buf_alloc(t->kv, 0, &buf), -EINVAL);
+	assert_int_equal(kverbs_buf_alloc(t->kv, SIZE_MAX, &buf), -ENOMEM);
+	assert_int_equal(kverbs_buf_alloc(t->kv, SIZE_MAX - HUGE_SIZE, &buf), -ENOMEM);
+	assert_int_equal(kverbs_buf_register(t->kv, mine, 0, 0, &buf), -EINVAL);
+	assert_int_equal(kverbs_buf_register(t->kv, mine, 8, 2, &buf), -EINVAL);
+	assert_int_equal(kverbs_buf_free(NULL), 0);
+}
+
+static void limits_are_told_and_leave_nothing(void **state)
+{
+	struct t *t = *state;
+	struct kverbs_buf *buf;
+	unsigned int before = fake_leftovers();
+
+	fake_fail(KVERBS_REGION_CREATE, 1, -EPERM);
+	assert_int_equal(kverbs_buf_alloc(t->kv, 4096, &buf), -EPERM);
+	fake_fail(FAKE_MMAP_ANON, 1, -ENOMEM);
+	assert_int_equal(kverbs_buf_alloc(t->kv, 4096, &buf), -ENOMEM);
+	fake_fail(FAKE_MMAP_ANON, 1, -ENOMEM);
+	assert_int_equal(kverbs_buf_alloc(t->kv, HUGE_SIZE, &buf), -ENOMEM);
+	assert_int_equal(fake_leftovers(), before);
+}
+
+static void signals_do_not_stop_it(void **state)
+{
+	struct t *t = *state;
+	struct kverbs_buf *buf;
+
+	fake_fail(KVERBS_REGION_CREATE, 1, -EINTR);
+	assert_int_equal(kverbs_buf_alloc(t->kv, 4096, &buf), 0);
+	fake_fail(KVERBS_DESTROY, 1, -EINTR);
+	assert_int_equal(kverbs_buf_free(buf), 0);
+}
+
+static void busy_memory_stays(void **state)
+{
+	struct t *t = *state;
+	struct kverbs_req req = { 0 };
+
+	assert_int_equal(kverbs_send(t->conn, t->buf, 0, 16, &req), 0);
+	assert_int_equal(kverbs_buf_free(t->buf), -EBUSY);
+	*(char *)kverbs_buf_addr(t->buf) = 1;
+	fake_complete(0, 0);
+	assert_int_equal(kverbs_wait(&req, -1), 0);
+	assert_int_equal(kverbs_buf_free(t->buf), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		t_test(allocates_aligned_zeroes),
+		t_test(large_memory_is_aligned_to_huge_pages),
+		t_test(a_child_does_not_see_the_memory),
+		t_test(registers_the_callers_memory),
+		t_test(nonsense_is_refused),
+		t_test(limits_are_told_and_leave_nothing),
+		t_test(signals_do_not_stop_it),
+		t_test_conn(busy_memory_stays),
+	};
+
+	return cmocka_run_group_tests_name("buf", tests, NULL, NULL);
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Description: opening, what may go wrong with it, and closing with things left */
+#include <poll.h>
+
+#include "t.h"
+
+static void assert_open_fails(const struct kverbs_opts *opts, int error)
+{
+	struct kverbs *kv;
+
+	assert_int_equal(kverbs_open(&kv, opts), error);
+	assert_int_equal(fake_leftovers(), 0);
+}
+
+static void opens_and_closes(void **state)
+{
+	struct kverbs *kv;
+
+	(void)state;
+	fake_reset();
+	assert_int_equal(kverbs_open(&kv, NULL), 0);
+	assert_int_not_equal(fake_leftovers(), 0);
+	kverbs_close(kv);
+	assert_int_equal(fake_leftovers(), 0);
+	kverbs_close(NULL);
+}
+
+static void a_missing_or_closed_node_is_told_as_it_is(void **state)
+{
+	(void)state;
+	fake_reset();
+	fake_fail(FAKE_OPEN, 1, -ENOENT);
+	assert_open_fails(NULL, -ENOENT);
+	fake_fail(FAKE_OPEN, 1, -EACCES);
+	assert_open_fails(NULL, -EACCES);
+}
+
+static void another_abi_is_refused(void **state)
+{
+	(void)state;
+	fake_reset();
+	fake.abi = KVERBS_ABI_VERSION + 1;
+	assert_open_fails(NULL, -EPROTO);
+	/* Something else behind the node. */
+	fake_fail(KVERBS_INFO, 1, -ENOTTY);
+	assert_open_fails(NULL, -EPROTO);
+}
+
+static void ring_and_mapping_failures_leave_nothing(void **state)
+{
+	unsigned int nth;
+
+	(void)state;
+	fake_reset();
+	fake_fail(KVERBS_RING_CREATE, 1, -ENOMEM);
+	assert_open_fails(NULL, -ENOMEM);
+	for (nth = 1; nth <= 3; nth++) {
+		fake_fail(FAKE_MMAP, nth, -EAGAIN);
+		assert_open_fails(NULL, -EAGAIN);
+	}
+}
+
+static void ring_sizes_reach_the_kernel(void **state)
+{
+	const struct kverbs_opts odd = { .sz = sizeof(odd), .sq_entries = 3 };
+	const struct kverbs_opts small = { .sz = sizeof(small), .sq_entries = 1,
+					   .cq_entries = 2 };
+	struct kverbs_conn *conn;
+	struct kverbs *kv;
+
+	(void)state;
+	fake_reset();
+	assert_open_fails(&odd, -EINVAL);
+	assert_int_equal(kverbs_open(&kv, &small), 0);
+	/* Two completions are too few for a connection. */
+	assert_int_equal(kverbs_connect(kv, "192.0.2.1", "1", NULL, &conn), -EAGAIN);
+	kverbs_close(kv);
+}
+
+/* Options of a program that was built against another version of the header. */
+static void options_of_any_size_are_understood(void **state)
+{
+	struct { struct kverbs_opts opts; uint64_t more; } newer = { 0 };
+	struct kverbs_opts opts = { .sz = offsetof(struct kverbs_opts, sq_entries),
+				    .sq_entries = 3 };
+	struct kverbs *kv;
+
+	(void)state;
+	fake_reset();
+	assert_int_equal(kverbs_open(&kv, &opts), 0);
+	kverbs_close(kv);
+	newer.opts.sz = sizeof(newer);
+	assert_int_equal(kverbs_open(&kv, &newer.opts), 0);
+	kverbs_close(kv);
+	newer.more = 1;
+	assert_open_fails(&newer.opts, -E2BIG);
+	opts.sz = 0;
+	assert_open_fails(&opts, -EINVAL);
+}
+
+static void info_is_the_kernels(void **state)
+{
+	struct t *t = *state;
+	struct kverbs_cmd_info info;
+
+	assert_int_equal(kverbs_info(t->kv, &info), 0);
+	assert_int_equal(info.out_abi, KVERBS_ABI_VERSION);
+	assert_string_equal(info.out_version, "fake");
+	fake_fail(KVERBS_INFO, 1, -EFAULT);
+	assert_int_equal(kverbs_info(t->kv, &info), -EFAULT);
+}
+
+static void the_descriptor_polls_readable_with_completions(void **state)
+{
+	struct t *t = *state;
+	struct pollfd pfd = { .fd = kverbs_fd(t->kv), .events = POLLIN };
+	struct kverbs_req req = { 0 };
+
+	fake_update_poll();
+	assert_int_equal(poll(&pfd, 1, 0), 0);
+	assert_int_equal(kverbs_send(t->conn, t->buf, 0, 1, &req), 0);
+	assert_int_equal(kverbs_process(t->kv, 0), 0);
+	fake_complete(0, 0);
+	assert_int_equal(poll(&pfd, 1, 0), 1);
+	assert_int_equal(kverbs_process(t->kv, 0), 1);
+	assert_true(kverbs_complete(&req));
+	fake_update_poll();
+	assert_int_equal(poll(&pfd, 1, 0), 0);
+	assert_int_equal(kverbs_process(t->kv, 0), 0);
+}
+
+static unsigned int canceled;
+
+static void count_canceled(struct kverbs_req *req)
+{
+	assert_int_equal(req->result, -ECANCELED);
+	canceled++;
+}
+
+static void closing_frees_what_was_left(void **state)
+{
+	struct kverbs_req req = { .done = count_canceled };
+	struct kverbs_listener *l;
+	struct kverbs_conn *conn;
+	struct kverbs_buf *buf;
+	struct kverbs *kv;
+
+	(void)state;
+	fake_reset();
+	canceled = 0;
+	assert_int_equal(kverbs_open(&kv, NULL), 0);
+	assert_int_equal(kverbs_buf_alloc(kv, 8192, &buf), 0);
+	assert_int_equal(kverbs_listen(kv, NULL, "7472", 0, &l), 0);
+	conn = t_connect(kv);
+	assert_int_equal(kverbs_recv(conn, buf, 0, 8192, &req), 0);
+	fake_request(7472, NULL, 0);
+	kverbs_close(kv);
+	assert_int_equal(canceled, 1);
+	assert_int_equal(fake_leftovers(), 0);
+}
+
+static void a_region_that_stays_busy_does_not_stop_closing(void **state)
+{
+	struct kverbs_buf *buf;
+	struct kverbs *kv;
+
+	(void)state;
+	fake_reset();
+	assert_int_equal(kverbs_open(&kv, NULL), 0);
+	assert_int_equal(kverbs_buf_alloc(kv, 8192, &buf), 0);
+	fake_fail(KVERBS_DESTROY, 1, -EBUSY);
+	kverbs_close(kv);
+	assert_int_equal(fake_leftovers(), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(opens_and_closes),
+		cmocka_unit_test(a_missing_or_closed_node_is_told_as_it_is),
+		cmocka_unit_test(another_abi_is_refused),
+		cmocka_unit_test(ring_and_mapping_failures_leave_nothing),
+		cmocka_unit_test(ring_sizes_reach_the_kernel),
+		cmocka_unit_test(options_of_any_size_are_understood),
+		t_test(info_is_the_kernels),
+		t_test_conn(the_descriptor_polls_readable_with_completions),
+		cmocka_unit_test(closing_frees_what_was_left),
+		cmocka_unit_test(a_region_that_stays_busy_does_not_stop_closing),
+	};
+
+	return cmocka_run_group_tests_name("context", tests, NULL, NULL);
+}

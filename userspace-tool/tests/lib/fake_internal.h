@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The fake kernel's insides. One lock covers everything.
+ */
+#ifndef FAKE_INTERNAL_H
+#define FAKE_INTERNAL_H
+
+#include <netdb.h>
+#include <pthread.h>
+
+#include "fake_kernel.h"
+
+#define FAKE_MAX_OBJS 16384
+#define FAKE_CONN_SLOTS 3
+
+enum fake_type { FAKE_NONE, FAKE_RING, FAKE_REGION, FAKE_LISTENER, FAKE_CONN, FAKE_EXPORT };
+
+struct fake_ring {
+	uint32_t sq_entries, cq_entries;
+	struct kverbs_sqe *sqes;
+	struct kverbs_ring_kernel *kernel;
+	struct kverbs_ring_user *user;
+	unsigned int reserved;		/* slots of completions to come */
+};
+
+struct fake_region {
+	uint8_t *addr;
+	uint64_t length;
+	unsigned int flags;
+	unsigned int users;
+};
+
+struct fake_listener {
+	uint16_t family;
+	uint16_t port;
+	uint64_t user_data;
+};
+
+struct fake_conn {
+	enum kverbs_conn_state state;
+	int error;
+	unsigned int slots;
+	uint64_t user_data;
+	unsigned int sq_used, rq_used, sq_depth, rq_depth;
+	uint32_t peer;
+	uint8_t priv[512];
+	uint32_t priv_len;
+	struct kverbs_addr remote;
+};
+
+struct fake_export {
+	uint32_t conn, region, access;
+	uint64_t offset, length;
+};
+
+struct fake_obj {
+	enum fake_type type;
+	uint32_t id;
+	int fd;
+	uint32_t ring;
+	union {
+		struct fake_ring r;
+		struct fake_region region;
+		struct fake_listener listener;
+		struct fake_conn conn;
+		struct fake_export export;
+	};
+};
+
+struct fake_work {
+	struct fake_work *next;
+	struct fake_obj *conn;
+	struct kverbs_sqe sqe;
+};
+
+struct fake_kernel {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct fake_obj *objs[FAKE_MAX_OBJS];
+	uint32_t nr_ids;
+	struct fake_work *work, **work_tail;
+	unsigned int nr_work, sleepers, interrupts;
+	int mappings;
+};
+
+extern struct fake_kernel fk;
+
+/* A broken promise ends the test. */
+#define fake_check(cond) fake_check_failed(cond, #cond, __FILE__, __LINE__)
+void fake_check_failed(bool ok, const char *what, const char *file, int line);
+
+struct fake_obj *fake_new(int fd, enum fake_type type);
+/* NULL: there is none of this type in this file. */
+struct fake_obj *fake_find(int fd, uint32_t id, enum fake_type type);
+void fake_del(struct fake_obj *obj);
+
+/* fake_ring.c */
+int fake_ring_create(int fd, struct kverbs_cmd_ring_create *cmd);
+void fake_ring_free(struct fake_obj *ring);
+void *fake_ring_area(int fd, uint64_t offset, size_t length);
+int fake_ring_submit(int fd, struct kverbs_cmd_submit *cmd);
+struct fake_obj *fake_ring_of(const struct fake_obj *obj);
+/* -EAGAIN: there are not so many slots. */
+int fake_ring_reserve(struct fake_obj *ring, unsigned int slots);
+void fake_ring_put(struct fake_obj *ring, const struct kverbs_cqe *cqe);
+
+/* fake_work.c */
+int fake_work_take(int fd, struct fake_obj *ring, const struct kverbs_sqe *sqe);
+void fake_work_end(struct fake_work *work, int result, unsigned int wc_status,
+		   uint64_t byte_len, unsigned int flags, uint32_t imm);
+void fake_work_drop(struct fake_obj *conn, bool flush);
+struct fake_work *fake_work_find(const struct fake_obj *conn, unsigned int opcode);
+/* Do what peers in this process make possible. */
+void fake_work_run(void);
+
+/* fake_conn.c */
+int fake_listen(int fd, struct kverbs_cmd_listen *cmd);
+int fake_connect(int fd, struct kverbs_cmd_connect *cmd);
+int fake_accept(int fd, struct kverbs_cmd_accept *cmd);
+int fake_reject(int fd, struct kverbs_cmd_reject *cmd);
+int fake_disconnect(int fd, struct kverbs_cmd_disconnect *cmd);
+int fake_conn_query(int fd, struct kverbs_cmd_conn_query *cmd);
+int fake_export(int fd, struct kverbs_cmd_export *cmd);
+void fake_conn_destroy(struct fake_obj *conn);
+void fake_conn_reset(void);
+
+/* The linker leads calls to x() to __wrap_x(), and __real_x() is x(). */
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+int __real_getaddrinfo(const char *node, const char *service,
+		       const struct addrinfo *hints, struct addrinfo **res);
+int __wrap_getaddrinfo(const char *node, const char *service,
+		       const struct addrinfo *hints, struct addrinfo **res);
+
+#endif /* FAKE_INTERNAL_H */

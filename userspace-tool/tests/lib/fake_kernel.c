@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The fake kernel: system calls, the object table, and failing on demand.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fake_internal.h"
+#include "sys.h"
+
+#define MAX_FAILS 8
+#define MAX_DEVICES 4
+
+struct fake_conf fake;
+struct fake_kernel fk;
+
+static struct { unsigned long cmd; unsigned int nth; int error; } fails[MAX_FAILS];
+static unsigned int fail_nth;
+static bool fail_nth_hit;
+
+static struct kverbs_cmd_device_query devices[MAX_DEVICES];
+static unsigned int nr_devices, gid_growth;
+
+void fake_check_failed(bool ok, const char *what, const char *file, int line)
+{
+	if (ok)
+		return;
+	fprintf(stderr, "%s:%d: the contract is broken: %s\n", file, line, what);
+	abort();
+}
+
+/* ---- objects ------------------------------------------------------------------ */
+
+struct fake_obj *fake_new(int fd, enum fake_type type)
+{
+	struct fake_obj *o = calloc(1, sizeof(*o));
+
+	fake_check(o && fk.nr_ids + 1 < FAKE_MAX_OBJS);
+	o->type = type;
+	o->id = ++fk.nr_ids;
+	o->fd = fd;
+	fk.objs[o->id] = o;
+	return o;
+}
+
+struct fake_obj *fake_find(int fd, uint32_t id, enum fake_type type)
+{
+	struct fake_obj *o = id < FAKE_MAX_OBJS ? fk.objs[id] : NULL;
+
+	return o && o->fd == fd && o->type == type ? o : NULL;
+}
+
+void fake_del(struct fake_obj *o)
+{
+	if (o->type == FAKE_RING)
+		fake_ring_free(o);
+	if (o->type == FAKE_EXPORT)
+		fk.objs[o->export.region]->region.users--;
+	fk.objs[o->id] = NULL;
+	free(o);
+}
+
+static bool ring_used(const struct fake_obj *ring)
+{
+	uint32_t id;
+
+	for (id = 1; id <= fk.nr_ids; id++)
+		if (fk.objs[id] && fk.objs[id]->ring == ring->id)
+			return true;
+	return false;
+}
+
+static int destroy(int fd, struct kverbs_cmd_destroy *cmd)
+{
+	struct fake_obj *o = cmd->id < FAKE_MAX_OBJS ? fk.objs[cmd->id] : NULL;
+
+	if (!o || o->fd != fd)
+		return -ENOENT;
+	switch (o->type) {
+	case FAKE_RING:
+		if (ring_used(o))
+			return -EBUSY;
+		break;
+	case FAKE_REGION:
+		if (o->region.users)
+			return -EBUSY;
+		break;
+	case FAKE_LISTENER:
+		fake_ring_of(o)->r.reserved--;
+		break;
+	case FAKE_CONN:
+		fake_conn_destroy(o);
+		break;
+	default:
+		break;
+	}
+	fake_del(o);
+	pthread_cond_broadcast(&fk.changed);
+	return 0;
+}
+
+static int region_create(int fd, struct kverbs_cmd_region_create *cmd)
+{
+	struct fake_obj *o;
+
+	if (!cmd->length || cmd->flags & ~KVERBS_REGION_READ_ONLY)
+		return -EINVAL;
+	o = fake_new(fd, FAKE_REGION);
+	o->region.addr = (uint8_t *)(uintptr_t)cmd->addr;
+	o->region.length = cmd->length;
+	o->region.flags = cmd->flags;
+	cmd->out_id = o->id;
+	return 0;
+}
+
+/* ---- devices -------------------------------------------------------------------- */
+
+void fake_add_device(uint32_t index, const char *name, unsigned int ports,
+		     unsigned int gids)
+{
+	struct kverbs_cmd_device_query *d = &devices[nr_devices++];
+
+	fake_check(nr_devices <= MAX_DEVICES);
+	memset(d, 0, sizeof(*d));
+	d->out_index = index;
+	d->ports_len = ports;
+	d->gids_len = gids;
+	snprintf(d->out_name, sizeof(d->out_name), "%s", name);
+}
+
+void fake_grow_gids(unsigned int times)
+{
+	gid_growth = times;
+}
+
+static struct kverbs_cmd_device_query *find_device(uint32_t index)
+{
+	struct kverbs_cmd_device_query *d, *best = NULL;
+
+	for (d = devices; d != devices + nr_devices; d++)
+		if (d->out_index >= index && (!best || d->out_index < best->out_index))
+			best = d;
+	return best;
+}
+
+static void fill_arrays(const struct kverbs_cmd_device_query *cmd, uint32_t ports,
+			uint32_t gids)
+{
+	struct kverbs_port *port = (void *)(uintptr_t)cmd->ports_uptr;
+	struct kverbs_gid *gid = (void *)(uintptr_t)cmd->gids_uptr;
+	uint32_t i;
+
+	for (i = 0; i < ports; i++)
+		port[i].port = i + 1;
+	for (i = 0; i < gids; i++)
+		gid[i].index = i;
+}
+
+static int device_query(struct kverbs_cmd_device_query *cmd)
+{
+	struct kverbs_cmd_device_query *d = find_device(cmd->index), in = *cmd;
+
+	if (!d)
+		return -ENODEV;
+	if (gid_growth) {
+		d->gids_len++;
+		gid_growth--;
+	}
+	*cmd = *d;
+	cmd->ports_uptr = in.ports_uptr;
+	cmd->gids_uptr = in.gids_uptr;
+	fill_arrays(cmd, in.ports_len < d->ports_len ? in.ports_len : d->ports_len,
+		    in.gids_len < d->gids_len ? in.gids_len : d->gids_len);
+	if (in.ports_len < d->ports_len || in.gids_len < d->gids_len)
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int info(struct kverbs_cmd_info *cmd)
+{
+	cmd->out_abi = fake.abi;
+	cmd->out_nr_devices = nr_devices;
+	snprintf(cmd->out_version, sizeof(cmd->out_version), "fake");
+	return 0;
+}
+
+/* ---- failing on demand -------------------------------------------------------------- */
+
+void fake_fail(unsigned long cmd, unsigned int nth, int error)
+{
+	unsigned int i;
+
+	for (i = 0; i < MAX_FAILS; i++) {
+		if (fails[i].nth)
+			continue;
+		fails[i].cmd = cmd;
+		fails[i].nth = nth;
+		fails[i].error = error;
+		return;
+	}
+	fake_check(false);
+}
+
+void fake_fail_nth(unsigned int nth)
+{
+	__atomic_store_n(&fail_nth, nth, __ATOMIC_RELAXED);
+	__atomic_store_n(&fail_nth_hit, false, __ATOMIC_RELAXED);
+}
+
+bool fake_fail_nth_hit(void)
+{
+	return __atomic_load_n(&fail_nth_hit, __ATOMIC_RELAXED);
+}
+
+static bool this_is_the_nth(void)
+{
+	if (!__atomic_load_n(&fail_nth, __ATOMIC_RELAXED) ||
+	    __atomic_sub_fetch(&fail_nth, 1, __ATOMIC_RELAXED))
+		return false;
+	__atomic_store_n(&fail_nth_hit, true, __ATOMIC_RELAXED);
+	return true;
+}
+
+static int injected(unsigned long cmd)
+{
+	unsigned int i;
+
+	/* What undoes does not fail. */
+	if (cmd != KVERBS_DESTROY && cmd != KVERBS_SUBMIT && this_is_the_nth())
+		return -ENOMEM;
+	for (i = 0; i < MAX_FAILS; i++)
+		if (fails[i].nth && fails[i].cmd == cmd && !--fails[i].nth)
+			return fails[i].error;
+	return 0;
+}
+
+/* The linker leads the library's allocations here. */
+static __thread bool in_kernel;
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return !in_kernel && this_is_the_nth() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t size)
+{
+	return !in_kernel && this_is_the_nth() ? NULL : __real_realloc(p, size);
+}
+
+/* Name resolution is not to depend on the host that runs the tests. */
+int __wrap_getaddrinfo(const char *node, const char *service,
+		       const struct addrinfo *hints, struct addrinfo **res)
+{
+	int ret;
+
+	if (!node || strcmp(node, FAKE_HOST))
+		return __real_getaddrinfo(node, service, hints, res);
+	ret = __real_getaddrinfo("192.0.2.1", service, hints, res);
+	if (!ret)
+		ret = __real_getaddrinfo("192.0.2.2", service, hints, &(*res)->ai_next);
+	return ret;
+}
+
+/* ---- system calls -------------------------------------------------------------------- */
+
+static int dispatch(int fd, unsigned long cmd, void *arg)
+{
+	switch (cmd) {
+	case KVERBS_INFO:
+		return info(arg);
+	case KVERBS_DEVICE_QUERY:
+		return device_query(arg);
+	case KVERBS_RING_CREATE:
+		return fake_ring_create(fd, arg);
+	case KVERBS_SUBMIT:
+		return fake_ring_submit(fd, arg);
+	case KVERBS_REGION_CREATE:
+		return region_create(fd, arg);
+	case KVERBS_LISTEN:
+		return fake_listen(fd, arg);
+	case KVERBS_CONNECT:
+		return fake_connect(fd, arg);
+	case KVERBS_ACCEPT:
+		return fake_accept(fd, arg);
+	case KVERBS_REJECT:
+		return fake_reject(fd, arg);
+	case KVERBS_DISCONNECT:
+		return fake_disconnect(fd, arg);
+	case KVERBS_CONN_QUERY:
+		return fake_conn_query(fd, arg);
+	case KVERBS_EXPORT:
+		return fake_export(fd, arg);
+	case KVERBS_DESTROY:
+		return destroy(fd, arg);
+	default:
+		return -ENOTTY;
+	}
+}
+
+int kverbs_sys_open(const char *path)
+{
+	int ret;
+
+	fake_check(path);
+	pthread_mutex_lock(&fk.lock);
+	ret = injected(FAKE_OPEN);
+	pthread_mutex_unlock(&fk.lock);
+	return ret ? ret : eventfd(0, EFD_CLOEXEC);
+}
+
+/* Objects that the library left go with the file; regions last, as they are used. */
+static void destroy_type(int fd, enum fake_type type)
+{
+	struct kverbs_cmd_destroy cmd;
+	uint32_t id;
+
+	for (id = 1; id <= fk.nr_ids; id++) {
+		cmd.id = id;
+		if (fake_find(fd, id, type))
+			destroy(fd, &cmd);
+	}
+}
+
+void kverbs_sys_close(int fd)
+{
+	pthread_mutex_lock(&fk.lock);
+	destroy_type(fd, FAKE_CONN);
+	destroy_type(fd, FAKE_LISTENER);
+	destroy_type(fd, FAKE_REGION);
+	destroy_type(fd, FAKE_RING);
+	pthread_mutex_unlock(&fk.lock);
+	close(fd);
+}
+
+int kverbs_sys_ioctl(int fd, unsigned long cmd, void *arg)
+{
+	uint32_t size;
+	int ret;
+
+	memcpy(&size, arg, sizeof(size));
+	fake_check(size >= sizeof(struct kverbs_cmd_destroy));
+	pthread_mutex_lock(&fk.lock);
+	ret = injected(cmd);
+	in_kernel = true;
+	if (!ret)
+		ret = dispatch(fd, cmd, arg);
+	in_kernel = false;
+	pthread_mutex_unlock(&fk.lock);
+	return ret;
+}
+
+int kverbs_sys_mmap(int fd, uint64_t offset, size_t length, int prot, void **addr)
+{
+	int ret;
+
+	fake_check(prot & PROT_READ);
+	pthread_mutex_lock(&fk.lock);
+	ret = injected(FAKE_MMAP);
+	if (!ret) {
+		*addr = fake_ring_area(fd, offset, length);
+		fk.mappings++;
+	}
+	pthread_mutex_unlock(&fk.lock);
+	return ret;
+}
+
+int kverbs_sys_mmap_anon(size_t length, void **addr)
+{
+	int ret;
+
+	pthread_mutex_lock(&fk.lock);
+	ret = injected(FAKE_MMAP_ANON);
+	pthread_mutex_unlock(&fk.lock);
+	if (ret)
+		return ret;
+	*addr = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		     -1, 0);
+	return *addr == MAP_FAILED ? -errno : 0;
+}
+
+static bool is_ring_area(const void *addr)
+{
+	const struct fake_obj *o;
+	uint32_t id;
+
+	for (id = 1; id <= fk.nr_ids; id++) {
+		o = fk.objs[id];
+		if (o && o->type == FAKE_RING &&
+		    (addr == o->r.sqes || addr == o->r.kernel || addr == o->r.user))
+			return true;
+	}
+	return false;
+}
+
+void kverbs_sys_munmap(void *addr, size_t length)
+{
+	bool ring;
+
+	pthread_mutex_lock(&fk.lock);
+	ring = is_ring_area(addr);
+	if (ring)
+		fk.mappings--;
+	pthread_mutex_unlock(&fk.lock);
+	if (!ring)
+		fake_check(!munmap(addr, length));
+}
+
+void kverbs_sys_madvise(void *addr, size_t length, int advice)
+{
+	/* Kernels without huge pages say EINVAL. */
+	fake_check(!madvise(addr, length, advice) || errno == EINVAL);
+}
+
+uint64_t kverbs_sys_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* ---- for the tests ---------------------------------------------------------------------- */
+
+static void init_sync(void)
+{
+	pthread_condattr_t attr;
+
+	pthread_mutex_init(&fk.lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&fk.changed, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
+void fake_reset(void)
+{
+	fake_check(!fake_leftovers());
+	memset(&fk, 0, sizeof(fk));
+	memset(&fake, 0, sizeof(fake));
+	memset(fails, 0, sizeof(fails));
+	fake_fail_nth(0);
+	fake_conn_reset();
+	nr_devices = 0;
+	gid_growth = 0;
+	fk.work_tail = &fk.work;
+	init_sync();
+	fake.abi = KVERBS_ABI_VERSION;
+	fake.sq_depth = 128;
+	fake.rq_depth = 128;
+	fake.max_msg = 1u << 30;
+	fake.max_segment = 1u << 20;
+}
+
+unsigned int fake_leftovers(void)
+{
+	unsigned int n = (unsigned int)fk.mappings + fk.nr_work;
+	uint32_t id;
+
+	for (id = 1; id <= fk.nr_ids; id++)
+		n += !!fk.objs[id];
+	return n;
+}
+
+void fake_interrupt(void)
+{
+	pthread_mutex_lock(&fk.lock);
+	fk.interrupts++;
+	pthread_cond_broadcast(&fk.changed);
+	pthread_mutex_unlock(&fk.lock);
+}
+
+void fake_wait_sleepers(unsigned int n)
+{
+	pthread_mutex_lock(&fk.lock);
+	while (fk.sleepers != n)
+		pthread_cond_wait(&fk.changed, &fk.lock);
+	pthread_mutex_unlock(&fk.lock);
+}

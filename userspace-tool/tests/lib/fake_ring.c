@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The fake kernel's side of the shared ring.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+
+#include "fake_internal.h"
+
+/* mmap offsets: which area, and the ring's id */
+#define AREA_SHIFT 32
+#define AREA_SQ 1u
+#define AREA_CQ 2u
+#define AREA_IDX 3u
+
+static uint64_t area(uint32_t id, uint64_t which)
+{
+	return which << AREA_SHIFT | id;
+}
+
+static bool power_of_2(uint32_t n)
+{
+	return n && !(n & (n - 1));
+}
+
+int fake_ring_create(int fd, struct kverbs_cmd_ring_create *cmd)
+{
+	struct fake_obj *o;
+	struct fake_ring *r;
+
+	if (!power_of_2(cmd->sq_entries) || !power_of_2(cmd->cq_entries) || cmd->flags)
+		return -EINVAL;
+	o = fake_new(fd, FAKE_RING);
+	r = &o->r;
+	cmd->out_id = o->id;
+	r->sq_entries = cmd->sq_entries;
+	r->cq_entries = cmd->cq_entries;
+	cmd->out_sq_offset = area(o->id, AREA_SQ);
+	cmd->out_cq_offset = area(o->id, AREA_CQ);
+	cmd->out_idx_offset = area(o->id, AREA_IDX);
+	cmd->out_sq_size = r->sq_entries * sizeof(*r->sqes);
+	cmd->out_cq_size = sizeof(*r->kernel) + r->cq_entries * sizeof(struct kverbs_cqe);
+	cmd->out_idx_size = sizeof(*r->user);
+	r->sqes = calloc(1, cmd->out_sq_size);
+	r->kernel = calloc(1, cmd->out_cq_size);
+	r->user = calloc(1, cmd->out_idx_size);
+	r->kernel->sq_entries = r->sq_entries;
+	r->kernel->cq_entries = r->cq_entries;
+	return 0;
+}
+
+void fake_ring_free(struct fake_obj *o)
+{
+	free(o->r.sqes);
+	free(o->r.kernel);
+	free(o->r.user);
+}
+
+void *fake_ring_area(int fd, uint64_t offset, size_t length)
+{
+	struct fake_obj *o = fake_find(fd, (uint32_t)offset, FAKE_RING);
+
+	fake_check(o);
+	switch (offset >> AREA_SHIFT) {
+	case AREA_SQ:
+		fake_check(length == o->r.sq_entries * sizeof(struct kverbs_sqe));
+		return o->r.sqes;
+	case AREA_CQ:
+		fake_check(length == sizeof(struct kverbs_ring_kernel) +
+			   o->r.cq_entries * sizeof(struct kverbs_cqe));
+		return o->r.kernel;
+	default:
+		fake_check(offset >> AREA_SHIFT == AREA_IDX);
+		fake_check(length == sizeof(struct kverbs_ring_user));
+		return o->r.user;
+	}
+}
+
+struct fake_obj *fake_ring_of(const struct fake_obj *obj)
+{
+	return fk.objs[obj->ring];
+}
+
+static uint32_t unread(const struct fake_ring *r)
+{
+	uint32_t n = r->kernel->cq_tail -
+		     __atomic_load_n(&r->user->cq_head, __ATOMIC_ACQUIRE);
+
+	fake_check(n <= r->cq_entries);
+	return n;
+}
+
+int fake_ring_reserve(struct fake_obj *ring, unsigned int slots)
+{
+	struct fake_ring *r = &ring->r;
+
+	if (r->cq_entries - unread(r) - r->reserved < slots)
+		return -EAGAIN;
+	r->reserved += slots;
+	return 0;
+}
+
+/* Into a slot that was reserved. */
+void fake_ring_put(struct fake_obj *ring, const struct kverbs_cqe *cqe)
+{
+	struct fake_ring *r = &ring->r;
+	struct kverbs_cqe *cqes = (void *)(r->kernel + 1);
+
+	fake_check(r->reserved);
+	fake_check(unread(r) < r->cq_entries);
+	r->reserved--;
+	cqes[r->kernel->cq_tail & (r->cq_entries - 1)] = *cqe;
+	__atomic_store_n(&r->kernel->cq_tail, r->kernel->cq_tail + 1, __ATOMIC_RELEASE);
+	eventfd_write(ring->fd, 1);
+	pthread_cond_broadcast(&fk.changed);
+}
+
+static uint32_t filled(const struct fake_ring *r)
+{
+	uint32_t n = __atomic_load_n(&r->user->sq_tail, __ATOMIC_ACQUIRE) -
+		     r->kernel->sq_head;
+
+	fake_check(n <= r->sq_entries);
+	return n;
+}
+
+static void take(int fd, struct fake_obj *ring, struct kverbs_cmd_submit *cmd)
+{
+	struct fake_ring *r = &ring->r;
+	uint32_t n = filled(r);
+	int ret = 0;
+
+	if (n > cmd->to_submit)
+		n = cmd->to_submit;
+	while (cmd->out_taken < n && !ret) {
+		if (fake.max_take && cmd->out_taken == fake.max_take) {
+			ret = -EAGAIN;
+			break;
+		}
+		ret = fake_work_take(fd, ring,
+				     &r->sqes[r->kernel->sq_head & (r->sq_entries - 1)]);
+		if (ret)
+			break;
+		__atomic_store_n(&r->kernel->sq_head, r->kernel->sq_head + 1,
+				 __ATOMIC_RELEASE);
+		cmd->out_taken++;
+	}
+	cmd->out_error = ret;
+}
+
+static int wait_unread(const struct fake_ring *r, const struct kverbs_cmd_submit *cmd)
+{
+	struct timespec ts = {
+		.tv_sec = (time_t)(cmd->deadline_ns / 1000000000u),
+		.tv_nsec = (long)(cmd->deadline_ns % 1000000000u),
+	};
+	int ret = 0;
+
+	fk.sleepers++;
+	pthread_cond_broadcast(&fk.changed);
+	while (unread(r) < cmd->min_complete && ret != ETIMEDOUT && !fk.interrupts) {
+		if (cmd->deadline_ns)
+			ret = pthread_cond_timedwait(&fk.changed, &fk.lock, &ts);
+		else
+			ret = pthread_cond_wait(&fk.changed, &fk.lock);
+	}
+	fk.sleepers--;
+	if (unread(r) >= cmd->min_complete || !fk.interrupts)
+		return 0;
+	fk.interrupts--;
+	return cmd->out_taken ? 0 : -EINTR;
+}
+
+int fake_ring_submit(int fd, struct kverbs_cmd_submit *cmd)
+{
+	struct fake_obj *ring = fake_find(fd, cmd->ring_id, FAKE_RING);
+	int ret = 0;
+
+	if (!ring)
+		return -ENOENT;
+	cmd->out_taken = 0;
+	cmd->out_error = 0;
+	if (cmd->to_submit) {
+		fake.submits++;
+		take(fd, ring, cmd);
+		fake_work_run();
+		pthread_cond_broadcast(&fk.changed);
+	}
+	if (!cmd->out_taken && cmd->out_error)
+		return cmd->out_error;
+	if (cmd->min_complete)
+		ret = wait_unread(&ring->r, cmd);
+	cmd->out_ready = unread(&ring->r);
+	return ret;
+}
+
+static struct fake_obj *first_ring(void)
+{
+	uint32_t id;
+
+	for (id = 1; id <= fk.nr_ids; id++)
+		if (fk.objs[id] && fk.objs[id]->type == FAKE_RING)
+			return fk.objs[id];
+	fake_check(false);
+	return NULL;
+}
+
+void fake_cqe(const struct kverbs_cqe *cqe)
+{
+	pthread_mutex_lock(&fk.lock);
+	fake_check(!fake_ring_reserve(first_ring(), 1));
+	fake_ring_put(first_ring(), cqe);
+	pthread_mutex_unlock(&fk.lock);
+}
+
+bool fake_sq_empty(void)
+{
+	bool empty;
+
+	pthread_mutex_lock(&fk.lock);
+	empty = !filled(&first_ring()->r);
+	pthread_mutex_unlock(&fk.lock);
+	return empty;
+}
+
+void fake_update_poll(void)
+{
+	const struct fake_obj *ring = first_ring();
+	eventfd_t value;
+
+	pthread_mutex_lock(&fk.lock);
+	eventfd_write(ring->fd, 1);
+	eventfd_read(ring->fd, &value);
+	if (unread(&ring->r))
+		eventfd_write(ring->fd, 1);
+	pthread_mutex_unlock(&fk.lock);
+}

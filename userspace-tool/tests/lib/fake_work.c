@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The fake kernel's work: taking entries, doing them between peers of this
+ * process, completing them.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake_internal.h"
+
+#define WC_REM_ACCESS_ERR 10
+
+static int check_region(int fd, const struct kverbs_sqe *sqe)
+{
+	struct fake_obj *o;
+
+	if (!sqe->length)
+		return sqe->region_id || sqe->offset ? -EINVAL : 0;
+	o = fake_find(fd, sqe->region_id, FAKE_REGION);
+	if (!o)
+		return -ENOENT;
+	if (sqe->offset > o->region.length || sqe->length > o->region.length - sqe->offset)
+		return -EINVAL;
+	if ((sqe->opcode == KVERBS_OP_RECV || sqe->opcode == KVERBS_OP_READ) &&
+	    (o->region.flags & KVERBS_REGION_READ_ONLY))
+		return -EINVAL;
+	return sqe->length > fake.max_msg ? -EMSGSIZE : 0;
+}
+
+static int check_fields(const struct kverbs_sqe *sqe)
+{
+	bool remote = sqe->opcode >= KVERBS_OP_WRITE;
+
+	if (sqe->opcode < KVERBS_OP_SEND || sqe->opcode > KVERBS_OP_READ)
+		return -EINVAL;
+	if (sqe->__reserved || sqe->__reserved2 || sqe->__reserved3)
+		return -EINVAL;
+	if (!remote && (sqe->remote_addr || sqe->rkey))
+		return -EINVAL;
+	if (sqe->imm && sqe->opcode != KVERBS_OP_WRITE_IMM)
+		return -EINVAL;
+	if (sqe->flags != (sqe->opcode == KVERBS_OP_RECV ? 0 : KVERBS_SQE_SIGNAL))
+		return -EINVAL;
+	return 0;
+}
+
+static int take_credit(struct fake_conn *c, const struct kverbs_sqe *sqe)
+{
+	bool recv = sqe->opcode == KVERBS_OP_RECV;
+	unsigned int *used = recv ? &c->rq_used : &c->sq_used;
+
+	if (*used >= (recv ? c->rq_depth : c->sq_depth))
+		return -EAGAIN;
+	++*used;
+	return 0;
+}
+
+static void put_credit(struct fake_conn *c, const struct kverbs_sqe *sqe)
+{
+	if (sqe->opcode == KVERBS_OP_RECV)
+		c->rq_used--;
+	else
+		c->sq_used--;
+}
+
+static int check_state(const struct fake_conn *c, const struct kverbs_sqe *sqe)
+{
+	if (c->state > KVERBS_CONN_ESTABLISHED)
+		return -ENOTCONN;
+	if (sqe->opcode != KVERBS_OP_RECV && c->state != KVERBS_CONN_ESTABLISHED)
+		return -ENOTCONN;
+	return 0;
+}
+
+static void add_work(struct fake_obj *conn, const struct kverbs_sqe *sqe)
+{
+	struct fake_work *w = calloc(1, sizeof(*w));
+
+	w->conn = conn;
+	w->sqe = *sqe;
+	if (sqe->region_id)
+		fk.objs[sqe->region_id]->region.users++;
+	*fk.work_tail = w;
+	fk.work_tail = &w->next;
+	fk.nr_work++;
+}
+
+int fake_work_take(int fd, struct fake_obj *ring, const struct kverbs_sqe *sqe)
+{
+	struct fake_obj *conn = fake_find(fd, sqe->conn_id, FAKE_CONN);
+	int ret = check_fields(sqe);
+
+	if (ret)
+		return ret;
+	if (!conn)
+		return -ENOENT;
+	ret = check_state(&conn->conn, sqe);
+	if (!ret)
+		ret = check_region(fd, sqe);
+	if (!ret)
+		ret = take_credit(&conn->conn, sqe);
+	if (ret)
+		return ret;
+	ret = fake_ring_reserve(ring, 1);
+	if (ret) {
+		put_credit(&conn->conn, sqe);
+		return ret;
+	}
+	add_work(conn, sqe);
+	return 0;
+}
+
+static void unlink_work(struct fake_work *w)
+{
+	struct fake_work **p;
+
+	for (p = &fk.work; *p != w; p = &(*p)->next)
+		fake_check(*p);
+	*p = w->next;
+	if (!w->next)
+		fk.work_tail = p;
+	fk.nr_work--;
+	put_credit(&w->conn->conn, &w->sqe);
+	if (w->sqe.region_id)
+		fk.objs[w->sqe.region_id]->region.users--;
+}
+
+void fake_work_end(struct fake_work *w, int result, unsigned int wc_status,
+		   uint64_t byte_len, unsigned int flags, uint32_t imm)
+{
+	struct kverbs_cqe cqe = {
+		.user_data = w->sqe.user_data,
+		.byte_len = byte_len,
+		.id = w->conn->id,
+		.result = result,
+		.type = KVERBS_CQE_WORK,
+		.wc_status = (uint8_t)wc_status,
+		.flags = (uint16_t)flags,
+		.imm = imm,
+	};
+
+	if (w->sqe.opcode == KVERBS_OP_RECV)
+		cqe.flags |= KVERBS_CQE_F_RECV;
+	/* The credit is back before the completion can be seen. */
+	unlink_work(w);
+	fake_ring_put(fake_ring_of(w->conn), &cqe);
+	free(w);
+}
+
+void fake_work_drop(struct fake_obj *conn, bool flush)
+{
+	struct fake_work *w, *next;
+
+	for (w = fk.work; w; w = next) {
+		next = w->next;
+		if (w->conn != conn)
+			continue;
+		if (flush) {
+			fake_work_end(w, -EIO, FAKE_WC_FLUSH, 0, 0, 0);
+			continue;
+		}
+		unlink_work(w);
+		fake_ring_of(conn)->r.reserved--;
+		free(w);
+	}
+}
+
+struct fake_work *fake_work_find(const struct fake_obj *conn, unsigned int opcode)
+{
+	struct fake_work *w;
+
+	for (w = fk.work; w; w = w->next)
+		if (w->conn == conn && w->sqe.opcode == opcode)
+			return w;
+	return NULL;
+}
+
+/* ---- between peers ------------------------------------------------------------ */
+
+static uint8_t *local_addr(const struct kverbs_sqe *sqe)
+{
+	return sqe->length ? fk.objs[sqe->region_id]->region.addr + sqe->offset : NULL;
+}
+
+/* An rkey is the export's id; its addresses begin at the export's id times 2^32. */
+static uint8_t *remote_addr(const struct fake_work *w, uint32_t access)
+{
+	struct fake_obj *peer = fk.objs[w->conn->conn.peer];
+	struct fake_obj *o = w->sqe.rkey < FAKE_MAX_OBJS ? fk.objs[w->sqe.rkey] : NULL;
+	uint64_t at = w->sqe.remote_addr - ((uint64_t)w->sqe.rkey << 32);
+
+	if (!o || o->type != FAKE_EXPORT || o->export.conn != peer->id ||
+	    !(o->export.access & access))
+		return NULL;
+	if (at > o->export.length || w->sqe.length > o->export.length - at)
+		return NULL;
+	return fk.objs[o->export.region]->region.addr + o->export.offset + at;
+}
+
+static bool deliver(struct fake_work *w, uint64_t byte_len, unsigned int flags)
+{
+	struct fake_work *r = fake_work_find(fk.objs[w->conn->conn.peer],
+					     KVERBS_OP_RECV);
+
+	if (!r)
+		return false;
+	fake_work_end(r, 0, 0, byte_len, flags, w->sqe.imm);
+	return true;
+}
+
+static bool do_send(struct fake_work *w)
+{
+	struct fake_work *r = fake_work_find(fk.objs[w->conn->conn.peer],
+					     KVERBS_OP_RECV);
+
+	if (!r)
+		return false;
+	fake_check(r->sqe.length >= w->sqe.length);
+	if (w->sqe.length)
+		memcpy(local_addr(&r->sqe), local_addr(&w->sqe), w->sqe.length);
+	deliver(w, w->sqe.length, 0);
+	return true;
+}
+
+static int do_rdma(struct fake_work *w)
+{
+	bool read = w->sqe.opcode == KVERBS_OP_READ;
+	uint8_t *to = remote_addr(w, read ? KVERBS_REMOTE_READ : KVERBS_REMOTE_WRITE);
+	uint8_t *from = local_addr(&w->sqe);
+
+	if (!w->sqe.length)
+		return 0;
+	if (!to)
+		return WC_REM_ACCESS_ERR;
+	memcpy(read ? from : to, read ? to : from, w->sqe.length);
+	return 0;
+}
+
+/* false: it has to wait for a receive of the peer. */
+static bool do_work(struct fake_work *w)
+{
+	int wc_status = 0;
+
+	switch (w->sqe.opcode) {
+	case KVERBS_OP_RECV:
+		return false;
+	case KVERBS_OP_SEND:
+		if (!do_send(w))
+			return false;
+		break;
+	default:
+		wc_status = do_rdma(w);
+		if (!wc_status && w->sqe.opcode == KVERBS_OP_WRITE_IMM &&
+		    !deliver(w, w->sqe.length, KVERBS_CQE_F_IMM | KVERBS_CQE_F_WRITE))
+			return false;
+		break;
+	}
+	fake_work_end(w, wc_status ? -EIO : 0, (unsigned int)wc_status,
+		      wc_status ? 0 : w->sqe.length, 0, 0);
+	return true;
+}
+
+/* In order: what waits for a receive holds up what its connection sent later. */
+static bool is_first(const struct fake_work *w)
+{
+	const struct fake_work *p;
+
+	for (p = fk.work; p != w; p = p->next)
+		if (p->conn == w->conn && p->sqe.opcode != KVERBS_OP_RECV)
+			return false;
+	return true;
+}
+
+static bool run_one(void)
+{
+	struct fake_work *w;
+
+	for (w = fk.work; w; w = w->next)
+		if (w->conn->conn.peer && is_first(w) && do_work(w))
+			return true;
+	return false;
+}
+
+void fake_work_run(void)
+{
+	while (fake.loopback && run_one())
+		;
+}
+
+/* ---- for the tests ---------------------------------------------------------------- */
+
+unsigned int fake_pending(void)
+{
+	unsigned int n;
+
+	pthread_mutex_lock(&fk.lock);
+	n = fk.nr_work;
+	pthread_mutex_unlock(&fk.lock);
+	return n;
+}
+
+void fake_wait_pending(unsigned int n)
+{
+	pthread_mutex_lock(&fk.lock);
+	while (fk.nr_work != n)
+		pthread_cond_wait(&fk.changed, &fk.lock);
+	pthread_mutex_unlock(&fk.lock);
+}
+
+static struct fake_work *nth(unsigned int n)
+{
+	struct fake_work *w = fk.work;
+
+	while (w && n--)
+		w = w->next;
+	fake_check(w);
+	return w;
+}
+
+struct kverbs_sqe fake_entry(unsigned int n)
+{
+	struct kverbs_sqe sqe;
+
+	pthread_mutex_lock(&fk.lock);
+	sqe = nth(n)->sqe;
+	pthread_mutex_unlock(&fk.lock);
+	return sqe;
+}
+
+static void complete(unsigned int n, unsigned int wc_status)
+{
+	struct fake_work *w = nth(n);
+
+	fake_work_end(w, wc_status ? -EIO : 0, wc_status,
+		      wc_status ? 0 : w->sqe.length, 0, 0);
+}
+
+void fake_complete(unsigned int n, unsigned int wc_status)
+{
+	pthread_mutex_lock(&fk.lock);
+	complete(n, wc_status);
+	pthread_mutex_unlock(&fk.lock);
+}
+
+void fake_complete_two(unsigned int n, unsigned int m)
+{
+	pthread_mutex_lock(&fk.lock);
+	complete(n, 0);
+	complete(m, 0);
+	pthread_mutex_unlock(&fk.lock);
+}
+
+void fake_complete_recv(unsigned int n, uint64_t byte_len, unsigned int flags,
+			uint32_t imm)
+{
+	pthread_mutex_lock(&fk.lock);
+	fake_work_end(nth(n), 0, 0, byte_len, flags, imm);
+	pthread_mutex_unlock(&fk.lock);
+}
+
+/* ---- a device with a thread -------------------------------------------------------- */
+
+static struct {
+	pthread_t thread;
+	bool stop;
+	unsigned int seed, error_rate;
+} device;
+
+static unsigned int nr_active(void)
+{
+	const struct fake_work *w;
+	unsigned int n = 0;
+
+	for (w = fk.work; w; w = w->next)
+		n += w->sqe.opcode != KVERBS_OP_RECV;
+	return n;
+}
+
+static struct fake_work *active(unsigned int n)
+{
+	struct fake_work *w;
+
+	for (w = fk.work; w; w = w->next)
+		if (w->sqe.opcode != KVERBS_OP_RECV && !n--)
+			break;
+	return w;
+}
+
+static void end_any(void)
+{
+	struct fake_work *w = active((unsigned int)rand_r(&device.seed) % nr_active());
+	bool error = device.error_rate &&
+		     !((unsigned int)rand_r(&device.seed) % device.error_rate);
+
+	fake_work_end(w, error ? -EIO : 0, error ? WC_REM_ACCESS_ERR : 0,
+		      error ? 0 : w->sqe.length, 0, 0);
+}
+
+static void *run_device(void *arg)
+{
+	pthread_mutex_lock(&fk.lock);
+	while (!device.stop) {
+		if (nr_active())
+			end_any();
+		else
+			pthread_cond_wait(&fk.changed, &fk.lock);
+		/* Let others in between. */
+		pthread_mutex_unlock(&fk.lock);
+		pthread_mutex_lock(&fk.lock);
+	}
+	pthread_mutex_unlock(&fk.lock);
+	return arg;
+}
+
+void fake_device_start(unsigned int seed, unsigned int error_rate)
+{
+	device.stop = false;
+	device.seed = seed;
+	device.error_rate = error_rate;
+	fake_check(!pthread_create(&device.thread, NULL, run_device, NULL));
+}
+
+void fake_device_stop(void)
+{
+	pthread_mutex_lock(&fk.lock);
+	device.stop = true;
+	pthread_cond_broadcast(&fk.changed);
+	pthread_mutex_unlock(&fk.lock);
+	pthread_join(device.thread, NULL);
+}

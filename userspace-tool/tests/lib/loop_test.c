@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Description: two contexts, a server and a client, and bytes that arrive */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "t.h"
+
+#define LEN 50000u
+#define NR_CLIENTS 8
+#define NR_ECHOES 100
+
+struct pair {
+	struct kverbs *skv, *ckv;
+	struct kverbs_listener *listener;
+	struct kverbs_conn *server, *client;
+	struct kverbs_buf *sbuf, *cbuf;
+};
+
+static int setup(void **state)
+{
+	struct pair *p = test_calloc(1, sizeof(*p));
+
+	fake_reset();
+	fake.loopback = true;
+	fake.max_segment = 3000;
+	*state = p;
+	if (kverbs_open(&p->skv, NULL) || kverbs_open(&p->ckv, NULL))
+		return -1;
+	return kverbs_listen(p->skv, "192.0.2.1", "7472", 0, &p->listener);
+}
+
+static int teardown(void **state)
+{
+	struct pair *p = *state;
+
+	kverbs_close(p->ckv);
+	kverbs_close(p->skv);
+	test_free(p);
+	return fake_leftovers() ? -1 : 0;
+}
+
+static void *accept_one(void *arg)
+{
+	struct pair *p = arg;
+	struct kverbs_conn_opts opts = { .sz = sizeof(opts), .priv = "hi", .priv_len = 3 };
+
+	if (kverbs_next_request(p->listener, -1, &p->server))
+		return p;
+	return kverbs_accept(p->server, &opts) ? p : NULL;
+}
+
+static void join_pair(struct pair *p)
+{
+	struct kverbs_conn_opts opts = { .sz = sizeof(opts), .priv = "ho", .priv_len = 3 };
+	pthread_t thread;
+	void *failed;
+
+	assert_int_equal(pthread_create(&thread, NULL, accept_one, p), 0);
+	assert_int_equal(kverbs_connect(p->ckv, "192.0.2.1", "7472", &opts, &p->client),
+			 0);
+	pthread_join(thread, &failed);
+	assert_null(failed);
+	assert_int_equal(kverbs_buf_alloc(p->skv, LEN, &p->sbuf), 0);
+	assert_int_equal(kverbs_buf_alloc(p->ckv, LEN, &p->cbuf), 0);
+}
+
+static void fill(struct kverbs_buf *buf, unsigned int seed)
+{
+	uint8_t *p = kverbs_buf_addr(buf);
+	size_t i;
+
+	for (i = 0; i < kverbs_buf_size(buf); i++)
+		p[i] = (uint8_t)(i * 7 + i / 251 + seed);
+}
+
+static void they_meet_and_exchange_private_data(void **state)
+{
+	struct pair *p = *state;
+	char priv[8];
+
+	join_pair(p);
+	assert_int_equal(kverbs_conn_priv(p->server, priv, 8), 3);
+	assert_string_equal(priv, "ho");
+	assert_int_equal(kverbs_conn_priv(p->client, priv, 8), 3);
+	assert_string_equal(priv, "hi");
+}
+
+static void a_message_arrives(void **state)
+{
+	struct pair *p = *state;
+	struct kverbs_req send = { 0 }, recv = { 0 };
+
+	join_pair(p);
+	fill(p->cbuf, 1);
+	assert_int_equal(kverbs_recv(p->server, p->sbuf, 100, 500, &recv), 0);
+	assert_int_equal(kverbs_send(p->client, p->cbuf, 7, 400, &send), 0);
+	assert_int_equal(kverbs_wait(&recv, -1), 0);
+	assert_int_equal(kverbs_wait(&send, -1), 0);
+	assert_int_equal(recv.byte_len, 400);
+	assert_memory_equal((char *)kverbs_buf_addr(p->sbuf) + 100,
+			    (char *)kverbs_buf_addr(p->cbuf) + 7, 400);
+}
+
+/* The server's token goes to the client as bytes, as it would. */
+static struct kverbs_token pass_token(struct pair *p, struct kverbs_token *own,
+				      unsigned int access)
+{
+	struct kverbs_token token;
+	uint8_t packed[4096];
+	int len;
+
+	assert_int_equal(kverbs_export(p->server, p->sbuf, 10, LEN - 10, access, own), 0);
+	len = kverbs_token_pack(own, packed, sizeof(packed));
+	assert_int_equal(len, kverbs_token_packed_size(own));
+	assert_int_equal(kverbs_token_unpack(&token, packed, sizeof(packed)), len);
+	return token;
+}
+
+static void written_bytes_arrive_over_all_segments(void **state)
+{
+	struct pair *p = *state;
+	struct kverbs_req req = { 0 };
+	struct kverbs_token own, token;
+
+	join_pair(p);
+	fill(p->cbuf, 2);
+	token = pass_token(p, &own, KVERBS_REMOTE_WRITE);
+	assert_int_equal(token.nr_segs, 17);
+	assert_int_equal(kverbs_write(p->client, p->cbuf, 3, 40000, &token, 1234, &req),
+			 0);
+	assert_int_equal(kverbs_wait(&req, -1), 0);
+	assert_int_equal(req.byte_len, 40000);
+	assert_memory_equal((char *)kverbs_buf_addr(p->sbuf) + 10 + 1234,
+			    (char *)kverbs_buf_addr(p->cbuf) + 3, 40000);
+	assert_int_equal(((char *)kverbs_buf_addr(p->sbuf))[10 + 1233], 0);
+	assert_int_equal(((char *)kverbs_buf_addr(p->sbuf))[10 + 1234 + 40000], 0);
+	kverbs_token_free(&token);
+	assert_int_equal(kverbs_unexport(p->server, &own), 0);
+}
+
+static void read_bytes_come_over_all_segments(void **state)
+{
+	struct pair *p = *state;
+	struct kverbs_req req = { 0 };
+	struct kverbs_token own, token;
+
+	join_pair(p);
+	fill(p->sbuf, 3);
+	token = pass_token(p, &own, KVERBS_REMOTE_READ);
+	assert_int_equal(kverbs_read(p->client, p->cbuf, 5, 30000, &token, 2999, &req), 0);
+	assert_int_equal(kverbs_wait(&req, -1), 0);
+	assert_memory_equal((char *)kverbs_buf_addr(p->cbuf) + 5,
+			    (char *)kverbs_buf_addr(p->sbuf) + 10 + 2999, 30000);
+	kverbs_token_free(&token);
+	kverbs_token_free(&own);
+}
+
+static void immediate_data_comes_after_the_bytes(void **state)
+{
+	struct pair *p = *state;
+	struct kverbs_req req = { 0 }, recv = { 0 };
+	struct kverbs_token own, token;
+
+	join_pair(p);
+	fill(p->cbuf, 4);
+	token = pass_token(p, &own, KVERBS_REMOTE_WRITE);
+	assert_int_equal(kverbs_recv(p->server, NULL, 0, 0, &recv), 0);
+	assert_int_equal(kverbs_write_imm(p->client, p->cbuf, 0, 9000, &token, 0,
+					  0xcafe, &req), 0);
+	assert_int_equal(kverbs_wait(&recv, -1), 0);
+	assert_int_equal(recv.imm, 0xcafe);
+	assert_true(recv.flags & KVERBS_CQE_F_WRITE);
+	assert_memory_equal((char *)kverbs_buf_addr(p->sbuf) + 10,
+			    kverbs_buf_addr(p->cbuf), 9000);
+	assert_int_equal(kverbs_wait(&req, -1), 0);
+	kverbs_token_free(&token);
+	kverbs_token_free(&own);
+}
+
+static void a_key_taken_back_is_worth_nothing(void **state)
+{
+	struct pair *p = *state;
+	struct kverbs_req req = { 0 };
+	struct kverbs_token own, token;
+
+	join_pair(p);
+	token = pass_token(p, &own, KVERBS_REMOTE_WRITE);
+	assert_int_equal(kverbs_unexport(p->server, &own), 0);
+	assert_int_equal(kverbs_write(p->client, p->cbuf, 0, 1, &token, 0, &req), 0);
+	assert_int_equal(kverbs_wait(&req, -1), -EIO);
+	assert_string_equal(kverbs_wc_status_str(req.wc_status), "remote access error");
+	kverbs_token_free(&token);
+}
+
+static void one_side_leaving_tells_the_other(void **state)
+{
+	struct pair *p = *state;
+	struct kverbs_req recv = { 0 };
+
+	join_pair(p);
+	assert_int_equal(kverbs_recv(p->server, p->sbuf, 0, 1, &recv), 0);
+	kverbs_conn_free(p->client);
+	assert_int_equal(kverbs_wait(&recv, -1), -EIO);
+	assert_int_equal(kverbs_conn_wait(p->server, -1), -ECONNRESET);
+}
+
+static void nobody_listening_is_refused(void **state)
+{
+	struct pair *p = *state;
+	struct kverbs_conn *conn;
+
+	assert_int_equal(kverbs_connect(p->ckv, "192.0.2.1", "9", NULL, &conn),
+			 -ECONNREFUSED);
+	kverbs_listener_free(p->listener);
+	assert_int_equal(kverbs_connect(p->ckv, "192.0.2.1", "7472", NULL, &conn),
+			 -ECONNREFUSED);
+}
+
+static void *reject_one(void *arg)
+{
+	struct pair *p = arg;
+	struct kverbs_conn *conn;
+
+	if (kverbs_next_request(p->listener, -1, &conn))
+		return p;
+	return kverbs_reject(conn, "no", 3) ? p : NULL;
+}
+
+static void rejected_is_refused(void **state)
+{
+	struct pair *p = *state;
+	struct kverbs_conn *conn;
+	pthread_t thread;
+	void *failed;
+
+	assert_int_equal(pthread_create(&thread, NULL, reject_one, p), 0);
+	assert_int_equal(kverbs_connect(p->ckv, "192.0.2.1", "7472", NULL, &conn),
+			 -ECONNREFUSED);
+	pthread_join(thread, &failed);
+	assert_null(failed);
+}
+
+/* ---- a server of callbacks, and many clients ------------------------------------------ */
+
+/* One message of a connection's, sent back from where it came to. */
+struct echo {
+	struct kverbs_conn *conn;
+	struct kverbs_buf *buf;
+	struct kverbs_req recv, send;
+};
+
+static void send_back(struct kverbs_req *req)
+{
+	struct echo *e = req->data;
+
+	if (!req->result)
+		kverbs_send(e->conn, e->buf, 0, req->byte_len, &e->send);
+}
+
+static void receive_again(struct kverbs_req *req)
+{
+	struct echo *e = req->data;
+
+	if (!req->result)
+		kverbs_recv(e->conn, e->buf, 0, 64, &e->recv);
+}
+
+static struct echo echoes[NR_CLIENTS];
+
+static void *serve_echoes(void *arg)
+{
+	struct pair *p = arg;
+	unsigned int i;
+
+	for (i = 0; i < NR_CLIENTS; i++) {
+		struct echo *e = &echoes[i];
+
+		memset(e, 0, sizeof(*e));
+		e->recv.done = send_back;
+		e->send.done = receive_again;
+		e->recv.data = e;
+		e->send.data = e;
+		if (kverbs_next_request(p->listener, -1, &e->conn) ||
+		    kverbs_buf_alloc(p->skv, 64, &e->buf) ||
+		    kverbs_recv(e->conn, e->buf, 0, 64, &e->recv) ||
+		    kverbs_accept(e->conn, NULL))
+			return p;
+	}
+	for (i = 0; i < NR_CLIENTS; i++)
+		while (!kverbs_conn_error(echoes[i].conn))
+			kverbs_process(p->skv, -1);
+	return NULL;
+}
+
+static int echo_once(struct kverbs_conn *conn, struct kverbs_buf *buf, const char *text)
+{
+	struct kverbs_req send = { 0 }, recv = { 0 };
+	char *p = kverbs_buf_addr(buf);
+	int ret;
+
+	memset(p, 0, 128);
+	snprintf(p, 64, "%s", text);
+	ret = kverbs_recv(conn, buf, 64, 64, &recv);
+	if (!ret)
+		ret = kverbs_send(conn, buf, 0, strlen(text) + 1, &send);
+	if (!ret)
+		ret = kverbs_wait(&recv, -1);
+	if (!ret)
+		ret = kverbs_wait(&send, -1);
+	return ret ? ret : strcmp(p + 64, text);
+}
+
+static void *echo_client(void *arg)
+{
+	struct kverbs *kv = arg;
+	struct kverbs_conn *conn;
+	struct kverbs_buf *buf;
+	char text[64];
+	int i, ret;
+
+	if (kverbs_connect(kv, "192.0.2.1", "7472", NULL, &conn) ||
+	    kverbs_buf_alloc(kv, 128, &buf))
+		return kv;
+	for (i = 0, ret = 0; i < NR_ECHOES && !ret; i++) {
+		snprintf(text, sizeof(text), "%p says %d", (void *)conn, i);
+		ret = echo_once(conn, buf, text);
+	}
+	kverbs_conn_free(conn);
+	if (kverbs_buf_free(buf))
+		ret = -1;
+	return ret ? kv : NULL;
+}
+
+static void a_server_of_callbacks_serves_many_clients(void **state)
+{
+	pthread_t server, client[NR_CLIENTS];
+	struct pair *p = *state;
+	void *failed;
+	int i;
+
+	assert_int_equal(pthread_create(&server, NULL, serve_echoes, p), 0);
+	for (i = 0; i < NR_CLIENTS; i++)
+		assert_int_equal(pthread_create(&client[i], NULL, echo_client, p->ckv),
+				 0);
+	for (i = 0; i < NR_CLIENTS; i++) {
+		pthread_join(client[i], &failed);
+		assert_null(failed);
+	}
+	pthread_join(server, &failed);
+	assert_null(failed);
+}
+
+#define loop_test(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		loop_test(they_meet_and_exchange_private_data),
+		loop_test(a_message_arrives),
+		loop_test(written_bytes_arrive_over_all_segments),
+		loop_test(read_bytes_come_over_all_segments),
+		loop_test(immediate_data_comes_after_the_bytes),
+		loop_test(a_key_taken_back_is_worth_nothing),
+		loop_test(one_side_leaving_tells_the_other),
+		loop_test(nobody_listening_is_refused),
+		loop_test(rejected_is_refused),
+		loop_test(a_server_of_callbacks_serves_many_clients),
+	};
+
+	return cmocka_run_group_tests_name("loop", tests, NULL, NULL);
+}
