@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What is on the command line: commands, options, HOST:PATH, exit statuses. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cmd.h"
+#include "err.h"
+#include "opts.h"
+#include "target.h"
+
+static void check_target(const char *arg, const char *host, const char *path)
+{
+	struct target t;
+
+	assert_int_equal(target_parse(&t, arg), 0);
+	assert_string_equal(t.host, host);
+	assert_string_equal(t.path, path);
+}
+
+static void targets_are_read_as_scp_does(void **state)
+{
+	(void)state;
+	check_target("file", "", "file");
+	check_target("dir/a:b", "", "dir/a:b");
+	check_target("./a:b", "", "./a:b");
+	check_target("/a:b", "", "/a:b");
+	check_target("host:file", "host", "file");
+	check_target("host:", "host", "");
+	check_target("host:a:b", "host", "a:b");
+	check_target("192.0.2.1:dir/x y", "192.0.2.1", "dir/x y");
+	check_target("[2001:db8::1]:f", "2001:db8::1", "f");
+	check_target("[fe80::1%eth0]:f", "fe80::1%eth0", "f");
+	check_target("[odd]name", "", "[odd]name");
+}
+
+static void targets_without_a_host_are_refused(void **state)
+{
+	char longest[300];
+	struct target t;
+
+	(void)state;
+	assert_int_equal(target_parse(&t, ":file"), -EINVAL);
+	assert_int_equal(target_parse(&t, "[]:file"), -EINVAL);
+	assert_int_equal(target_parse(&t, ""), -EINVAL);
+	memset(longest, 'h', sizeof(longest));
+	memcpy(longest + sizeof(longest) - 3, ":f", 3);
+	assert_int_equal(target_parse(&t, longest), -EINVAL);
+}
+
+static void check_basename(const char *path, const char *want)
+{
+	char buf[256];
+
+	assert_string_equal(target_basename(path, buf, sizeof(buf)), want);
+}
+
+static void basenames_are_what_a_copy_is_called(void **state)
+{
+	(void)state;
+	check_basename("a", "a");
+	check_basename("d/a", "a");
+	check_basename("/d/a//", "a");
+	check_basename(".", ".");
+	check_basename("..", ".");
+	check_basename("a/..", ".");
+	check_basename("/", ".");
+	check_basename("", ".");
+	check_basename("...", "...");
+}
+
+static void numbers_have_suffixes_and_bounds(void **state)
+{
+	uint64_t v;
+
+	(void)state;
+	assert_int_equal(opts_number("-s", "64k", 0, 1 << 20, &v), 0);
+	assert_int_equal(v, 65536);
+	assert_int_equal(opts_number("-s", "0x10", 0, 100, &v), 0);
+	assert_int_equal(v, 16);
+	assert_int_equal(opts_number("-s", "1M", 0, 1 << 20, &v), 0);
+	assert_int_equal(v, 1 << 20);
+	assert_int_equal(opts_number("-s", "1M", 0, (1 << 20) - 1, &v), -EINVAL);
+	assert_int_equal(opts_number("-s", "0", 1, 10, &v), -EINVAL);
+	assert_int_equal(opts_number("-s", "-1", 0, UINT64_MAX, &v), -EINVAL);
+	assert_int_equal(opts_number("-s", "", 0, 10, &v), -EINVAL);
+	assert_int_equal(opts_number("-s", "1kk", 0, 1 << 20, &v), -EINVAL);
+	assert_int_equal(opts_number("-s", "18446744073709551616", 0, UINT64_MAX, &v),
+			 -EINVAL);
+	assert_int_equal(opts_number("-s", "18446744073709551615k", 0, UINT64_MAX, &v),
+			 -EINVAL);
+}
+
+static void times_are_seconds(void **state)
+{
+	int ms;
+
+	(void)state;
+	assert_int_equal(opts_millis("-i", "0.25", 0, 1000, &ms), 0);
+	assert_int_equal(ms, 250);
+	assert_int_equal(opts_millis("-i", "0", 0, 1000, &ms), 0);
+	assert_int_equal(ms, 0);
+	assert_int_equal(opts_millis("-i", "1.001", 0, 1000, &ms), -EINVAL);
+	assert_int_equal(opts_millis("-i", "-1", 0, 1000, &ms), -EINVAL);
+	assert_int_equal(opts_millis("-i", "nan", 0, 1000, &ms), -EINVAL);
+	assert_int_equal(opts_millis("-i", "1s", 0, 1000, &ms), -EINVAL);
+	assert_int_equal(opts_millis("-i", "1e99", 0, 1000, &ms), -EINVAL);
+}
+
+static void ports_are_ports(void **state)
+{
+	const char *port = NULL;
+
+	(void)state;
+	assert_int_equal(opts_port("7472", &port), 0);
+	assert_string_equal(port, "7472");
+	assert_int_equal(opts_port("65536", &port), -EINVAL);
+	assert_int_equal(opts_port("http", &port), -EINVAL);
+}
+
+static void commands_are_found(void **state)
+{
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; cmd_at(i); i++) {
+		assert_ptr_equal(cmd_find(cmd_at(i)->name), cmd_at(i));
+		assert_non_null(strstr(cmd_at(i)->help, "Exit status"));
+		assert_non_null(strstr(cmd_at(i)->help, "--json"));
+	}
+	assert_int_equal(i, 4);
+	assert_null(cmd_find("cpp"));
+}
+
+static void mistyped_commands_are_guessed(void **state)
+{
+	(void)state;
+	assert_string_equal(cmd_nearest("pnig")->name, "ping");
+	assert_string_equal(cmd_nearest("server")->name, "serve");
+	assert_string_equal(cmd_nearest("cpp")->name, "cp");
+	assert_null(cmd_nearest("frobnicate"));
+	assert_null(cmd_nearest("xx"));
+	assert_int_equal(cmd_distance("kitten", "sitting"), 3);
+	assert_int_equal(cmd_distance("", "abc"), 3);
+	assert_int_equal(cmd_distance("abc", "abc"), 0);
+}
+
+static void exit_statuses_tell_the_kind(void **state)
+{
+	(void)state;
+	assert_int_equal(err_exit(ERR_OPEN, -ENOENT), EXIT_DENIED);
+	assert_int_equal(err_exit(ERR_DEVICE, -ENODEV), EXIT_DENIED);
+	assert_int_equal(err_exit(ERR_CONNECT, -ECONNREFUSED), EXIT_UNREACHABLE);
+	assert_int_equal(err_exit(ERR_CONNECT, -ETIMEDOUT), EXIT_UNREACHABLE);
+	assert_int_equal(err_exit(ERR_CONNECT, -ENXIO), EXIT_UNREACHABLE);
+	assert_int_equal(err_exit(ERR_PEER, -ECONNRESET), EXIT_FAILED);
+	assert_int_equal(err_exit(ERR_PEER, -ETIMEDOUT), EXIT_FAILED);
+	assert_int_equal(err_exit(ERR_REMOTE, -EPERM), EXIT_DENIED);
+	assert_int_equal(err_exit(ERR_REMOTE, -EROFS), EXIT_DENIED);
+	assert_int_equal(err_exit(ERR_REMOTE, -ENOENT), EXIT_FAILED);
+	assert_int_equal(err_exit(ERR_LOCAL, -EACCES), EXIT_DENIED);
+	assert_int_equal(err_exit(ERR_LOCAL, -EBADMSG), EXIT_FAILED);
+	assert_int_equal(err_exit(ERR_LISTEN, -EADDRINUSE), EXIT_FAILED);
+}
+
+static void the_first_failure_is_kept(void **state)
+{
+	(void)state;
+	err_command("cp");
+	assert_null(err_last());
+	assert_int_equal(err_report(ERR_OPEN, -ENOENT, "open %s", "x"), EXIT_DENIED);
+	err_report(ERR_PEER, -EPROTO, "later");
+	assert_string_equal(err_last()->step, "open x");
+	assert_int_equal(err_last()->err, -ENOENT);
+	assert_non_null(strstr(err_last()->remedy, "modprobe kverbs"));
+	assert_string_equal(err_name(-ENOENT), "ENOENT");
+	assert_null(err_remedy(ERR_PEER, -ENOENT));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(targets_are_read_as_scp_does),
+		cmocka_unit_test(targets_without_a_host_are_refused),
+		cmocka_unit_test(basenames_are_what_a_copy_is_called),
+		cmocka_unit_test(numbers_have_suffixes_and_bounds),
+		cmocka_unit_test(times_are_seconds),
+		cmocka_unit_test(ports_are_ports),
+		cmocka_unit_test(commands_are_found),
+		cmocka_unit_test(mistyped_commands_are_guessed),
+		cmocka_unit_test(exit_statuses_tell_the_kind),
+		cmocka_unit_test(the_first_failure_is_kept),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* kverbs cp against kverbs serve, both in this process. */
+#define _GNU_SOURCE
+#include "server.h"
+#include "util.h"
+#include "wire.h"
+
+#define CHUNK (2u << 20)
+
+static char *name(const struct server_run *r, const char *rest, char *buf)
+{
+	snprintf(buf, PATH_MAX + 64, "%s/%s", r->tmp->path, rest);
+	return buf;
+}
+
+static int cp(const char *a, const char *b, const char *c)
+{
+	char *argv[] = { "cp", "--timeout", "20", "-r", (char *)a, (char *)b, (char *)c,
+			 NULL };
+
+	err_command("cp");
+	return cmd_cp.run(c ? 7 : 6, argv);
+}
+
+static void make(const struct server_run *r, const char *what, size_t size)
+{
+	int fd = openat(r->tmp->fd, what, O_RDWR | O_CREAT | O_TRUNC, 0640);
+	uint32_t *p = malloc(size + 4);
+	size_t i;
+
+	assert_true(fd >= 0);
+	for (i = 0; i < size / 4 + 1; i++)
+		p[i] = i * 2654435761u + size;
+	assert_int_equal(write(fd, p, size), size);
+	free(p);
+	close(fd);
+}
+
+static int same(const struct server_run *r, const char *a, const char *b)
+{
+	char *x = malloc(16 << 20), *y = malloc(16 << 20);
+	size_t n = tmp_read(r->tmp, a, x, 16 << 20);
+	int ret = n == tmp_read(r->tmp, b, y, 16 << 20) && !memcmp(x, y, n);
+
+	free(x);
+	free(y);
+	return ret;
+}
+
+static int count(const struct server_run *r, const char *dir)
+{
+	char cmd[PATH_MAX + 128], path[PATH_MAX + 64];
+	FILE *f;
+	int n;
+
+	snprintf(cmd, sizeof(cmd), "ls -A '%s' | wc -l", name(r, dir, path));
+	f = popen(cmd, "r");
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%d", &n), 1);
+	pclose(f);
+	return n;
+}
+
+/* ---- what works ------------------------------------------------------------- */
+
+static void any_size_goes_there_and_back(void **state)
+{
+	static const size_t sizes[] = {
+		0, 1, 4095, 4096, 4097, 65536, 65537, CHUNK - 1, CHUNK, CHUNK + 1,
+		5 * CHUNK + 4097,
+	};
+	struct server_run *r = *state;
+	char a[PATH_MAX + 64], b[PATH_MAX + 64];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		make(r, "f", sizes[i]);
+		assert_int_equal(cp(name(r, "f", a), "192.0.2.1:g", NULL), EXIT_OK);
+		assert_true(same(r, "f", "root/g"));
+		assert_int_equal(cp("192.0.2.1:g", name(r, "h", b), NULL), EXIT_OK);
+		assert_true(same(r, "f", "h"));
+	}
+	assert_int_equal(count(r, "root"), 1);
+}
+
+static void mode_and_time_are_kept(void **state)
+{
+	struct timespec times[2] = { { .tv_sec = 5 }, { .tv_sec = 77, .tv_nsec = 9 } };
+	struct server_run *r = *state;
+	char a[PATH_MAX + 64];
+	struct stat st;
+
+	make(r, "f", 100);
+	assert_int_equal(fchmodat(r->tmp->fd, "f", 0451, 0), 0);
+	assert_int_equal(utimensat(r->tmp->fd, "f", times, 0), 0);
+	assert_int_equal(cp(name(r, "f", a), "192.0.2.1:", NULL), EXIT_OK);
+	assert_int_equal(fstatat(r->tmp->fd, "root/f", &st, 0), 0);
+	assert_int_equal(st.st_mode & 07777, 0451);
+	assert_int_equal(st.st_mtim.tv_sec, 77);
+	assert_int_equal(st.st_mtim.tv_nsec, 9);
+}
+
+static void many_small_files_go_by_one_connection(void **state)
+{
+	struct server_run *r = *state;
+	char a[PATH_MAX + 64], f[64];
+	int i;
+
+	assert_int_equal(mkdirat(r->tmp->fd, "d", 0755), 0);
+	assert_int_equal(mkdirat(r->tmp->fd, "d/empty", 0700), 0);
+	for (i = 0; i < 100; i++) {
+		snprintf(f, sizeof(f), "d/n %d \xc3\xa9", i);
+		make(r, f, i * 37);
+	}
+	assert_int_equal(cp(name(r, "d", a), "192.0.2.1:e", NULL), EXIT_OK);
+	assert_int_equal(count(r, "root/e"), 101);
+	assert_true(same(r, "d/n 99 \xc3\xa9", "root/e/n 99 \xc3\xa9"));
+	assert_int_equal(cp("192.0.2.1:e", name(r, "back", a), NULL), EXIT_OK);
+	assert_int_equal(count(r, "back"), 101);
+	assert_true(same(r, "d/n 42 \xc3\xa9", "back/n 42 \xc3\xa9"));
+	/* Once more: now it is there, so it goes into it. */
+	assert_int_equal(cp(name(r, "d", a), "192.0.2.1:e", NULL), EXIT_OK);
+	assert_int_equal(count(r, "root/e/d"), 101);
+}
+
+static void several_go_into_a_directory(void **state)
+{
+	struct server_run *r = *state;
+	char a[PATH_MAX + 64], b[PATH_MAX + 64];
+
+	make(r, "f", 10);
+	make(r, "g", 3 << 20);
+	assert_int_equal(cp(name(r, "f", a), name(r, "g", b), "192.0.2.1:none"),
+			 EXIT_FAILED);
+	assert_int_equal(count(r, "root"), 0);
+	assert_int_equal(cp(name(r, "f", a), name(r, "g", b), "192.0.2.1:"), EXIT_OK);
+	assert_true(same(r, "g", "root/g"));
+	assert_int_equal(mkdirat(r->tmp->fd, "in", 0755), 0);
+	assert_int_equal(cp("192.0.2.1:f", "192.0.2.1:g", name(r, "in", a)), EXIT_OK);
+	assert_true(same(r, "f", "in/f"));
+}
+
+/* ---- what is resumed ---------------------------------------------------------- */
+
+static void leave_part(const struct server_run *r, const char *of, size_t len)
+{
+	char *p = malloc(16 << 20);
+	size_t n = tmp_read(r->tmp, of, p, len);
+	int fd = openat(r->tmp->fd, "root/.f.kverbs-part", O_WRONLY | O_CREAT, 0600);
+
+	assert_int_equal(n, len);
+	assert_int_equal(write(fd, p, n), n);
+	close(fd);
+	free(p);
+}
+
+static void part_is_gone_on_with(void **state)
+{
+	struct server_run *r = *state;
+	char a[PATH_MAX + 64];
+
+	make(r, "f", 10 << 20);
+	leave_part(r, "f", 5 << 20);
+	assert_int_equal(cp(name(r, "f", a), "192.0.2.1:f", NULL), EXIT_OK);
+	assert_true(same(r, "f", "root/f"));
+	assert_int_equal(count(r, "root"), 1);
+}
+
+static void part_of_another_file_is_not(void **state)
+{
+	struct server_run *r = *state;
+	char a[PATH_MAX + 64];
+
+	make(r, "other", 9 << 20);
+	make(r, "f", 10 << 20);
+	leave_part(r, "other", 5 << 20);
+	assert_int_equal(cp(name(r, "f", a), "192.0.2.1:f", NULL), EXIT_OK);
+	assert_true(same(r, "f", "root/f"));
+	assert_int_equal(count(r, "root"), 1);
+}
+
+/* ---- what is refused ---------------------------------------------------------- */
+
+static void nothing_gets_out_of_the_root(void **state)
+{
+	static const char * const outside[] = {
+		"192.0.2.1:../x", "192.0.2.1:/../x", "192.0.2.1:d/../../x",
+		"192.0.2.1:out/x", "192.0.2.1:link",
+	};
+	struct server_run *r = *state;
+	char a[PATH_MAX + 64], b[PATH_MAX + 64];
+	unsigned int i;
+
+	make(r, "f", 10);
+	make(r, "secret", 10);
+	assert_int_equal(mkdirat(r->tmp->fd, "root/d", 0755), 0);
+	assert_int_equal(symlinkat("..", r->tmp->fd, "root/out"), 0);
+	assert_int_equal(symlinkat("../secret", r->tmp->fd, "root/link"), 0);
+	for (i = 0; i < ARRAY_SIZE(outside); i++) {
+		assert_int_equal(cp(outside[i], name(r, "got", b), NULL), EXIT_DENIED);
+		assert_false(tmp_exists(r->tmp, "got"));
+		if (i == 4)
+			break;
+		assert_int_equal(cp(name(r, "f", a), outside[i], NULL), EXIT_DENIED);
+		assert_false(tmp_exists(r->tmp, "x"));
+	}
+	assert_int_equal(count(r, "root"), 3);
+	assert_int_equal(count(r, "root/d"), 0);
+}
+
+static void what_is_not_there_is_said(void **state)
+{
+	struct server_run *r = *state;
+	char a[PATH_MAX + 64];
+
+	assert_int_equal(cp("192.0.2.1:none", name(r, "x", a), NULL), EXIT_FAILED);
+	assert_int_equal(err_last()->err, -ENOENT);
+	assert_int_equal(cp(name(r, "none", a), "192.0.2.1:x", NULL), EXIT_FAILED);
+	assert_int_equal(err_last()->err, -ENOENT);
+	assert_false(tmp_exists(r->tmp, "x"));
+}
+
+static void links_and_fifos_are_left_out(void **state)
+{
+	struct server_run *r = *state;
+	char a[PATH_MAX + 64];
+
+	assert_int_equal(mkdirat(r->tmp->fd, "d", 0755), 0);
+	make(r, "d/f", 10);
+	assert_int_equal(symlinkat("f", r->tmp->fd, "d/link"), 0);
+	assert_int_equal(mkfifoat(r->tmp->fd, "d/fifo", 0600), 0);
+	assert_int_equal(cp(name(r, "d", a), "192.0.2.1:d", NULL), EXIT_OK);
+	assert_int_equal(count(r, "root/d"), 1);
+	assert_int_equal(cp("192.0.2.1:d", name(r, "e", a), NULL), EXIT_OK);
+	assert_int_equal(count(r, "e"), 1);
+}
+
+static int no_root(void **state)
+{
+	static const char * const words[] = { NULL };
+
+	return server_start(state, words);
+}
+
+static void without_root_there_are_no_files(void **state)
+{
+	struct server_run *r = *state;
+	char a[PATH_MAX + 64];
+
+	make(r, "f", 10);
+	assert_int_equal(cp(name(r, "f", a), "192.0.2.1:f", NULL), EXIT_DENIED);
+	assert_int_equal(cp("192.0.2.1:f", name(r, "g", a), NULL), EXIT_DENIED);
+	assert_false(tmp_exists(r->tmp, "g"));
+}
+
+static int read_only(void **state)
+{
+	static const char * const words[] = { "--root", "ROOT", "--read-only", NULL };
+
+	return server_start(state, words);
+}
+
+static void read_only_is_only_read(void **state)
+{
+	struct server_run *r = *state;
+	char a[PATH_MAX + 64];
+
+	make(r, "root/f", 3 << 20);
+	assert_int_equal(cp("192.0.2.1:f", name(r, "g", a), NULL), EXIT_OK);
+	assert_true(same(r, "root/f", "g"));
+	assert_int_equal(cp(name(r, "g", a), "192.0.2.1:g", NULL), EXIT_DENIED);
+	assert_int_equal(count(r, "root"), 1);
+}
+
+static void nobody_there_is_unreachable(void **state)
+{
+	struct server_run *r = *state;
+	char a[PATH_MAX + 64];
+	char *argv[] = { "cp", "-p", "1", name(r, "f", a), "192.0.2.1:f", NULL };
+
+	make(r, "f", 10);
+	err_command("cp");
+	assert_int_equal(cmd_cp.run(5, argv), EXIT_UNREACHABLE);
+}
+
+static void ping_comes_back_verified(void **state)
+{
+	char *argv[] = { "ping", "-c", "20", "-i", "0", "-s", "1M", "-q", "192.0.2.1",
+			 NULL };
+
+	(void)state;
+	err_command("ping");
+	assert_int_equal(cmd_ping.run(9, argv), EXIT_OK);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		server_test(any_size_goes_there_and_back),
+		server_test(mode_and_time_are_kept),
+		server_test(many_small_files_go_by_one_connection),
+		server_test(several_go_into_a_directory),
+		server_test(part_is_gone_on_with),
+		server_test(part_of_another_file_is_not),
+		server_test(nothing_gets_out_of_the_root),
+		server_test(what_is_not_there_is_said),
+		server_test(links_and_fifos_are_left_out),
+		cmocka_unit_test_setup_teardown(without_root_there_are_no_files, no_root,
+						server_teardown),
+		cmocka_unit_test_setup_teardown(read_only_is_only_read, read_only,
+						server_teardown),
+		server_test(nobody_there_is_unreachable),
+		server_test(ping_comes_back_verified),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "hash.h"
+#include "tmp.h"
+#include "util.h"
+#include "wire.h"
+
+#define SIZE (3 * WIRE_BLOCK + 12345)
+
+static uint8_t *data;
+
+static int fill(void **state)
+{
+	size_t i;
+
+	(void)state;
+	data = malloc(SIZE);
+	assert_non_null(data);
+	for (i = 0; i < SIZE; i++)
+		data[i] = i * 2654435761u >> 13;
+	return 0;
+}
+
+static int drop(void **state)
+{
+	(void)state;
+	free(data);
+	return 0;
+}
+
+static uint64_t whole(const uint8_t *p, size_t len)
+{
+	struct hash h;
+	uint64_t piece;
+
+	hash_init(&h);
+	assert_int_equal(hash_add(&h, p, len, &piece), 0);
+	return hash_value(&h);
+}
+
+static void digest_is_the_documented_one(void **state)
+{
+	XXH64_canonical_t be[3];
+
+	(void)state;
+	XXH64_canonicalFromHash(&be[0], XXH64(data, WIRE_BLOCK, 0));
+	XXH64_canonicalFromHash(&be[1], XXH64(data + WIRE_BLOCK, 5, 0));
+	XXH64_canonicalFromHash(&be[2], WIRE_BLOCK + 5);
+	assert_true(whole(data, WIRE_BLOCK + 5) == XXH64(be, sizeof(be), 0));
+}
+
+static void windows_make_up_the_file(void **state)
+{
+	uint64_t at, len, piece, want = whole(data, SIZE);
+	size_t step;
+
+	(void)state;
+	for (step = WIRE_BLOCK; step <= 2 * WIRE_BLOCK; step += WIRE_BLOCK) {
+		struct hash h;
+
+		hash_init(&h);
+		for (at = 0; at < SIZE; at += len) {
+			len = SIZE - at < step ? SIZE - at : step;
+			assert_int_equal(hash_add(&h, data + at, len, &piece), 0);
+		}
+		assert_true(hash_value(&h) == want);
+		assert_int_equal(h.size, SIZE);
+	}
+}
+
+static void every_byte_counts(void **state)
+{
+	static const size_t at[] = { 0, WIRE_BLOCK - 1, WIRE_BLOCK, SIZE - 1 };
+	uint64_t want = whole(data, SIZE);
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(at); i++) {
+		data[at[i]] ^= 1;
+		assert_false(whole(data, SIZE) == want);
+		data[at[i]] ^= 1;
+	}
+	assert_false(whole(data, SIZE - 1) == want);
+	assert_false(whole(data, 0) == whole(data, 1));
+}
+
+static void pieces_are_told_apart(void **state)
+{
+	struct hash h;
+	uint64_t a, b;
+
+	(void)state;
+	hash_init(&h);
+	hash_add(&h, data, WIRE_BLOCK, &a);
+	hash_add(&h, data + WIRE_BLOCK, WIRE_BLOCK, &b);
+	assert_false(a == b);
+	hash_init(&h);
+	hash_add(&h, data + WIRE_BLOCK, WIRE_BLOCK, &a);
+	assert_true(a == b);
+}
+
+static int beats;
+
+static int beat(void *arg)
+{
+	beats++;
+	return *(int *)arg;
+}
+
+static void prefix_of_a_file_is_its_beginning(void **state)
+{
+	struct tmp *tmp = *state;
+	int fd = openat(tmp->fd, "f", O_RDWR | O_CREAT, 0600), go_on = 0;
+	struct hash h;
+
+	assert_int_equal(write(fd, data, SIZE), SIZE);
+	hash_init(&h);
+	beats = 0;
+	assert_int_equal(hash_prefix(&h, fd, 2 * WIRE_BLOCK, beat, &go_on), 0);
+	assert_int_equal(beats, 2);
+	assert_true(hash_value(&h) == whole(data, 2 * WIRE_BLOCK));
+	hash_init(&h);
+	assert_int_equal(hash_prefix(&h, fd, SIZE + 1, NULL, NULL), -ESTALE);
+	hash_init(&h);
+	go_on = -ECONNRESET;
+	assert_int_equal(hash_prefix(&h, fd, SIZE, beat, &go_on), -ECONNRESET);
+	close(fd);
+}
+
+/* Somebody cuts the file off while it is hashed: an error, not a dead process. */
+static void truncated_mapping_is_an_error(void **state)
+{
+	struct tmp *tmp = *state;
+	int fd = openat(tmp->fd, "f", O_RDWR | O_CREAT, 0600);
+	struct hash h;
+	uint64_t piece;
+	void *map;
+
+	assert_int_equal(ftruncate(fd, WIRE_BLOCK), 0);
+	map = mmap(NULL, WIRE_BLOCK, PROT_READ, MAP_SHARED, fd, 0);
+	assert_true(map != MAP_FAILED);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	hash_init(&h);
+	assert_int_equal(hash_add(&h, map, WIRE_BLOCK, &piece), -ESTALE);
+	/* And once more: the guard is as good the second time. */
+	assert_int_equal(hash_add(&h, map, WIRE_BLOCK, &piece), -ESTALE);
+	munmap(map, WIRE_BLOCK);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		/* First: cmocka has a handler of its own, which ours must come after. */
+		tmp_test(truncated_mapping_is_an_error),
+		cmocka_unit_test(digest_is_the_documented_one),
+		cmocka_unit_test(windows_make_up_the_file),
+		cmocka_unit_test(every_byte_counts),
+		cmocka_unit_test(pieces_are_told_apart),
+		tmp_test(prefix_of_a_file_is_its_beginning),
+	};
+
+	return cmocka_run_group_tests(tests, fill, drop);
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What people look at: units, the bar, statistics of round trips. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "progress.h"
+#include "rtt.h"
+#include "units.h"
+
+static void check_bytes(uint64_t n, const char *want)
+{
+	char buf[UNITS_LEN];
+
+	assert_string_equal(units_bytes(n, buf, sizeof(buf)), want);
+}
+
+static void bytes_are_decimal(void **state)
+{
+	(void)state;
+	check_bytes(0, "0 B");
+	check_bytes(999, "999 B");
+	check_bytes(1000, "1.0 kB");
+	check_bytes(999949, "999.9 kB");
+	check_bytes(999999, "1.0 MB");
+	check_bytes(300000000, "300.0 MB");
+	check_bytes(UINT64_MAX, "18.4 EB");
+}
+
+static void check_time(double s, const char *want)
+{
+	char buf[UNITS_LEN];
+
+	assert_string_equal(units_time(s, buf, sizeof(buf)), want);
+}
+
+static void times_are_clocks(void **state)
+{
+	(void)state;
+	check_time(0, "00:00");
+	check_time(59.6, "01:00");
+	check_time(3599, "59:59");
+	check_time(3600, "1:00:00");
+	check_time(-1, "--:--");
+	check_time(1e30, "--:--");
+	check_time(0.0 / 0.0, "--:--");
+}
+
+static struct progress half_way(void)
+{
+	struct progress p = {
+		.total = 2000000, .done = 1000000, .start = 10, .name = "file.bin",
+	};
+
+	return p;
+}
+
+static void bar_shows_how_far_it_is(void **state)
+{
+	struct progress p = half_way();
+	char line[512];
+	size_t len = progress_format(&p, 12, 80, line, sizeof(line));
+
+	(void)state;
+	assert_int_equal(len, strlen(line));
+	assert_memory_equal(line, "file.bin ", 9);
+	assert_non_null(strstr(line, " 50%"));
+	assert_non_null(strstr(line, "1.0 MB"));
+	assert_non_null(strstr(line, "500.0 kB/s"));
+	assert_non_null(strstr(line, "00:02"));
+	p = half_way();
+	p.done = p.total;
+	progress_format(&p, 12, 120, line, sizeof(line));
+	assert_non_null(strstr(line, "100%"));
+	assert_non_null(strstr(line, "##]"));
+	assert_null(strstr(line, "# "));
+}
+
+static void resumed_bytes_are_no_rate(void **state)
+{
+	struct progress p = half_way();
+	char line[512];
+
+	(void)state;
+	p.resumed = 900000;
+	progress_format(&p, 12, 80, line, sizeof(line));
+	assert_non_null(strstr(line, "50.0 kB/s"));
+}
+
+static void total_may_be_unknown(void **state)
+{
+	struct progress p = half_way();
+	char line[512];
+
+	(void)state;
+	p.total = 0;
+	progress_format(&p, 12, 80, line, sizeof(line));
+	assert_null(strstr(line, "%"));
+	assert_null(strstr(line, "["));
+	assert_non_null(strstr(line, "1.0 MB"));
+}
+
+static size_t columns(const char *s)
+{
+	size_t n = 0;
+
+	for (; *s; s++)
+		n += (*s & 0xc0) != 0x80;
+	return n;
+}
+
+static void line_fits_any_width(void **state)
+{
+	struct progress p = half_way();
+	unsigned int width;
+	char line[1024];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i + 2 < sizeof(p.name); i += 2)
+		memcpy(p.name + i, "\xc3\xa9", 2);
+	for (width = 1; width < 400; width++) {
+		progress_format(&p, 12, width, line, sizeof(line));
+		assert_in_range(columns(line), 1, width);
+	}
+}
+
+static void names_do_not_command_the_terminal(void **state)
+{
+	struct progress p = half_way();
+	char line[512];
+
+	(void)state;
+	memcpy(p.name, "a\033[2Jb", 7);
+	progress_format(&p, 12, 80, line, sizeof(line));
+	assert_memory_equal(line, "a?[2Jb", 6);
+}
+
+static void round_trips_have_statistics(void **state)
+{
+	struct rtt rtt = { 0 };
+
+	(void)state;
+	assert_true(rtt_mdev(&rtt) == 0);
+	rtt_add(&rtt, 0.001);
+	assert_true(rtt_mdev(&rtt) * 1e9 < 1);
+	rtt_add(&rtt, 0.003);
+	assert_int_equal(rtt.count, 2);
+	assert_true(rtt.min == 0.001 && rtt.max == 0.003);
+	assert_true(rtt.mean > 0.00199999 && rtt.mean < 0.00200001);
+	assert_true(rtt_mdev(&rtt) > 0.00099999 && rtt_mdev(&rtt) < 0.00100001);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bytes_are_decimal),
+		cmocka_unit_test(times_are_clocks),
+		cmocka_unit_test(bar_shows_how_far_it_is),
+		cmocka_unit_test(resumed_bytes_are_no_rate),
+		cmocka_unit_test(total_may_be_unknown),
+		cmocka_unit_test(line_fits_any_width),
+		cmocka_unit_test(names_do_not_command_the_terminal),
+		cmocka_unit_test(round_trips_have_statistics),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

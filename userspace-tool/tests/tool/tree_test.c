@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#define _GNU_SOURCE
+#include <errno.h>
+
+#include "tmp.h"
+#include "tree.h"
+#include "util.h"
+
+static char seen[4096];
+
+static void note(const char *what, const char *path)
+{
+	size_t n = strlen(seen);
+
+	snprintf(seen + n, sizeof(seen) - n, "%s %s\n", what, path);
+}
+
+static int on_file(void *arg, int fd, const char *path, const struct stat *st)
+{
+	char c;
+
+	assert_int_equal(read(fd, &c, 1), st->st_size ? 1 : 0);
+	note("file", path);
+	return *(int *)arg;
+}
+
+static int on_dir(void *arg, const char *path, const struct stat *st)
+{
+	(void)arg;
+	assert_true(S_ISDIR(st->st_mode));
+	note("dir", path);
+	return 0;
+}
+
+static int on_dir_end(void *arg, const char *path, const struct stat *st)
+{
+	(void)arg;
+	(void)st;
+	note("end", path);
+	return 0;
+}
+
+static int on_skip(void *arg, const char *path, int err)
+{
+	(void)arg;
+	note(err == -ELOOP ? "link" : err == -EOPNOTSUPP ? "special" :
+	     err == -EISDIR ? "isdir" : "error", path);
+	return 0;
+}
+
+static const struct tree_ops ops = {
+	.file = on_file, .dir = on_dir, .dir_end = on_dir_end, .skip = on_skip,
+};
+
+static int walk(const struct tmp *tmp, const char *what, bool recursive, int ret)
+{
+	seen[0] = '\0';
+	return tree_walk(openat(tmp->fd, what, O_RDONLY), "top", recursive, &ops, &ret);
+}
+
+static void file_is_walked(void **state)
+{
+	tmp_write(*state, "f", "x");
+	assert_int_equal(walk(*state, "f", false, 0), 0);
+	assert_string_equal(seen, "file top\n");
+}
+
+static void directory_needs_recursion(void **state)
+{
+	struct tmp *tmp = *state;
+
+	assert_int_equal(mkdirat(tmp->fd, "d", 0755), 0);
+	assert_int_equal(walk(tmp, "d", false, 0), 0);
+	assert_string_equal(seen, "isdir top\n");
+	assert_int_equal(walk(tmp, "d", true, 0), 0);
+	assert_string_equal(seen, "dir top\nend top\n");
+}
+
+static void everything_is_met_once(void **state)
+{
+	static const char * const want[] = {
+		"file top/a\n", "dir top/sub\n", "file top/sub/b\n", "end top/sub\n",
+		"link top/link\n", "special top/fifo\n",
+	};
+	struct tmp *tmp = *state;
+	unsigned int i;
+	size_t len = 0;
+
+	assert_int_equal(mkdirat(tmp->fd, "d", 0755), 0);
+	assert_int_equal(mkdirat(tmp->fd, "d/sub", 0755), 0);
+	tmp_write(tmp, "d/a", "x");
+	tmp_write(tmp, "d/sub/b", "");
+	assert_int_equal(symlinkat("/etc/passwd", tmp->fd, "d/link"), 0);
+	assert_int_equal(mkfifoat(tmp->fd, "d/fifo", 0600), 0);
+	assert_int_equal(walk(tmp, "d", true, 0), 0);
+	for (i = 0; i < ARRAY_SIZE(want); i++) {
+		assert_non_null(strstr(seen, want[i]));
+		len += strlen(want[i]);
+	}
+	assert_int_equal(strlen(seen), len + strlen("dir top\nend top\n"));
+	assert_true(strstr(seen, "dir top/sub\n") < strstr(seen, "file top/sub/b\n"));
+	assert_true(strstr(seen, "file top/sub/b\n") < strstr(seen, "end top/sub\n"));
+}
+
+static void an_error_ends_the_walk(void **state)
+{
+	struct tmp *tmp = *state;
+
+	assert_int_equal(mkdirat(tmp->fd, "d", 0755), 0);
+	tmp_write(tmp, "d/a", "x");
+	tmp_write(tmp, "d/b", "x");
+	assert_int_equal(walk(tmp, "d", true, -EPIPE), -EPIPE);
+	assert_null(strstr(seen, "end"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		tmp_test(file_is_walked),
+		tmp_test(directory_needs_recursion),
+		tmp_test(everything_is_met_once),
+		tmp_test(an_error_ends_the_walk),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The table of commands: one file each. */
+#ifndef KVERBS_TOOL_CMD_H
+#define KVERBS_TOOL_CMD_H
+
+/**
+ * struct command - a row of the table
+ * @name: what one types
+ * @summary: one line for the overview
+ * @help: the whole of --help
+ * @run: argv[0] is the name; returns an exit status
+ */
+struct command {
+	const char *name;
+	const char *summary;
+	const char *help;
+	int (*run)(int argc, char **argv);
+};
+
+extern const struct command cmd_dev;
+extern const struct command cmd_serve;
+extern const struct command cmd_ping;
+extern const struct command cmd_cp;
+
+const struct command *cmd_find(const char *name);
+const struct command *cmd_nearest(const char *name);
+const struct command *cmd_at(unsigned int i);
+unsigned int cmd_distance(const char *a, const char *b);
+
+#endif /* KVERBS_TOOL_CMD_H */

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "err.h"
+#include "util.h"
+
+struct remedy {
+	enum err_area area;
+	int err;
+	const char *text;
+};
+
+static const struct remedy remedies[] = {
+	{ ERR_OPEN, ENOENT, "is the module loaded? try: modprobe kverbs" },
+	{ ERR_OPEN, ENXIO, "is the module loaded? try: modprobe kverbs" },
+	{ ERR_OPEN, ENODEV, "is the module loaded? try: modprobe kverbs" },
+	{ ERR_OPEN, EACCES, "not for this user: see ls -l /dev/kverbs" },
+	{ ERR_OPEN, EPERM, "not for this user: see ls -l /dev/kverbs" },
+	{ ERR_OPEN, EPROTO, "module and command are of different versions" },
+	{ ERR_DEVICE, ENODEV,
+	  "load its driver, or for Soft-RoCE: rdma link add rxe0 type rxe netdev DEV" },
+	{ ERR_MEMORY, ENOMEM,
+	  "raise the locked memory limit: ulimit -l, LimitMEMLOCK= in a systemd unit" },
+	{ ERR_MEMORY, EPERM,
+	  "raise the locked memory limit: ulimit -l, LimitMEMLOCK= in a systemd unit" },
+	{ ERR_CONNECT, ECONNREFUSED, "does a server run there? start: kverbs serve" },
+	{ ERR_CONNECT, ETIMEDOUT,
+	  "no answer: is the address on an RDMA device, does a firewall drop UDP port 4791?" },
+	{ ERR_CONNECT, EHOSTUNREACH, "see: ip route get ADDRESS" },
+	{ ERR_CONNECT, ENETUNREACH, "see: ip route get ADDRESS" },
+	{ ERR_CONNECT, ENXIO, "the name does not resolve, see: getent hosts NAME" },
+	{ ERR_CONNECT, ENODEV,
+	  "the way there leaves by no RDMA device, see: kverbs dev, rdma link" },
+	{ ERR_CONNECT, EADDRNOTAVAIL,
+	  "the way there leaves by no RDMA device, see: kverbs dev, rdma link" },
+	{ ERR_LISTEN, EADDRINUSE, "choose another port with --port" },
+	{ ERR_LISTEN, EADDRNOTAVAIL, "the address is none of this host's" },
+	{ ERR_LISTEN, ENODEV, "the address is on no RDMA device, see: kverbs dev" },
+	{ ERR_LISTEN, ENXIO, "the name does not resolve, see: getent hosts NAME" },
+	{ ERR_PEER, ECONNRESET, "the peer ended the connection, or died" },
+	{ ERR_PEER, ETIMEDOUT, "the peer does not answer; wait longer with --timeout" },
+	{ ERR_PEER, EPROTO, "the peer does not keep to the protocol" },
+	{ ERR_PEER, EBADMSG, "the peer does not keep to the protocol" },
+	{ ERR_PEER, ENODEV, "the RDMA device was removed" },
+	{ ERR_REMOTE, EPERM, "the server does not let it out of its --root" },
+	{ ERR_REMOTE, EROFS, "the server or its file system is read-only" },
+	{ ERR_REMOTE, EBADMSG, "the copy differs from its source, and is removed" },
+	{ ERR_REMOTE, ENOMEM, "the server may not lock so much memory: LimitMEMLOCK=" },
+	{ ERR_REMOTE, ESTALE, "the source changed while it was copied" },
+	{ ERR_LOCAL, ENOMEM,
+	  "raise the locked memory limit: ulimit -l, LimitMEMLOCK= in a systemd unit" },
+	{ ERR_LOCAL, EPERM, "the peer named a file outside the destination" },
+	{ ERR_LOCAL, EBADMSG, "the copy differs from its source, and is removed" },
+	{ ERR_LOCAL, ESTALE, "the source changed while it was copied" },
+};
+
+static struct err_last last;
+static const char *command = "";
+
+const char *err_name(int err)
+{
+	const char *name = strerrorname_np(err < 0 ? -err : err);
+
+	return name ? name : "?";
+}
+
+const char *err_remedy(enum err_area area, int err)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(remedies); i++)
+		if (remedies[i].area == area && remedies[i].err == -err)
+			return remedies[i].text;
+	return NULL;
+}
+
+static int is_denial(int err)
+{
+	return err == -EPERM || err == -EACCES || err == -EROFS;
+}
+
+int err_exit(enum err_area area, int err)
+{
+	switch (area) {
+	case ERR_OPEN:
+	case ERR_DEVICE:
+		return EXIT_DENIED;
+	case ERR_CONNECT:
+		return err == -ENOMEM ? EXIT_FAILED : EXIT_UNREACHABLE;
+	case ERR_LISTEN:
+		return is_denial(err) || err == -ENODEV ? EXIT_DENIED : EXIT_FAILED;
+	case ERR_PEER:
+		return EXIT_FAILED;
+	default:
+		return is_denial(err) ? EXIT_DENIED : EXIT_FAILED;
+	}
+}
+
+void err_command(const char *name)
+{
+	command = name;
+	memset(&last, 0, sizeof(last));
+}
+
+static void prefix(void)
+{
+	fflush(stdout);
+	fprintf(stderr, *command ? "kverbs: %s: " : "kverbs: ", command);
+}
+
+static void remember(int status, int err, const char *remedy, const char *fmt,
+		     va_list ap)
+{
+	if (last.set)
+		return;
+	last.set = 1;
+	last.exit_status = status;
+	last.err = err;
+	last.remedy = remedy;
+	vsnprintf(last.step, sizeof(last.step), fmt, ap);
+}
+
+/* Say that a step failed, and why, and what may help. Returns the exit status. */
+int err_report(enum err_area area, int err, const char *fmt, ...)
+{
+	const char *remedy = err_remedy(area, err);
+	int status = err_exit(area, err);
+	va_list ap;
+
+	va_start(ap, fmt);
+	remember(status, err, remedy, fmt, ap);
+	va_end(ap);
+
+	prefix();
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, ": %s (%s)%s%s\n", strerror(-err), err_name(err),
+		remedy ? ": " : "", remedy ? remedy : "");
+	return status;
+}
+
+int err_usage(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	remember(EXIT_USAGE, -EINVAL, NULL, fmt, ap);
+	va_end(ap);
+
+	prefix();
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "; try: kverbs %s%s--help\n", command, *command ? " " : "");
+	return EXIT_USAGE;
+}
+
+void err_warn(const char *fmt, ...)
+{
+	va_list ap;
+
+	prefix();
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+}
+
+const struct err_last *err_last(void)
+{
+	return last.set ? &last : NULL;
+}

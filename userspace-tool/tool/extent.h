@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* A piece of a file, registered, for the HCA to read. */
+#ifndef KVERBS_TOOL_EXTENT_H
+#define KVERBS_TOOL_EXTENT_H
+
+#include "copy.h"
+
+/**
+ * struct extent - a piece of a file that is being sent
+ * @map: the file's pages, or NULL if they were read into @buf
+ * @len: bytes
+ * @buf: registered
+ * @req: the WRITE
+ * @busy: @req is posted
+ */
+struct extent {
+	void *map;
+	size_t len;
+	struct kverbs_buf *buf;
+	struct kverbs_req req;
+	bool busy;
+};
+
+int extent_load(struct extent *x, struct kverbs *kv, int fd, uint64_t at, size_t len,
+		enum method *method);
+const void *extent_data(const struct extent *x);
+void extent_drop(struct extent *x);
+
+#endif /* KVERBS_TOOL_EXTENT_H */

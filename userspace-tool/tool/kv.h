@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Opening the module and the peer, with the failures said. */
+#ifndef KVERBS_TOOL_KV_H
+#define KVERBS_TOOL_KV_H
+
+#include "session.h"
+
+/* Each returns EXIT_OK, or another exit status having said why. */
+int kv_open(struct kverbs **kv, unsigned int cq_entries);
+int kv_connect(struct session *s, struct kverbs *kv, const struct session_to *to,
+	       const struct wire_hello *hello);
+
+#endif /* KVERBS_TOOL_KV_H */

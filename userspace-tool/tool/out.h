@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The result of a command: text as it goes, or one JSON object at the end. */
+#ifndef KVERBS_TOOL_OUT_H
+#define KVERBS_TOOL_OUT_H
+
+#include <stdbool.h>
+
+#include "util.h"
+
+struct json_object;
+
+void out_begin(const char *command, bool json);
+bool out_is_json(void);
+struct json_object *out_root(void);
+void out_end(int exit_status);
+
+/* Text for people; nothing when JSON was asked for. */
+void out_text(const char *fmt, ...) __printf(1, 2);
+
+#endif /* KVERBS_TOOL_OUT_H */

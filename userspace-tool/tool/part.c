@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <xxhash.h>
+
+#include "part.h"
+
+#define SUFFIX ".kverbs-part"
+#define TRIES 8
+
+/*
+ * ".NAME.kverbs-part", and with a @salt ".NAME.SALT.kverbs-part". A name that
+ * would be too long is cut and told apart by its hash.
+ */
+int part_name(char *buf, const char *final, uint64_t salt)
+{
+	char middle[20] = "";
+	size_t room;
+
+	if (strlen(final) > NAME_MAX)
+		return -ENAMETOOLONG;
+	if (salt)
+		snprintf(middle, sizeof(middle), ".%016" PRIx64, salt);
+	room = NAME_MAX - 1 - strlen(middle) - strlen(SUFFIX);
+	if (strlen(final) <= room) {
+		snprintf(buf, NAME_MAX + 1, ".%s%s%s", final, middle, SUFFIX);
+		return 0;
+	}
+	room -= 17;
+	snprintf(buf, NAME_MAX + 1, ".%.*s.%016" PRIx64 "%s%s", (int)room, final,
+		 (uint64_t)XXH64(final, strlen(final), 0), middle, SUFFIX);
+	return 0;
+}
+
+/* Whether the name is still that file's: another may just have renamed it. */
+static bool is_linked(const struct part *part)
+{
+	struct stat a, b;
+
+	return !fstat(part->fd, &a) &&
+	       !fstatat(part->dir, part->name, &b, AT_SYMLINK_NOFOLLOW) &&
+	       a.st_dev == b.st_dev && a.st_ino == b.st_ino && S_ISREG(a.st_mode);
+}
+
+static int open_one(struct part *part, int flags)
+{
+	part->fd = openat(part->dir, part->name,
+			  O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags,
+			  0600);
+	if (part->fd < 0)
+		return -errno;
+	if (!flock(part->fd, LOCK_EX | LOCK_NB) && is_linked(part))
+		return 0;
+	close(part->fd);
+	part->fd = -1;
+	return -EBUSY;
+}
+
+/* The name that all runs share, unless another is at it right now. */
+static int open_any(struct part *part)
+{
+	uint64_t salt;
+	int i, ret;
+
+	ret = part_name(part->name, part->final, 0);
+	if (!ret)
+		ret = open_one(part, 0);
+	part->shared = !ret;
+	for (i = 0; i < TRIES && (ret == -EBUSY || ret == -EEXIST); i++) {
+		if (getrandom(&salt, sizeof(salt), 0) != sizeof(salt))
+			return -EIO;
+		part_name(part->name, part->final, salt | 1);
+		ret = open_one(part, O_EXCL);
+	}
+	return ret;
+}
+
+/* Neither a directory nor a device is to be replaced by a file. */
+static int check_final(struct part *part)
+{
+	struct stat st;
+
+	if (fstatat(part->dir, part->final, &st, AT_SYMLINK_NOFOLLOW))
+		return errno == ENOENT ? 0 : -errno;
+	part->was = st.st_ino;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	return S_ISREG(st.st_mode) || S_ISLNK(st.st_mode) ? 0 : -EEXIST;
+}
+
+int part_open(struct part *part, int dir, const char *final)
+{
+	int ret;
+
+	memset(part, 0, sizeof(*part));
+	part->fd = -1;
+	if (strlen(final) > NAME_MAX)
+		return -ENAMETOOLONG;
+	memcpy(part->final, final, strlen(final) + 1);
+	part->dir = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (part->dir < 0)
+		return -errno;
+	ret = check_final(part);
+	if (!ret)
+		ret = open_any(part);
+	if (ret) {
+		close(part->dir);
+		part->dir = -1;
+	}
+	return ret;
+}
+
+/* Begin from nothing, whatever an earlier run left. */
+int part_truncate(struct part *part)
+{
+	return ftruncate(part->fd, 0) ? -errno : 0;
+}
+
+static void shut(struct part *part)
+{
+	close(part->fd);
+	close(part->dir);
+	part->fd = -1;
+	part->dir = -1;
+}
+
+/* What an earlier run left is of no use any more, unless somebody is at it. */
+static void sweep(const struct part *part)
+{
+	struct part old = { .dir = part->dir };
+
+	part_name(old.name, part->final, 0);
+	old.fd = openat(old.dir, old.name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (old.fd < 0)
+		return;
+	if (!flock(old.fd, LOCK_EX | LOCK_NB) && is_linked(&old))
+		unlinkat(old.dir, old.name, 0);
+	close(old.fd);
+}
+
+static int finish(struct part *part, const struct part_meta *meta)
+{
+	if (fchmod(part->fd, meta->mode & 0777) || futimens(part->fd, meta->times))
+		return -errno;
+	if (meta->sync && fsync(part->fd))
+		return -errno;
+	if (renameat(part->dir, part->name, part->dir, part->final))
+		return -errno;
+	if (meta->sync && fsync(part->dir))
+		return -errno;
+	return 0;
+}
+
+/* Give it its name. On an error it is removed. Closed either way. */
+int part_commit(struct part *part, const struct part_meta *meta)
+{
+	int ret = finish(part, meta);
+
+	if (ret) {
+		part_drop(part);
+		return ret;
+	}
+	if (!part->shared)
+		sweep(part);
+	shut(part);
+	return 0;
+}
+
+void part_drop(struct part *part)
+{
+	if (part->fd < 0)
+		return;
+	unlinkat(part->dir, part->name, 0);
+	shut(part);
+}
+
+/* Touch nothing that was there before us. */
+void part_leave(struct part *part)
+{
+	struct stat st;
+
+	if (part->fd < 0)
+		return;
+	if (!part->shared || fstat(part->fd, &st) || !st.st_size)
+		unlinkat(part->dir, part->name, 0);
+	shut(part);
+}
+
+/* Whether another run has meanwhile done what this one did not. */
+static bool is_overtaken(const struct part *part)
+{
+	struct stat st;
+
+	return !fstatat(part->dir, part->final, &st, AT_SYMLINK_NOFOLLOW) &&
+	       st.st_ino != part->was;
+}
+
+/* Leave the beginning that is known to be right to a later run. */
+void part_keep(struct part *part, uint64_t verified)
+{
+	if (part->fd < 0)
+		return;
+	if (!part->shared || !verified || is_overtaken(part) ||
+	    ftruncate(part->fd, verified))
+		unlinkat(part->dir, part->name, 0);
+	shut(part);
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The kernel keeps names beneath the root: openat2(2) with RESOLVE_BENEATH, which
+ * no symbolic link and no rename meanwhile can get around. What is checked here
+ * is only what can be said clearer and earlier.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <linux/openat2.h>
+
+#include "path.h"
+
+#define RACE_TRIES 16
+
+static bool component_is(const char *p, size_t len, const char *what)
+{
+	return len == strlen(what) && !memcmp(p, what, len);
+}
+
+static int check_components(const char *p)
+{
+	size_t len;
+
+	for (; *p; p += len + (p[len] == '/')) {
+		len = strcspn(p, "/");
+		if (len > NAME_MAX)
+			return -ENAMETOOLONG;
+		if (component_is(p, len, ".."))
+			return -EPERM;
+	}
+	return 0;
+}
+
+static void strip_slashes(char *text)
+{
+	size_t len = strlen(text);
+
+	while (len > 1 && text[len - 1] == '/')
+		text[--len] = '\0';
+}
+
+static void split(struct path *path)
+{
+	char *slash = strrchr(path->text, '/');
+
+	if (!slash) {
+		memcpy(path->dir, ".", 2);
+		path->name = path->text;
+		return;
+	}
+	memcpy(path->dir, path->text, slash - path->text);
+	path->dir[slash - path->text] = '\0';
+	path->name = slash + 1;
+}
+
+/*
+ * Take a name as bytes. -EPERM for what can only mean to get out. The root is the
+ * only tree there is, so a leading slash says no more than the root does.
+ */
+int path_parse(struct path *path, const void *bytes, size_t len)
+{
+	const char *p = bytes;
+	int ret;
+
+	if (len >= sizeof(path->text))
+		return -ENAMETOOLONG;
+	if (len && memchr(p, '\0', len))
+		return -EINVAL;
+	for (; len && *p == '/'; len--)
+		p++;
+	if (len)
+		memcpy(path->text, p, len);
+	path->text[len] = '\0';
+	if (!len)
+		memcpy(path->text, ".", 2);
+	strip_slashes(path->text);
+	ret = check_components(path->text);
+	if (ret)
+		return ret;
+	split(path);
+	return 0;
+}
+
+/* Whether it names the root itself, which has no parent to be changed in. */
+int path_is_top(const struct path *path)
+{
+	return !strcmp(path->name, ".");
+}
+
+int path_open_root(const char *name)
+{
+	int fd = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* Open beneath @root. -EPERM: it leads out. */
+int path_open(int root, const char *path, int flags)
+{
+	struct open_how how = {
+		.flags = flags | O_CLOEXEC,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+	};
+	int tries, fd = -1;
+
+	/* EAGAIN: somebody renamed on the way, and the kernel could not be sure. */
+	for (tries = 0; tries < RACE_TRIES; tries++) {
+		fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
+		if (fd >= 0 || errno != EAGAIN)
+			break;
+	}
+	if (fd >= 0)
+		return fd;
+	return errno == EXDEV ? -EPERM : -errno;
+}
+
+int path_open_parent(int root, const struct path *path)
+{
+	return path_open(root, path->dir, O_PATH | O_DIRECTORY);
+}

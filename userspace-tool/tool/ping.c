@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * kverbs ping: round trips of a message, verified byte for byte.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <json-c/json.h>
+
+#include "cmd.h"
+#include "err.h"
+#include "kv.h"
+#include "opts.h"
+#include "out.h"
+#include "rtt.h"
+#include "units.h"
+#include "util.h"
+
+#define DEPTH 8
+#define DEFAULT_SIZE 56
+
+/* One slot less than both sides have: the peer posts the last one again late. */
+#define OUTSTANDING_MAX (DEPTH - 1)
+
+/**
+ * struct ping - a run
+ * @to: whom
+ * @count: how many, 0: until interrupted
+ * @size: payload, bytes
+ * @interval_ms: between two, 0: as soon as the last one is back
+ * @timeout_ms: how long a reply may take
+ * @quiet: no line per reply
+ * @s: the connection
+ * @payload: what is sent
+ * @sent: messages sent
+ * @received: replies
+ * @differed: those that did not bring back what was sent
+ * @overdue: the last one that was said to be late
+ * @at: when they were sent
+ * @start: of the run
+ * @rtt: statistics
+ */
+struct ping {
+	struct session_to to;
+	uint64_t count;
+	uint64_t size;
+	int interval_ms;
+	int timeout_ms;
+	int quiet;
+	struct session s;
+	uint8_t *payload;
+	uint64_t sent;
+	uint64_t received;
+	uint64_t differed;
+	uint64_t overdue;
+	double at[DEPTH];
+	double start;
+	struct rtt rtt;
+};
+
+static int interrupted;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	__atomic_store_n(&interrupted, 1, __ATOMIC_RELAXED);
+}
+
+/* Without SA_RESTART, so that a wait ends. */
+static void catch_signals(struct sigaction old[2])
+{
+	struct sigaction sa = { .sa_handler = on_signal };
+
+	sigemptyset(&sa.sa_mask);
+	sigaction(SIGINT, &sa, &old[0]);
+	sigaction(SIGTERM, &sa, &old[1]);
+}
+
+static void restore_signals(const struct sigaction old[2])
+{
+	sigaction(SIGINT, &old[0], NULL);
+	sigaction(SIGTERM, &old[1], NULL);
+}
+
+/* Differs in every byte from one number to the next, and along the message. */
+static uint8_t pattern(uint64_t seq, uint64_t i)
+{
+	return seq * 151 + i * 7 + (i >> 8) * 13;
+}
+
+static int send_one(struct ping *p)
+{
+	uint64_t i, seq = p->sent + 1;
+	struct wire_msg msg = {
+		.type = WIRE_ECHO,
+		.id = seq,
+		.offset = seq,
+		.window = WIRE_NO_WINDOW,
+		.tail = p->payload,
+		.tail_len = p->size,
+	};
+
+	for (i = 0; i < p->size; i++)
+		p->payload[i] = pattern(seq, i);
+	p->at[seq % DEPTH] = units_now();
+	p->sent++;
+	return session_send(&p->s, &msg);
+}
+
+static int differs(const struct ping *p, const struct wire_msg *msg, uint64_t seq)
+{
+	const uint8_t *tail = msg->tail;
+	uint64_t i;
+
+	if (msg->type != WIRE_ECHO || msg->offset != seq || msg->tail_len != p->size)
+		return 1;
+	for (i = 0; i < p->size; i++)
+		if (tail[i] != pattern(seq, i))
+			return 1;
+	return 0;
+}
+
+static void take_reply(struct ping *p, const struct wire_msg *msg, double now)
+{
+	uint64_t seq = p->received + 1;
+	double rtt = now - p->at[seq % DEPTH];
+	int bad = differs(p, msg, seq);
+
+	p->received++;
+	p->differed += bad;
+	rtt_add(&p->rtt, rtt);
+	if (!p->quiet)
+		out_text("%" PRIu64 " bytes from %s: seq=%" PRIu64 " time=%.3f ms%s\n",
+			 p->size, p->s.peer, seq, rtt * 1e3, bad ? " DIFFERS" : "");
+}
+
+/* A connection keeps the order, so the oldest is the one to look at. */
+static void check_overdue(struct ping *p, double now)
+{
+	uint64_t seq = p->received + 1;
+
+	if (seq > p->sent || p->overdue >= seq)
+		return;
+	if (now - p->at[seq % DEPTH] < p->timeout_ms / 1e3)
+		return;
+	p->overdue = seq;
+	if (!p->quiet)
+		out_text("no answer yet for seq=%" PRIu64 "\n", seq);
+}
+
+static int may_send(const struct ping *p, double now, double next)
+{
+	uint64_t outstanding = p->sent - p->received;
+
+	if (p->count && p->sent == p->count)
+		return 0;
+	if (!p->interval_ms)
+		return !outstanding || p->overdue > p->received;
+	return now >= next && outstanding < OUTSTANDING_MAX;
+}
+
+static int wait_ms(const struct ping *p, double now, double next)
+{
+	double until = next, oldest = p->at[(p->received + 1) % DEPTH];
+
+	if (!p->interval_ms || p->sent == p->count ||
+	    p->sent - p->received >= OUTSTANDING_MAX)
+		until = oldest + p->timeout_ms / 1e3;
+	if (until <= now)
+		return 0;
+	return min((until - now) * 1e3 + 1, (double)INT_MAX);
+}
+
+/* All sent, and nothing more to hope for. */
+static int is_over(const struct ping *p)
+{
+	uint64_t outstanding = p->sent - p->received;
+
+	if (outstanding >= OUTSTANDING_MAX && p->overdue > p->received)
+		return 1;
+	if (!p->count || p->sent < p->count)
+		return 0;
+	return !outstanding || p->overdue > p->received;
+}
+
+static int exchange(struct ping *p)
+{
+	struct wire_msg msg;
+	double next = p->start, now;
+	int ret;
+
+	while (!is_over(p)) {
+		now = units_now();
+		if (may_send(p, now, next)) {
+			ret = send_one(p);
+			if (ret)
+				return ret;
+			next += p->interval_ms / 1e3;
+			continue;
+		}
+		ret = session_recv(&p->s, &msg, wait_ms(p, now, next));
+		now = units_now();
+		if (!ret)
+			take_reply(p, &msg, now);
+		else if (ret != -ETIMEDOUT || kverbs_conn_error(p->s.conn))
+			return ret;
+		check_overdue(p, now);
+	}
+	return 0;
+}
+
+static void print_head(const struct ping *p)
+{
+	struct kverbs_cmd_conn_query q;
+
+	if (kverbs_conn_query(p->s.conn, &q))
+		return;
+	out_text("PING %s (%s): %" PRIu64 " bytes of data, %s, path MTU %u\n",
+		 p->to.host, p->s.peer, p->size, kverbs_transport_str(q.out_transport),
+		 q.out_mtu);
+}
+
+static void print_text(const struct ping *p, double seconds)
+{
+	uint64_t lost = p->sent - p->received;
+
+	out_text("\n--- %s kverbs ping statistics ---\n", p->to.host);
+	out_text("%" PRIu64 " transmitted, %" PRIu64 " received, %g%% lost, ",
+		 p->sent, p->received, p->sent ? 100. * lost / p->sent : 0);
+	out_text("%" PRIu64 " differed, time %.0f ms\n", p->differed, seconds * 1e3);
+	if (p->received)
+		out_text("rtt min/avg/max/mdev = %.3f/%.3f/%.3f/%.3f ms\n",
+			 p->rtt.min * 1e3, p->rtt.mean * 1e3, p->rtt.max * 1e3,
+			 rtt_mdev(&p->rtt) * 1e3);
+}
+
+static void put_us(struct json_object *o, const char *key, double seconds)
+{
+	json_object_object_add(o, key, json_object_new_double(seconds * 1e6));
+}
+
+static void put_count(struct json_object *o, const char *key, uint64_t v)
+{
+	json_object_object_add(o, key, json_object_new_int64(v));
+}
+
+static void print_json(const struct ping *p, double seconds)
+{
+	struct json_object *o = out_root();
+
+	json_object_object_add(o, "host", json_object_new_string(p->to.host));
+	json_object_object_add(o, "address", json_object_new_string(p->s.peer));
+	put_count(o, "size_bytes", p->size);
+	put_count(o, "transmitted", p->sent);
+	put_count(o, "received", p->received);
+	put_count(o, "lost", p->sent - p->received);
+	put_count(o, "differed", p->differed);
+	json_object_object_add(o, "seconds", json_object_new_double(seconds));
+	if (!p->received)
+		return;
+	put_us(o, "rtt_min_us", p->rtt.min);
+	put_us(o, "rtt_avg_us", p->rtt.mean);
+	put_us(o, "rtt_max_us", p->rtt.max);
+	put_us(o, "rtt_mdev_us", rtt_mdev(&p->rtt));
+}
+
+static int verdict(const struct ping *p, int err)
+{
+	double seconds = units_now() - p->start;
+
+	if (out_is_json())
+		print_json(p, seconds);
+	else
+		print_text(p, seconds);
+	if (err && err != -EINTR)
+		return err_report(ERR_PEER, err, "exchange with %s", p->s.peer);
+	return p->sent && p->received == p->sent && !p->differed ? EXIT_OK : EXIT_FAILED;
+}
+
+static int run(struct ping *p)
+{
+	struct wire_hello hello = {
+		.version = WIRE_VERSION,
+		.what = WIRE_SERVICE_ECHO,
+		.msg_max = WIRE_HEAD_LEN + p->size,
+		.depth = DEPTH,
+	};
+	struct sigaction old[2];
+	struct kverbs *kv;
+	int status;
+
+	status = kv_open(&kv, 0);
+	if (status)
+		return status;
+	p->to.timeout_ms = p->timeout_ms;
+	status = kv_connect(&p->s, kv, &p->to, &hello);
+	if (status)
+		goto out_close_kv;
+
+	p->s.stop = &interrupted;
+	catch_signals(old);
+	print_head(p);
+	p->start = units_now();
+	status = verdict(p, exchange(p));
+	restore_signals(old);
+	session_free(&p->s);
+out_close_kv:
+	kverbs_close(kv);
+	return status;
+}
+
+static const char help[] =
+"usage: kverbs ping [options] HOST\n"
+"\n"
+"Send a message to a kverbs server and verify that it comes back as it was.\n"
+"\n"
+"  -c, --count N        stop after N (default: until interrupted)\n"
+"  -i, --interval S     seconds between two, 0: one after another (default 1)\n"
+"  -s, --size BYTES     payload, up to 1M (default 56)\n"
+"  -W, --timeout S      seconds that a reply may take (default 10)\n"
+"  -I, --source ADDR    local address to use\n"
+"  -p, --port PORT      the server's port (default " WIRE_DEFAULT_PORT ")\n"
+"  -q, --quiet          only the summary\n"
+"  -j, --json           the result as JSON\n"
+"  -h, --help           this text\n"
+"\n"
+"Exit status: 0 all came back right, 1 some did not, 2 usage, 3 cannot reach,\n"
+"4 not permitted or no device.\n";
+
+static const struct option options[] = {
+	{ "count", required_argument, NULL, 'c' },
+	{ "interval", required_argument, NULL, 'i' },
+	{ "size", required_argument, NULL, 's' },
+	{ "timeout", required_argument, NULL, 'W' },
+	{ "source", required_argument, NULL, 'I' },
+	{ "port", required_argument, NULL, 'p' },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "json", no_argument, NULL, 'j' },
+	{ }
+};
+
+static int take_option(struct ping *p, int c)
+{
+	switch (c) {
+	case 'c':
+		return opts_number("--count", optarg, 1, UINT32_MAX, &p->count);
+	case 'i':
+		return opts_millis("--interval", optarg, 0, 86400000, &p->interval_ms);
+	case 's':
+		return opts_number("--size", optarg, 0, WIRE_ECHO_MAX, &p->size);
+	case 'W':
+		return opts_millis("--timeout", optarg, 1, 86400000, &p->timeout_ms);
+	case 'I':
+		p->to.source = optarg;
+		return 0;
+	case 'p':
+		return opts_port(optarg, &p->to.port);
+	case 'q':
+		p->quiet = 1;
+		return 0;
+	case 'j':
+		return 0;
+	default:
+		err_usage("wrong option");
+		return -EINVAL;
+	}
+}
+
+static int parse(struct ping *p, int argc, char **argv)
+{
+	int c;
+
+	optind = 0;
+	while ((c = getopt_long(argc, argv, "c:i:s:W:I:p:qj", options, NULL)) != -1)
+		if (take_option(p, c))
+			return -EINVAL;
+	if (optind + 1 != argc) {
+		err_usage("give one HOST");
+		return -EINVAL;
+	}
+	p->to.host = argv[optind];
+	return 0;
+}
+
+static int ping_run(int argc, char **argv)
+{
+	struct ping p = {
+		.to.port = WIRE_DEFAULT_PORT,
+		.size = DEFAULT_SIZE,
+		.interval_ms = 1000,
+		.timeout_ms = 10000,
+	};
+	int status;
+
+	if (parse(&p, argc, argv))
+		return EXIT_USAGE;
+	p.payload = malloc(p.size + 1);
+	if (!p.payload)
+		return err_report(ERR_MEMORY, -ENOMEM, "allocate the payload");
+	status = run(&p);
+	free(p.payload);
+	return status;
+}
+
+const struct command cmd_ping = {
+	.name = "ping",
+	.summary = "Measure round trips to a server",
+	.help = help,
+	.run = ping_run,
+};

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* What cp says: each failure, each file if asked to, and the sum. */
+#ifndef KVERBS_TOOL_REPORT_H
+#define KVERBS_TOOL_REPORT_H
+
+#include "copy.h"
+
+void report_init(struct copy *copy, bool progress, bool verbose);
+int report_end(struct copy *copy, int status);
+void report_clean(char *buf, size_t room, const char *name);
+
+#endif /* KVERBS_TOOL_REPORT_H */

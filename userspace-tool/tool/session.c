@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session.h"
+#include "util.h"
+
+#define SLOT_ALIGN 64
+#define WC_WR_FLUSH_ERR 5
+
+static size_t recv_at(const struct session *s, uint64_t i)
+{
+	return i % s->depth * s->slot;
+}
+
+static size_t send_at(const struct session *s, uint64_t i)
+{
+	return (s->depth + i % s->depth) * s->slot;
+}
+
+static int alloc_slots(struct session *s)
+{
+	int ret;
+
+	s->depth = s->hello.depth;
+	s->slot = (s->hello.msg_max + SLOT_ALIGN - 1) / SLOT_ALIGN * SLOT_ALIGN;
+	s->recv = calloc(s->depth, sizeof(*s->recv));
+	s->send = calloc(s->depth, sizeof(*s->send));
+	ret = s->recv && s->send ? 0 : -ENOMEM;
+	if (!ret)
+		ret = kverbs_buf_alloc(s->kv, 2 * s->depth * s->slot, &s->mem);
+	return ret;
+}
+
+static int post_recv(struct session *s, uint64_t i)
+{
+	return kverbs_recv(s->conn, s->mem, recv_at(s, i), s->hello.msg_max,
+			   &s->recv[i % s->depth]);
+}
+
+static int post_all(struct session *s)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < s->depth && !ret; i++)
+		ret = post_recv(s, i);
+	return ret;
+}
+
+static void name_peer(struct session *s)
+{
+	struct kverbs_cmd_conn_query query;
+
+	snprintf(s->peer, sizeof(s->peer), "-");
+	if (!kverbs_conn_query(s->conn, &query))
+		kverbs_addr_format(&query.out_remote, s->peer, sizeof(s->peer));
+}
+
+void session_init(struct session *s, struct kverbs *kv, struct kverbs_conn *conn,
+		  const struct wire_hello *hello)
+{
+	memset(s, 0, sizeof(*s));
+	pthread_mutex_init(&s->lock, NULL);
+	s->kv = kv;
+	s->conn = conn;
+	s->hello = *hello;
+}
+
+/* ---- connecting -------------------------------------------------------- */
+
+static void read_welcome(struct session *s)
+{
+	uint8_t priv[KVERBS_PRIV_ACCEPT_MAX];
+	int n = kverbs_conn_priv(s->conn, priv, sizeof(priv));
+
+	memset(&s->welcome, 0, sizeof(s->welcome));
+	if (n > 0)
+		wire_hello_decode(&s->welcome, priv, n);
+}
+
+static void fill_opts(struct session *s, struct kverbs_conn_opts *opts, void *priv,
+		      const struct wire_hello *hello)
+{
+	memset(opts, 0, sizeof(*opts));
+	opts->sz = sizeof(*opts);
+	opts->param.rq_depth = s->depth;
+	opts->param.sq_depth = max(s->depth, 128u);
+	opts->timeout_ms = s->timeout_ms;
+	opts->priv = priv;
+	opts->priv_len = wire_hello_encode(hello, priv, WIRE_HELLO_LEN);
+}
+
+/* Somebody listens there, but is it a kverbs of our kind? */
+static int check_welcome(const struct session *s)
+{
+	if (s->welcome.version != WIRE_VERSION || s->welcome.what != s->hello.what)
+		return -EPROTO;
+	return 0;
+}
+
+static void read_refusal(struct session *s)
+{
+	uint8_t priv[KVERBS_PRIV_ACCEPT_MAX];
+	struct wire_hello hello;
+	int n = kverbs_conn_priv(s->conn, priv, sizeof(priv));
+
+	if (n > 0 && !wire_hello_decode(&hello, priv, n))
+		s->refusal = hello.what;
+}
+
+static int connect_one(struct session *s, const struct sockaddr *addr,
+		       const struct kverbs_conn_opts *opts)
+{
+	int ret;
+
+	ret = kverbs_connect_start(s->kv, addr, opts, &s->conn);
+	if (ret)
+		return ret;
+	/* Refused so soon that not even receives were taken: that it tells then. */
+	ret = post_all(s);
+	if (!ret || ret == -ENOTCONN)
+		ret = kverbs_conn_wait(s->conn, s->timeout_ms);
+	if (!ret)
+		return 0;
+	if (ret == -ECONNREFUSED)
+		read_refusal(s);
+	session_stop(s);
+	return ret;
+}
+
+/* Not kverbs_connect(): it would keep to itself what a refusal says. */
+static int connect_any(struct session *s, const struct session_to *to,
+		       const struct kverbs_conn_opts *opts)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+	struct addrinfo *list, *ai;
+	int ret;
+
+	if (getaddrinfo(to->host, to->port, &hints, &list))
+		return -ENXIO;
+	ret = -ENXIO;
+	for (ai = list; ai; ai = ai->ai_next) {
+		ret = connect_one(s, ai->ai_addr, opts);
+		if (!ret || s->refusal)
+			break;
+	}
+	freeaddrinfo(list);
+	return ret;
+}
+
+int session_connect(struct session *s, struct kverbs *kv, const struct session_to *to,
+		    const struct wire_hello *hello)
+{
+	uint8_t priv[WIRE_HELLO_LEN];
+	struct kverbs_conn_opts opts;
+	int ret;
+
+	session_init(s, kv, NULL, hello);
+	s->timeout_ms = to->timeout_ms;
+	ret = alloc_slots(s);
+	if (ret)
+		return ret;
+	fill_opts(s, &opts, priv, hello);
+	opts.source = to->source;
+	ret = connect_any(s, to, &opts);
+	if (ret)
+		return ret;
+	read_welcome(s);
+	name_peer(s);
+	return check_welcome(s);
+}
+
+int session_accept(struct session *s, uint32_t flags, int timeout_ms)
+{
+	uint8_t priv[WIRE_HELLO_LEN];
+	struct kverbs_conn_opts opts;
+	int ret;
+
+	s->welcome = s->hello;
+	s->welcome.flags = flags;
+	name_peer(s);
+	ret = alloc_slots(s);
+	if (!ret)
+		ret = post_all(s);
+	if (ret)
+		return ret;
+	fill_opts(s, &opts, priv, &s->welcome);
+	opts.timeout_ms = 0;
+	s->timeout_ms = timeout_ms;
+	return kverbs_accept(s->conn, &opts);
+}
+
+/* End the connection. Memory stays: what it was exported or posted from too. */
+void session_stop(struct session *s)
+{
+	struct kverbs_conn *conn;
+
+	pthread_mutex_lock(&s->lock);
+	conn = s->conn;
+	s->conn = NULL;
+	pthread_mutex_unlock(&s->lock);
+	kverbs_conn_free(conn);
+}
+
+void session_disconnect(struct session *s)
+{
+	pthread_mutex_lock(&s->lock);
+	if (s->conn)
+		kverbs_disconnect(s->conn);
+	pthread_mutex_unlock(&s->lock);
+}
+
+void session_free(struct session *s)
+{
+	session_stop(s);
+	kverbs_buf_free(s->mem);
+	free(s->recv);
+	free(s->send);
+	s->mem = NULL;
+	s->recv = NULL;
+	s->send = NULL;
+}
+
+/* ---- messages ---------------------------------------------------------- */
+
+/* Flushed work only tells that the connection ended; it knows why. */
+static int why(struct session *s, const struct kverbs_req *req, int err)
+{
+	int ret = kverbs_conn_error(s->conn);
+
+	if (ret)
+		return ret;
+	if (err == -EIO && req->wc_status == WC_WR_FLUSH_ERR)
+		return -ECONNRESET;
+	return err;
+}
+
+bool session_broken(struct session *s, int err)
+{
+	return err == -ECONNRESET || err == -ENOTCONN || kverbs_conn_error(s->conn);
+}
+
+static bool stopped(const struct session *s)
+{
+	return s->stop && __atomic_load_n(s->stop, __ATOMIC_RELAXED);
+}
+
+int session_wait(struct session *s, struct kverbs_req *req, int timeout_ms)
+{
+	int ret;
+
+	do {
+		ret = kverbs_wait(req, timeout_ms);
+	} while (ret == -EINTR && !stopped(s));
+	if (ret && ret != -ETIMEDOUT && ret != -EINTR)
+		ret = why(s, req, ret);
+	return ret;
+}
+
+int session_send(struct session *s, const struct wire_msg *msg)
+{
+	struct kverbs_req *req = &s->send[s->sent % s->depth];
+	size_t at = send_at(s, s->sent);
+	int len, ret;
+
+	if (s->sent >= s->depth) {
+		ret = session_wait(s, req, s->timeout_ms);
+		if (ret)
+			return ret;
+	}
+	len = wire_encode(msg, (char *)kverbs_buf_addr(s->mem) + at, s->hello.msg_max);
+	if (len < 0)
+		return len;
+	ret = kverbs_send(s->conn, s->mem, at, len, req);
+	if (ret)
+		return ret == -ENOTCONN ? -ECONNRESET : ret;
+	s->sent++;
+	return 0;
+}
+
+static int release_held(struct session *s)
+{
+	int ret = 0;
+
+	if (s->held)
+		ret = post_recv(s, s->received - 1);
+	s->held = false;
+	return ret == -ENOTCONN ? -ECONNRESET : ret;
+}
+
+/* The next message; its tail is good until the next call. */
+int session_recv(struct session *s, struct wire_msg *msg, int timeout_ms)
+{
+	struct kverbs_req *req = &s->recv[s->received % s->depth];
+	int ret;
+
+	ret = release_held(s);
+	if (ret)
+		return ret;
+	ret = session_wait(s, req, timeout_ms);
+	if (ret)
+		return ret;
+	ret = wire_decode(msg, (char *)kverbs_buf_addr(s->mem) +
+			  recv_at(s, s->received), req->byte_len);
+	s->received++;
+	s->held = true;
+	return ret;
+}
+
+/* Whether session_recv() would not wait, as far as is known. */
+bool session_pending(const struct session *s)
+{
+	return kverbs_complete(&s->recv[s->received % s->depth]);
+}
+
+/* Send the message just received back, from where it lies. */
+int session_echo(struct session *s, const struct wire_msg *msg)
+{
+	struct kverbs_req *req = &s->send[s->received % s->depth];
+	int ret;
+
+	memset(req, 0, sizeof(*req));
+	ret = kverbs_send(s->conn, s->mem, recv_at(s, s->received - 1),
+			  WIRE_HEAD_LEN + msg->tail_len, req);
+	if (ret)
+		return ret == -ENOTCONN ? -ECONNRESET : ret;
+	return session_wait(s, req, s->timeout_ms);
+}
+
+/* Wait until all that was sent has arrived: ending the connection would lose it. */
+int session_flush(struct session *s)
+{
+	uint64_t i = s->sent > s->depth ? s->sent - s->depth : 0;
+	int ret = 0;
+
+	for (; i < s->sent && !ret; i++)
+		ret = session_wait(s, &s->send[i % s->depth], s->timeout_ms);
+	return ret;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A connection that carries messages: slots to send from and to receive into,
+ * one registered buffer for all of them.
+ */
+#ifndef KVERBS_TOOL_SESSION_H
+#define KVERBS_TOOL_SESSION_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include <kverbs.h>
+
+#include "wire.h"
+
+/**
+ * struct session - one connection with its messages
+ * @kv: the context
+ * @lock: of @conn, against session_disconnect()
+ * @conn: the connection
+ * @hello: what the connector asked for
+ * @welcome: what the acceptor said
+ * @refusal: why the acceptor refused, enum wire_refusal, or 0
+ * @peer: the other side's address, as text
+ * @timeout_ms: bound of every wait
+ * @stop: ends waits when it becomes non-zero and a signal comes, or NULL
+ * @mem: the slots: @depth to receive into, @depth to send from
+ * @slot: bytes between slots
+ * @depth: slots of each kind
+ * @recv: one request for each receive slot
+ * @send: one request for each send slot
+ * @received: messages taken so far
+ * @sent: messages sent so far
+ * @held: the slot of the last message is not posted again yet
+ */
+struct session {
+	struct kverbs *kv;
+	pthread_mutex_t lock;
+	struct kverbs_conn *conn;
+	struct wire_hello hello;
+	struct wire_hello welcome;
+	unsigned int refusal;
+	char peer[64];
+	int timeout_ms;
+	const int *stop;
+	struct kverbs_buf *mem;
+	size_t slot;
+	unsigned int depth;
+	struct kverbs_req *recv;
+	struct kverbs_req *send;
+	uint64_t received;
+	uint64_t sent;
+	bool held;
+};
+
+/**
+ * struct session_to - whom to connect to
+ * @host: name or number
+ * @port: service name or port number
+ * @source: local address or NULL
+ * @timeout_ms: for the connection, and for every wait on it
+ */
+struct session_to {
+	const char *host;
+	const char *port;
+	const char *source;
+	int timeout_ms;
+};
+
+int session_connect(struct session *s, struct kverbs *kv, const struct session_to *to,
+		    const struct wire_hello *hello);
+/* Take a request over; session_accept() it. */
+void session_init(struct session *s, struct kverbs *kv, struct kverbs_conn *conn,
+		  const struct wire_hello *hello);
+int session_accept(struct session *s, uint32_t flags, int timeout_ms);
+/* From another thread: all waits end. */
+void session_disconnect(struct session *s);
+void session_stop(struct session *s);
+void session_free(struct session *s);
+
+/* Whether an error of a call on the connection means that the connection is over. */
+bool session_broken(struct session *s, int err);
+int session_wait(struct session *s, struct kverbs_req *req, int timeout_ms);
+int session_send(struct session *s, const struct wire_msg *msg);
+int session_recv(struct session *s, struct wire_msg *msg, int timeout_ms);
+bool session_pending(const struct session *s);
+int session_flush(struct session *s);
+int session_echo(struct session *s, const struct wire_msg *msg);
+
+#endif /* KVERBS_TOOL_SESSION_H */

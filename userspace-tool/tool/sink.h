@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The end of a copy that gets the files: it lends windows and stores what lands. */
+#ifndef KVERBS_TOOL_SINK_H
+#define KVERBS_TOOL_SINK_H
+
+#include "copy.h"
+#include "hash.h"
+#include "landing.h"
+#include "part.h"
+#include "path.h"
+
+/**
+ * struct sink_window - a piece of the file at hand, lent to the source
+ * @map: the file's pages
+ * @at: where in the file
+ * @len: bytes
+ * @buf: registered
+ * @token: leave to write there
+ */
+struct sink_window {
+	void *map;
+	uint64_t at;
+	uint64_t len;
+	struct kverbs_buf *buf;
+	struct kverbs_token token;
+};
+
+/**
+ * struct sink_file - the file that comes window by window
+ * @id: its number, 0: there is none
+ * @path: its name
+ * @part: where it is written to
+ * @meta: what it gets in the end
+ * @method: how it is written
+ * @size: what it will have
+ * @hash: of what has come
+ * @started: the source has said where it begins
+ * @granted: end of what has been lent, in the file
+ * @windows: lent pieces, a ring
+ * @head: pieces that came back so far
+ * @tail: pieces lent so far
+ * @err: why it was given up, or 0
+ */
+struct sink_file {
+	uint32_t id;
+	char path[PATH_MAX];
+	struct part part;
+	struct part_meta meta;
+	enum method method;
+	uint64_t size;
+	struct hash hash;
+	bool started;
+	uint64_t granted;
+	struct sink_window windows[COPY_STREAM_WINDOWS];
+	unsigned int head;
+	unsigned int tail;
+	int err;
+};
+
+/**
+ * struct sink - the whole of it
+ * @copy: what was done
+ * @s: the connection
+ * @base: directory that everything goes beneath
+ * @rename: what the topmost name becomes, or NULL: it stays
+ * @top: the only topmost name that the source may give, or NULL: any
+ * @files_only: no directories
+ * @resume: go on with what an earlier run left
+ * @sync: force everything to the disk
+ * @eager: windows for small files
+ * @stream: windows for large ones, made when first needed
+ * @parent: the last file's directory, or -1
+ * @parent_path: its name
+ * @file: the large file at hand
+ * @finish: status of the source's FINISH
+ * @finished: it has come
+ */
+struct sink {
+	struct copy *copy;
+	struct session *s;
+	int base;
+	char *rename;
+	const char *top;
+	bool files_only;
+	bool resume;
+	bool sync;
+	struct landing eager;
+	struct landing stream;
+	int parent;
+	char parent_path[PATH_MAX];
+	struct sink_file file;
+	int finish;
+	bool finished;
+};
+
+/* Each returns 0, or -errno if the connection or the protocol broke. */
+int sink_open(struct sink *sink, struct copy *copy);
+int sink_target(struct sink *sink, int root, const struct path *path, bool must_be_dir);
+int sink_target_local(struct sink *sink, const char *path, bool must_be_dir);
+int sink_greet(struct sink *sink);
+int sink_message(struct sink *sink, const struct wire_msg *msg);
+/* While the connection is there; then, after session_stop(), sink_free(). */
+void sink_close(struct sink *sink);
+void sink_free(struct sink *sink);
+
+/* sink_place.c; these return why the file cannot be had */
+int sink_place(struct sink *sink, const struct wire_msg *msg, struct path *path);
+int sink_parent(struct sink *sink, const struct path *path);
+
+/* sink_file.c */
+int sink_done(struct sink *sink, uint32_t id, uint32_t window, int err,
+	      enum method method, uint64_t digest);
+int sink_file_begin(struct sink *sink, const struct wire_msg *msg);
+int sink_file_start(struct sink *sink, const struct wire_msg *msg);
+int sink_file_data(struct sink *sink, const struct wire_msg *msg);
+int sink_file_end(struct sink *sink, const struct wire_msg *msg);
+void sink_file_close(struct sink *sink);
+void sink_meta(const struct sink *sink, const struct wire_msg *msg,
+	       struct part_meta *meta);
+
+/* sink_eager.c */
+int sink_eager(struct sink *sink, const struct wire_msg *msg);
+
+/* sink_window.c */
+int sink_window_grant(struct sink *sink);
+int sink_window_take(struct sink *sink, const struct wire_msg *msg);
+void sink_window_release(struct sink *sink);
+
+#endif /* KVERBS_TOOL_SINK_H */

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * A large file, window by window.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sink.h"
+#include "store.h"
+#include "util.h"
+
+/* Stream windows to try for, most first: locked memory may be short. */
+static const struct {
+	unsigned int count;
+	size_t size;
+} pools[] = {
+	{ COPY_STREAM_WINDOWS, COPY_CHUNK },
+	{ 4, COPY_CHUNK },
+	{ 4, WIRE_BLOCK },
+	{ 2, WIRE_BLOCK },
+};
+
+int sink_done(struct sink *sink, uint32_t id, uint32_t window, int err,
+	      enum method method, uint64_t digest)
+{
+	struct wire_msg msg = {
+		.type = WIRE_DONE,
+		.status = wire_status(err),
+		.id = id,
+		.window = window,
+		.digest = digest,
+		.mode = method << 16,
+	};
+
+	return session_send(sink->s, &msg);
+}
+
+void sink_meta(const struct sink *sink, const struct wire_msg *msg,
+	       struct part_meta *meta)
+{
+	meta->mode = msg->mode & 0777;
+	meta->times[0].tv_sec = msg->atime;
+	meta->times[0].tv_nsec = msg->atime_ns;
+	meta->times[1].tv_sec = msg->mtime;
+	meta->times[1].tv_nsec = msg->mtime_ns;
+	meta->sync = sink->sync;
+}
+
+/* ---- beginning --------------------------------------------------------- */
+
+static int open_pool(struct sink *sink)
+{
+	unsigned int i;
+	int ret = 0;
+
+	if (sink->stream.buf)
+		return 0;
+	for (i = 0; i < ARRAY_SIZE(pools); i++) {
+		ret = landing_open(&sink->stream, sink->s, COPY_EAGER_WINDOWS,
+				   pools[i].count, pools[i].size);
+		if (ret != -ENOMEM && ret != -EPERM)
+			break;
+	}
+	if (ret)
+		return ret == -EPERM ? -ENOMEM : ret;
+	return landing_announce(&sink->stream);
+}
+
+/*
+ * How much of an earlier run's file to offer. A mapped one has been made longer
+ * for windows that may never have been filled, so what could be those is left.
+ */
+static uint64_t usable(const struct sink *sink)
+{
+	const struct sink_file *f = &sink->file;
+	uint64_t spare = COPY_STREAM_WINDOWS * COPY_CHUNK, len;
+	struct stat st;
+
+	if (!sink->resume || fstat(f->part.fd, &st) || (uint64_t)st.st_size > f->size)
+		return 0;
+	len = st.st_size;
+	if (f->method == METHOD_MAPPED)
+		len = len > spare ? len - spare : 0;
+	return len / WIRE_BLOCK * WIRE_BLOCK;
+}
+
+static int send_ready(struct sink *sink, uint64_t offset)
+{
+	struct sink_file *f = &sink->file;
+	struct wire_msg msg = {
+		.type = WIRE_READY,
+		.id = f->id,
+		.window = WIRE_NO_WINDOW,
+		.offset = offset,
+		.size = f->method == METHOD_MAPPED ? COPY_CHUNK : sink->stream.size,
+		.digest = hash_value(&f->hash),
+		.flags = f->method == METHOD_MAPPED ? WIRE_F_MAPPED : 0,
+	};
+
+	return session_send(sink->s, &msg);
+}
+
+static int open_file(struct sink *sink, const struct wire_msg *msg)
+{
+	struct sink_file *f = &sink->file;
+	struct path path;
+	int ret;
+
+	ret = sink_place(sink, msg, &path);
+	if (ret)
+		return ret;
+	if (path_is_top(&path))
+		return -EISDIR;
+	memcpy(f->path, path.text, sizeof(f->path));
+	ret = sink_parent(sink, &path);
+	if (ret < 0)
+		return ret;
+	ret = part_open(&f->part, ret, path.name);
+	if (ret)
+		return ret;
+	f->method = store_method(f->part.fd, f->size);
+	return f->method == METHOD_MAPPED ? 0 : store_reserve(f->part.fd, f->size);
+}
+
+/* Give the file up; the source will END or ABORT it yet. */
+static int give_up(struct sink *sink, int err)
+{
+	struct sink_file *f = &sink->file;
+
+	f->err = err;
+	copy_failed(sink->copy, err == -ENOMEM ? ERR_MEMORY : ERR_LOCAL, err, f->path);
+	return sink_done(sink, f->id, WIRE_NO_WINDOW, err, METHOD_NONE, 0);
+}
+
+/* A connection that is over is no fault of the file's: what came stays. */
+static int give_up_or_end(struct sink *sink, int err)
+{
+	if (err == -EPROTO)
+		return err;
+	if (err != -EBADMSG && session_broken(sink->s, err))
+		return -ECONNRESET;
+	return give_up(sink, err);
+}
+
+static void forget(struct sink *sink)
+{
+	memset(&sink->file, 0, sizeof(sink->file));
+	sink->file.part.fd = -1;
+}
+
+static int refuse(struct sink *sink, int err)
+{
+	int ret;
+
+	part_leave(&sink->file.part);
+	ret = give_up(sink, err);
+	/* No READY was sent, so nothing more comes of it. */
+	forget(sink);
+	return ret;
+}
+
+/* What an earlier run left is hashed. What cannot be read again is written again. */
+static int offer(struct sink *sink)
+{
+	struct sink_file *f = &sink->file;
+	uint64_t offset = usable(sink);
+
+	if (hash_prefix(&f->hash, f->part.fd, offset, copy_beat, sink->copy)) {
+		hash_init(&f->hash);
+		offset = 0;
+	}
+	return send_ready(sink, offset);
+}
+
+/* FILE, not eager. */
+int sink_file_begin(struct sink *sink, const struct wire_msg *msg)
+{
+	struct sink_file *f = &sink->file;
+	int ret;
+
+	if (f->id || !msg->id || !msg->size)
+		return -EPROTO;
+	forget(sink);
+	f->id = msg->id;
+	f->size = msg->size;
+	snprintf(f->path, sizeof(f->path), "%.*s", (int)msg->tail_len,
+		 (const char *)msg->tail);
+	sink_meta(sink, msg, &f->meta);
+	hash_init(&f->hash);
+	progress_name(&sink->copy->progress, f->path);
+	ret = open_file(sink, msg);
+	if (!ret && f->method != METHOD_MAPPED)
+		ret = open_pool(sink);
+	return ret ? refuse(sink, ret) : offer(sink);
+}
+
+/* START: what was offered is right, or it begins again. */
+int sink_file_start(struct sink *sink, const struct wire_msg *msg)
+{
+	struct sink_file *f = &sink->file;
+	int ret = 0;
+
+	if (!f->id || msg->id != f->id || f->started ||
+	    (msg->offset && msg->offset != f->hash.size))
+		return -EPROTO;
+	f->started = true;
+	if (!msg->offset)
+		hash_init(&f->hash);
+	f->granted = msg->offset;
+	sink->copy->resumed += msg->offset;
+	progress_resume(&sink->copy->progress, msg->offset);
+	if (ftruncate(f->part.fd, msg->offset))
+		ret = -errno;
+	if (!ret && f->method == METHOD_MAPPED)
+		ret = sink_window_grant(sink);
+	return ret ? give_up_or_end(sink, ret) : 0;
+}
+
+/* ---- data -------------------------------------------------------------- */
+
+static int take_landed(struct sink *sink, const struct wire_msg *msg)
+{
+	struct sink_file *f = &sink->file;
+	void *data = landing_window(&sink->stream, msg->window);
+	uint64_t piece;
+	int ret;
+
+	if (msg->offset != f->hash.size ||
+	    msg->size != min((uint64_t)sink->stream.size, f->size - f->hash.size))
+		return -EPROTO;
+	ret = hash_add(&f->hash, data, msg->size, &piece);
+	if (!ret && piece != msg->digest)
+		ret = -EBADMSG;
+	if (!ret)
+		ret = store_write(f->part.fd, &f->method, data, msg->size, msg->offset);
+	return ret;
+}
+
+static int send_credit(struct sink *sink, uint32_t window)
+{
+	struct wire_msg msg = { .type = WIRE_CREDIT, .window = window };
+
+	return session_send(sink->s, &msg);
+}
+
+static int landed(struct sink *sink, const struct wire_msg *msg)
+{
+	struct sink_file *f = &sink->file;
+	int ret = 0;
+
+	if (!landing_window(&sink->stream, msg->window))
+		return -EPROTO;
+	if (!f->err)
+		ret = take_landed(sink, msg);
+	if (ret == -EPROTO)
+		return ret;
+	if (ret)
+		ret = give_up(sink, ret);
+	return ret ? ret : send_credit(sink, msg->window);
+}
+
+static int mapped(struct sink *sink, const struct wire_msg *msg)
+{
+	struct sink_file *f = &sink->file;
+	int ret;
+
+	if (f->err)
+		return 0;
+	ret = sink_window_take(sink, msg);
+	if (!ret)
+		ret = sink_window_grant(sink);
+	return ret ? give_up_or_end(sink, ret) : 0;
+}
+
+/* DATA */
+int sink_file_data(struct sink *sink, const struct wire_msg *msg)
+{
+	struct sink_file *f = &sink->file;
+	int ret;
+
+	if (!f->id || msg->id != f->id || !f->started)
+		return -EPROTO;
+	ret = f->method == METHOD_MAPPED ? mapped(sink, msg) : landed(sink, msg);
+	if (!ret && !f->err)
+		progress_add(&sink->copy->progress, msg->size);
+	return ret;
+}
+
+/* ---- the end ----------------------------------------------------------- */
+
+static int verify(const struct sink_file *f, const struct wire_msg *msg)
+{
+	if (f->hash.size != f->size || msg->size != f->size ||
+	    msg->digest != hash_value(&f->hash))
+		return -EBADMSG;
+	return 0;
+}
+
+static int commit(struct sink *sink, const struct wire_msg *msg)
+{
+	struct sink_file *f = &sink->file;
+	struct copy *c = sink->copy;
+	int ret;
+
+	ret = verify(f, msg);
+	if (!ret)
+		ret = part_commit(&f->part, &f->meta);
+	if (ret) {
+		part_drop(&f->part);
+		return give_up(sink, ret);
+	}
+	c->digest = msg->digest;
+	c->source_methods |= 1u << (msg->mode >> 16 & 0xf);
+	c->sink_methods |= 1u << f->method;
+	copy_done(c, f->path, f->size);
+	return sink_done(sink, f->id, WIRE_NO_WINDOW, 0, f->method, msg->digest);
+}
+
+/* Whatever was given up was wrong, or is the source's fault: nothing to resume. */
+static int aborted(struct sink *sink, const struct wire_msg *msg)
+{
+	struct sink_file *f = &sink->file;
+
+	part_drop(&f->part);
+	copy_failed(sink->copy, ERR_REMOTE, wire_errno(msg->status), f->path);
+	return sink_done(sink, f->id, WIRE_NO_WINDOW, wire_errno(msg->status),
+			 METHOD_NONE, 0);
+}
+
+/* END or ABORT */
+int sink_file_end(struct sink *sink, const struct wire_msg *msg)
+{
+	struct sink_file *f = &sink->file;
+	int ret = 0;
+
+	if (!f->id || msg->id != f->id || !f->started)
+		return -EPROTO;
+	if (f->err)
+		part_drop(&f->part);
+	else if (msg->type == WIRE_END)
+		ret = commit(sink, msg);
+	else
+		ret = aborted(sink, msg);
+	sink_window_release(sink);
+	forget(sink);
+	return ret;
+}
+
+/* The connection is about to go: what is verified stays for a later run. */
+void sink_file_close(struct sink *sink)
+{
+	struct sink_file *f = &sink->file;
+
+	sink_window_release(sink);
+	if (f->id)
+		part_keep(&f->part, f->err ? 0 : f->hash.size / WIRE_BLOCK * WIRE_BLOCK);
+	forget(sink);
+}

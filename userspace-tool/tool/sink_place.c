@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Where in the file system what comes goes to.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sink.h"
+
+static int set_base(struct sink *sink, int fd, const char *name)
+{
+	sink->base = fd;
+	if (!name)
+		return 0;
+	sink->rename = strdup(name);
+	return sink->rename ? 0 : -ENOMEM;
+}
+
+/* A directory that is there takes things into it; else it is a name for one. */
+int sink_target(struct sink *sink, int root, const struct path *path, bool must_be_dir)
+{
+	int fd = path_open(root, path->text, O_PATH | O_DIRECTORY);
+
+	if (fd >= 0)
+		return set_base(sink, fd, NULL);
+	if ((fd != -ENOENT && fd != -ENOTDIR) || must_be_dir)
+		return fd;
+	fd = path_open_parent(root, path);
+	return fd < 0 ? fd : set_base(sink, fd, path->name);
+}
+
+/* The same for a name that our own user gave: it may lead anywhere. */
+int sink_target_local(struct sink *sink, const char *path, bool must_be_dir)
+{
+	const char *slash = strrchr(path, '/');
+	char *dir;
+	int fd;
+
+	fd = path_open_root(*path ? path : ".");
+	if (fd >= 0)
+		return set_base(sink, fd, NULL);
+	if ((fd != -ENOENT && fd != -ENOTDIR) || must_be_dir || (slash && !slash[1]))
+		return fd;
+	if (!slash) {
+		fd = path_open_root(".");
+	} else {
+		dir = strndup(path, slash == path ? 1 : slash - path);
+		fd = dir ? path_open_root(dir) : -ENOMEM;
+		free(dir);
+	}
+	return fd < 0 ? fd : set_base(sink, fd, slash ? slash + 1 : path);
+}
+
+static int check_top(const struct sink *sink, const char *text, size_t len)
+{
+	if (!sink->top)
+		return 0;
+	return strlen(sink->top) == len && !memcmp(sink->top, text, len) ? 0 : -EPERM;
+}
+
+/*
+ * What a name of the source's means here. It may only mean what was asked for:
+ * a source must not choose what is overwritten.
+ */
+int sink_place(struct sink *sink, const struct wire_msg *msg, struct path *path)
+{
+	char renamed[PATH_MAX];
+	size_t top;
+	int ret;
+
+	ret = path_parse(path, msg->tail, msg->tail_len);
+	if (ret)
+		return ret;
+	top = strcspn(path->text, "/");
+	ret = check_top(sink, path->text, top);
+	if (ret || !sink->rename)
+		return ret;
+	ret = snprintf(renamed, sizeof(renamed), "%s%s", sink->rename, path->text + top);
+	if (ret >= (int)sizeof(renamed))
+		return -ENAMETOOLONG;
+	return path_parse(path, renamed, ret);
+}
+
+/* The directory that a name is in; the last one is kept open. */
+int sink_parent(struct sink *sink, const struct path *path)
+{
+	if (sink->parent >= 0 && !strcmp(sink->parent_path, path->dir))
+		return sink->parent;
+	if (sink->parent >= 0)
+		close(sink->parent);
+	sink->parent = path_open_parent(sink->base, path);
+	if (sink->parent >= 0)
+		memcpy(sink->parent_path, path->dir, sizeof(sink->parent_path));
+	return sink->parent;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The end of a copy that has the files: it writes them into the sink's windows. */
+#ifndef KVERBS_TOOL_SOURCE_H
+#define KVERBS_TOOL_SOURCE_H
+
+#include <sys/stat.h>
+
+#include "copy.h"
+#include "extent.h"
+#include "hash.h"
+
+#define SOURCE_EXTENTS 16
+
+/**
+ * struct source_window - a window of the sink's, good for any file
+ * @token: leave to write there
+ * @known: the sink has granted it
+ * @free: nothing of ours is in it
+ */
+struct source_window {
+	struct kverbs_token token;
+	bool known;
+	bool free;
+};
+
+/**
+ * struct source_grant - a window of one file
+ * @token: leave to write there
+ * @window: its number
+ * @at: where in the file
+ * @len: bytes
+ */
+struct source_grant {
+	struct kverbs_token token;
+	uint32_t window;
+	uint64_t at;
+	uint64_t len;
+};
+
+/* What a DONE counts as. */
+enum source_kind {
+	SOURCE_FILE,
+	SOURCE_DIR,
+	SOURCE_OTHER,
+};
+
+/**
+ * struct source_pending - something whose DONE has not come yet
+ * @id: its number, 0: the entry is free
+ * @path: its name
+ * @size: bytes, if it is a file
+ * @kind: what it is
+ * @err: why we gave up, or 0
+ */
+struct source_pending {
+	uint32_t id;
+	char *path;
+	uint64_t size;
+	enum source_kind kind;
+	int err;
+};
+
+/**
+ * struct source_stream - the file that goes window by window
+ * @id: its number, 0: there is none
+ * @ready: the sink's READY has come
+ * @mapped: windows come by GRANT
+ * @chunk: bytes of a window
+ * @offset: what the sink has of it already
+ * @digest: of that
+ * @grants: windows granted and not used, a ring
+ * @head: grants used so far
+ * @tail: grants so far
+ */
+struct source_stream {
+	uint32_t id;
+	bool ready;
+	bool mapped;
+	uint64_t chunk;
+	uint64_t offset;
+	uint64_t digest;
+	struct source_grant grants[COPY_STREAM_WINDOWS];
+	unsigned int head;
+	unsigned int tail;
+};
+
+/**
+ * struct source - the whole of it
+ * @copy: what was done
+ * @s: the connection
+ * @next_id: of the next file or directory
+ * @nr_eager: windows below this number are for small files
+ * @eager_size: bytes that one of those takes
+ * @windows: of the sink
+ * @pending: files not done yet
+ * @stream: the large file at hand
+ * @ext: pieces of files on their way, a ring
+ * @ext_head: pieces that have arrived so far
+ * @ext_tail: pieces so far
+ */
+struct source {
+	struct copy *copy;
+	struct session *s;
+	uint32_t next_id;
+	unsigned int nr_eager;
+	uint64_t eager_size;
+	struct source_window windows[WIRE_WINDOWS_MAX];
+	struct source_pending pending[COPY_PENDING_MAX];
+	struct source_stream stream;
+	struct extent ext[SOURCE_EXTENTS];
+	uint64_t ext_head;
+	uint64_t ext_tail;
+};
+
+/* All return 0, or -errno if the connection or the protocol broke. */
+int source_open(struct source *src, struct copy *copy, const struct wire_msg *sink);
+int source_file(struct source *src, int fd, const char *path, const struct stat *st);
+int source_dir(struct source *src, const char *path, const struct stat *st, bool end);
+int source_note(struct source *src, const char *path, int err);
+int source_finish(struct source *src);
+/* After session_stop(). */
+void source_free(struct source *src);
+
+/* source_msg.c */
+int source_message(struct source *src, const struct wire_msg *msg);
+int source_pump(struct source *src);
+int source_pend(struct source *src, const char *path, uint64_t size,
+		enum source_kind kind, uint32_t *id);
+struct source_pending *source_pending(struct source *src, uint32_t id);
+
+/* source_ext.c */
+int source_reap(struct source *src, bool wait);
+int source_load(struct source *src, int fd, uint64_t at, size_t len,
+		enum method *method, struct extent **x, int *file_err);
+int source_write(struct source *src, struct extent *x, const struct kverbs_token *token);
+
+#endif /* KVERBS_TOOL_SOURCE_H */

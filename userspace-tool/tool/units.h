@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Bytes, rates and times as people read them. MB is 10^6 bytes. */
+#ifndef KVERBS_TOOL_UNITS_H
+#define KVERBS_TOOL_UNITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define UNITS_LEN 32
+
+const char *units_bytes(uint64_t bytes, char *buf, size_t room);
+const char *units_time(double seconds, char *buf, size_t room);
+double units_now(void);
+
+#endif /* KVERBS_TOOL_UNITS_H */

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "util.h"
+#include "wire.h"
+
+static void put(uint8_t *p, uint64_t v, unsigned int bytes)
+{
+	while (bytes--) {
+		p[bytes] = v;
+		v >>= 8;
+	}
+}
+
+static uint64_t get(const uint8_t *p, unsigned int bytes)
+{
+	uint64_t v = 0;
+
+	while (bytes--)
+		v = v << 8 | *p++;
+	return v;
+}
+
+/* ---- private data ------------------------------------------------------ */
+
+int wire_hello_encode(const struct wire_hello *hello, void *buf, size_t room)
+{
+	uint8_t *p = buf;
+
+	if (room < WIRE_HELLO_LEN)
+		return -EMSGSIZE;
+	put(p, WIRE_MAGIC, 4);
+	put(p + 4, hello->version, 2);
+	put(p + 6, hello->what, 2);
+	put(p + 8, hello->msg_max, 4);
+	put(p + 12, hello->depth, 4);
+	put(p + 16, hello->flags, 4);
+	put(p + 20, 0, 4);
+	return WIRE_HELLO_LEN;
+}
+
+/* The CM may pad private data, so more than a hello is fine, and not looked at. */
+int wire_hello_decode(struct wire_hello *hello, const void *buf, size_t len)
+{
+	const uint8_t *p = buf;
+
+	memset(hello, 0, sizeof(*hello));
+	if (len < WIRE_HELLO_LEN || get(p, 4) != WIRE_MAGIC)
+		return -EBADMSG;
+	hello->version = get(p + 4, 2);
+	hello->what = get(p + 6, 2);
+	hello->msg_max = get(p + 8, 4);
+	hello->depth = get(p + 12, 4);
+	hello->flags = get(p + 16, 4);
+	return 0;
+}
+
+/* Whether an acceptor can do what a connector's hello asks for: 0 or a refusal. */
+int wire_hello_check(const struct wire_hello *hello)
+{
+	if (hello->version != WIRE_VERSION)
+		return WIRE_REFUSED_VERSION;
+	if (hello->what != WIRE_SERVICE_ECHO && hello->what != WIRE_SERVICE_FILES)
+		return WIRE_REFUSED_SERVICE;
+	if (!hello->depth || hello->depth > WIRE_DEPTH_MAX)
+		return WIRE_REFUSED_PARAM;
+	if (hello->msg_max < WIRE_HEAD_LEN ||
+	    hello->msg_max > WIRE_HEAD_LEN + WIRE_ECHO_MAX)
+		return WIRE_REFUSED_PARAM;
+	if ((uint64_t)hello->msg_max * hello->depth > WIRE_SLOTS_MAX)
+		return WIRE_REFUSED_PARAM;
+	if (hello->what == WIRE_SERVICE_FILES &&
+	    (hello->msg_max != WIRE_MSG_MAX || hello->depth != WIRE_FILES_DEPTH))
+		return WIRE_REFUSED_PARAM;
+	return 0;
+}
+
+/* ---- messages ---------------------------------------------------------- */
+
+int wire_encode(const struct wire_msg *msg, void *buf, size_t room)
+{
+	size_t len = WIRE_HEAD_LEN + msg->tail_len;
+	uint8_t *p = buf;
+
+	if (len > room)
+		return -EMSGSIZE;
+	put(p, msg->type, 2);
+	put(p + 2, msg->status, 2);
+	put(p + 4, len, 4);
+	put(p + 8, msg->id, 4);
+	put(p + 12, msg->window, 4);
+	put(p + 16, msg->offset, 8);
+	put(p + 24, msg->size, 8);
+	put(p + 32, msg->digest, 8);
+	put(p + 40, msg->flags, 4);
+	put(p + 44, msg->mode, 4);
+	put(p + 48, msg->mtime, 8);
+	put(p + 56, msg->atime, 8);
+	put(p + 64, msg->mtime_ns, 4);
+	put(p + 68, msg->atime_ns, 4);
+	if (msg->tail_len)
+		memcpy(p + WIRE_HEAD_LEN, msg->tail, msg->tail_len);
+	return len;
+}
+
+static bool is_path(const struct wire_msg *msg)
+{
+	return msg->tail_len <= WIRE_PATH_MAX &&
+	       !(msg->tail_len && memchr(msg->tail, '\0', msg->tail_len));
+}
+
+static bool tail_fits(const struct wire_msg *msg)
+{
+	switch (msg->type) {
+	case WIRE_ECHO:
+		return true;
+	case WIRE_PUT:
+	case WIRE_GET:
+		return is_path(msg);
+	case WIRE_DIR:
+	case WIRE_DIR_END:
+	case WIRE_FILE:
+	case WIRE_NOTE:
+		return msg->tail_len && is_path(msg);
+	case WIRE_GRANT:
+		return msg->tail_len && msg->tail_len <= WIRE_TAIL_MAX;
+	default:
+		return !msg->tail_len;
+	}
+}
+
+static bool values_fit(const struct wire_msg *msg)
+{
+	return msg->offset <= INT64_MAX && msg->size <= INT64_MAX &&
+	       msg->mtime_ns < 1000000000 && msg->atime_ns < 1000000000;
+}
+
+int wire_decode(struct wire_msg *msg, const void *buf, size_t len)
+{
+	const uint8_t *p = buf;
+
+	memset(msg, 0, sizeof(*msg));
+	if (len < WIRE_HEAD_LEN || get(p + 4, 4) != len)
+		return -EBADMSG;
+	msg->type = get(p, 2);
+	msg->status = get(p + 2, 2);
+	msg->id = get(p + 8, 4);
+	msg->window = get(p + 12, 4);
+	msg->offset = get(p + 16, 8);
+	msg->size = get(p + 24, 8);
+	msg->digest = get(p + 32, 8);
+	msg->flags = get(p + 40, 4);
+	msg->mode = get(p + 44, 4);
+	msg->mtime = get(p + 48, 8);
+	msg->atime = get(p + 56, 8);
+	msg->mtime_ns = get(p + 64, 4);
+	msg->atime_ns = get(p + 68, 4);
+	msg->tail = p + WIRE_HEAD_LEN;
+	msg->tail_len = len - WIRE_HEAD_LEN;
+	if (!wire_type_name(msg->type) || !tail_fits(msg) || !values_fit(msg))
+		return -EBADMSG;
+	return 0;
+}
+
+/* ---- names and numbers ------------------------------------------------- */
+
+/* errno differs between architectures, so the wire has numbers of its own. */
+static const int statuses[] = {
+	0, EIO, EPERM, ENOENT, EACCES, EEXIST, ENOTDIR, EISDIR, EINVAL, ENOSPC,
+	EDQUOT, EROFS, ENAMETOOLONG, ELOOP, ENOMEM, EFBIG, EBADMSG, ESTALE,
+	EPROTO, ETIMEDOUT, EOPNOTSUPP, ECANCELED, EMFILE, EBUSY, ENOTEMPTY,
+	ETXTBSY, ENFILE, EOVERFLOW,
+};
+
+uint16_t wire_status(int err)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(statuses); i++)
+		if (statuses[i] == -err)
+			return i;
+	return 1;
+}
+
+int wire_errno(uint16_t status)
+{
+	return status < ARRAY_SIZE(statuses) ? -statuses[status] : -EIO;
+}
+
+const char *wire_type_name(unsigned int type)
+{
+	static const char * const names[] = {
+		[WIRE_ECHO] = "ECHO", [WIRE_PUT] = "PUT", [WIRE_GET] = "GET",
+		[WIRE_SINK] = "SINK", [WIRE_GRANT] = "GRANT",
+		[WIRE_TOTAL] = "TOTAL", [WIRE_DIR] = "DIR",
+		[WIRE_DIR_END] = "DIR_END", [WIRE_FILE] = "FILE",
+		[WIRE_READY] = "READY", [WIRE_START] = "START",
+		[WIRE_DATA] = "DATA", [WIRE_CREDIT] = "CREDIT",
+		[WIRE_END] = "END", [WIRE_ABORT] = "ABORT",
+		[WIRE_DONE] = "DONE", [WIRE_NOTE] = "NOTE",
+		[WIRE_FINISH] = "FINISH", [WIRE_ALIVE] = "ALIVE",
+	};
+
+	return type < ARRAY_SIZE(names) ? names[type] : NULL;
+}
+
+const char *wire_refusal_name(unsigned int refusal)
+{
+	static const char * const names[] = {
+		[WIRE_REFUSED_VERSION] = "it speaks another version of the protocol",
+		[WIRE_REFUSED_SERVICE] = "it does not have this service",
+		[WIRE_REFUSED_BUSY] = "it has as many clients as it takes",
+		[WIRE_REFUSED_PARAM] = "it does not take these parameters",
+	};
+
+	if (refusal < ARRAY_SIZE(names) && names[refusal])
+		return names[refusal];
+	return "it refused";
+}
