@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "fake_file.h"
+
+/* A ring that is left has promises which a test that failed did not take back. */
+static void close_file(void *data)
+{
+	struct kverbs_file *file = data;
+	struct kverbs_object *obj;
+	unsigned long id;
+
+	kverbs_object_destroy_all(file);
+	xa_for_each(&file->objects.xa, id, obj) {
+		container_of(obj, struct kverbs_ring, obj)->reserved = 0;
+		kverbs_object_destroy(file, id);
+	}
+	kverbs_object_table_exit(&file->objects);
+	xa_destroy(&file->rings);
+}
+
+/**
+ * fake_file_create() - open a file
+ * @test: at whose end it is closed
+ *
+ * Return: the file.
+ */
+struct kverbs_file *fake_file_create(struct kunit *test)
+{
+	struct kverbs_file *file = kunit_kzalloc(test, sizeof(*file), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, file);
+	kverbs_object_table_init(&file->objects);
+	xa_init_flags(&file->rings, XA_FLAGS_ALLOC);
+	init_waitqueue_head(&file->wait);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, close_file, file));
+	return file;
+}
+
+/**
+ * fake_ring_try_create() - ask for a ring as an ioctl does
+ * @file: where
+ * @cmd: the ioctl's struct
+ * @ring: the ring, published
+ *
+ * Return: as kverbs_cmd_ring_create().
+ */
+int fake_ring_try_create(struct kverbs_file *file, struct kverbs_cmd_ring_create *cmd,
+			 struct kverbs_ring **ring)
+{
+	struct kverbs_ucmd ucmd = { .file = file, .cmd = cmd };
+	int ret;
+
+	ret = kverbs_cmd_ring_create(&ucmd);
+	if (ret)
+		return ret;
+	kverbs_object_publish(ucmd.new);
+	*ring = container_of(ucmd.new, struct kverbs_ring, obj);
+	return 0;
+}
+
+/**
+ * fake_ring_create() - make a ring
+ * @test: the test
+ * @file: where
+ * @sq_entries: size of the submission ring
+ * @cq_entries: size of the completion ring
+ *
+ * Return: the ring.
+ */
+struct kverbs_ring *fake_ring_create(struct kunit *test, struct kverbs_file *file,
+				     u32 sq_entries, u32 cq_entries)
+{
+	struct kverbs_cmd_ring_create cmd = {
+		.sq_entries = sq_entries,
+		.cq_entries = cq_entries,
+	};
+	struct kverbs_ring *ring = NULL;
+
+	KUNIT_ASSERT_EQ(test, 0, fake_ring_try_create(file, &cmd, &ring));
+	return ring;
+}
+
+/**
+ * fake_ring_user() - what the user writes of a ring
+ * @ring: the ring
+ *
+ * Return: the indices.
+ */
+struct kverbs_ring_user *fake_ring_user(struct kverbs_ring *ring)
+{
+	return ring->idx.addr;
+}
+
+/**
+ * fake_ring_kernel() - what the user reads of a ring
+ * @ring: the ring
+ *
+ * Return: the indices.
+ */
+struct kverbs_ring_kernel *fake_ring_kernel(struct kverbs_ring *ring)
+{
+	return ring->cq.addr;
+}
+
+/**
+ * fake_ring_cqe() - where the user looks for a completion
+ * @ring: the ring
+ * @n: its number
+ *
+ * Return: the completion.
+ */
+struct kverbs_cqe *fake_ring_cqe(struct kverbs_ring *ring, u32 n)
+{
+	struct kverbs_ring_kernel *kernel = fake_ring_kernel(ring);
+	struct kverbs_cqe *cqes = (struct kverbs_cqe *)(kernel + 1);
+
+	return &cqes[n & (kernel->cq_entries - 1)];
+}
+
+/**
+ * fake_ring_event() - promise a slot and fill it
+ * @ring: the ring
+ * @user_data: to know the completion by
+ *
+ * Return: as kverbs_ring_reserve().
+ */
+int fake_ring_event(struct kverbs_ring *ring, u64 user_data)
+{
+	const struct kverbs_cqe cqe = { .user_data = user_data };
+	int ret = kverbs_ring_reserve(ring, 1);
+
+	if (!ret)
+		kverbs_ring_event(ring, &cqe);
+	return ret;
+}

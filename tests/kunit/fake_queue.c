@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "fake_queue.h"
+
+static struct fake_queue *to_fake(struct kverbs_queue *queue)
+{
+	return container_of(queue, struct fake_queue, queue);
+}
+
+static void broken(struct kverbs_queue *queue, enum ib_wc_status status)
+{
+	to_fake(queue)->broken++;
+	to_fake(queue)->status = status;
+}
+
+static void kick(struct kverbs_queue *queue)
+{
+	to_fake(queue)->kicks++;
+}
+
+static const struct kverbs_queue_ops queue_ops = {
+	.broken	= broken,
+	.kick	= kick,
+};
+
+/**
+ * fake_queue_create() - make a queue without a queue pair
+ * @test: which it lives as long as
+ * @sq_depth: send slots
+ * @rq_depth: receive slots
+ *
+ * Return: the queue.
+ */
+struct fake_queue *fake_queue_create(struct kunit *test, unsigned int sq_depth,
+				     unsigned int rq_depth)
+{
+	struct fake_queue *fake = kunit_kzalloc(test, sizeof(*fake), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, fake);
+	fake->hca = fake_hca_create(test);
+	kverbs_queue_init(&fake->queue, &queue_ops, sq_depth, rq_depth);
+	fake->queue.max_sge = 4;
+	fake->queue.max_read_sge = 2;
+	fake->queue.max_local = 4;
+	fake->queue.max_msg = SZ_1G;
+	return fake;
+}
+
+/**
+ * fake_queue_up() - make a queue that all can be posted to
+ * @test: which it lives as long as
+ * @sq_depth: send slots
+ * @rq_depth: receive slots
+ *
+ * Return: the queue.
+ */
+struct fake_queue *fake_queue_up(struct kunit *test, unsigned int sq_depth,
+				 unsigned int rq_depth)
+{
+	struct fake_queue *fake = fake_queue_create(test, sq_depth, rq_depth);
+
+	kverbs_queue_open(&fake->queue, &fake->hca->qp);
+	KUNIT_ASSERT_EQ(test, 0, kverbs_queue_up(&fake->queue));
+	return fake;
+}
+
+static void op_done(struct kverbs_req *req)
+{
+	container_of(req, struct fake_op, req)->done++;
+}
+
+/**
+ * fake_op_create() - make an operation without a buffer
+ * @test: which it lives as long as
+ * @opcode: KVERBS_OP_*
+ * @length: bytes that it would move
+ *
+ * Return: the operation.
+ */
+struct fake_op *fake_op_create(struct kunit *test, u8 opcode, u64 length)
+{
+	struct fake_op *op = kunit_kzalloc(test, sizeof(*op), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, op);
+	op->req.opcode = opcode;
+	op->req.length = length;
+	op->req.done = op_done;
+	return op;
+}
+
+/**
+ * fake_queue_post() - post an operation of plain work requests
+ * @fake: the queue
+ * @op: the operation
+ * @nr_wrs: how many
+ *
+ * Return: as kverbs_queue_post().
+ */
+int fake_queue_post(struct fake_queue *fake, struct fake_op *op, unsigned int nr_wrs)
+{
+	struct kverbs_chain *chain = &fake->chain;
+	unsigned int i;
+
+	memset(chain->wrs, 0, sizeof(chain->wrs));
+	for (i = 0; i < nr_wrs && i < KVERBS_OP_WRS; i++)
+		chain->wrs[i].wr.opcode = IB_WR_SEND;
+	chain->nr_wrs = nr_wrs;
+	return kverbs_queue_post(&fake->queue, &op->req, chain);
+}
+
+/**
+ * fake_queue_send() - post a SEND, which is taken
+ * @test: the test
+ * @fake: the queue
+ * @nr_wrs: its work requests
+ *
+ * Return: the operation.
+ */
+struct fake_op *fake_queue_send(struct kunit *test, struct fake_queue *fake,
+				unsigned int nr_wrs)
+{
+	struct fake_op *op = fake_op_create(test, KVERBS_OP_SEND, 0);
+
+	KUNIT_ASSERT_EQ(test, 0, fake_queue_post(fake, op, nr_wrs));
+	return op;
+}
+
+/**
+ * fake_queue_try_park() - park a receive
+ * @fake: the queue
+ * @op: the receive
+ *
+ * Return: as kverbs_queue_park().
+ */
+int fake_queue_try_park(struct fake_queue *fake, struct fake_op *op)
+{
+	u32 ticket;
+
+	return kverbs_queue_park(&fake->queue, &op->req, &ticket);
+}
+
+/**
+ * fake_queue_park() - park a receive, which is taken
+ * @test: the test
+ * @fake: the queue
+ *
+ * Return: the receive.
+ */
+struct fake_op *fake_queue_park(struct kunit *test, struct fake_queue *fake)
+{
+	struct fake_op *op = fake_op_create(test, KVERBS_OP_RECV, 0);
+
+	KUNIT_ASSERT_EQ(test, 0, fake_queue_try_park(fake, op));
+	return op;
+}
+
+/**
+ * fake_queue_post_parked() - post all parked receives, as far as that goes
+ * @fake: the queue
+ *
+ * Return: 0 or what the first that was not posted was refused with.
+ */
+int fake_queue_post_parked(struct fake_queue *fake)
+{
+	struct kverbs_req *req;
+	int ret = 0;
+
+	while (!ret) {
+		req = kverbs_queue_first_parked(&fake->queue);
+		if (!req)
+			break;
+		ret = kverbs_queue_post_recv(&fake->queue, req, NULL, 0);
+	}
+	return ret;
+}

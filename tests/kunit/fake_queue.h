@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* A queue over the fake device, with an owner that remembers what it is told. */
+#ifndef KVERBS_FAKE_QUEUE_H
+#define KVERBS_FAKE_QUEUE_H
+
+#include <linux/kverbs.h>
+
+#include "fake_hca.h"
+#include "queue.h"
+
+/**
+ * struct fake_queue - the queue and its owner
+ * @hca: where it posts
+ * @queue: the queue
+ * @chain: room to build a chain in
+ * @broken: how often the owner was told that it is broken
+ * @status: what it was told last
+ * @kicks: how often it was kicked
+ */
+struct fake_queue {
+	struct fake_hca *hca;
+	struct kverbs_queue queue;
+	struct kverbs_chain chain;
+	unsigned int broken;
+	enum ib_wc_status status;
+	unsigned int kicks;
+};
+
+/**
+ * struct fake_op - an operation
+ * @req: the operation
+ * @done: how often it was told that it is over
+ */
+struct fake_op {
+	struct kverbs_req req;
+	unsigned int done;
+};
+
+struct fake_queue *fake_queue_create(struct kunit *test, unsigned int sq_depth,
+				     unsigned int rq_depth);
+struct fake_queue *fake_queue_up(struct kunit *test, unsigned int sq_depth,
+				 unsigned int rq_depth);
+struct fake_op *fake_op_create(struct kunit *test, u8 opcode, u64 length);
+int fake_queue_post(struct fake_queue *fake, struct fake_op *op, unsigned int nr_wrs);
+struct fake_op *fake_queue_send(struct kunit *test, struct fake_queue *fake,
+				unsigned int nr_wrs);
+int fake_queue_try_park(struct fake_queue *fake, struct fake_op *op);
+struct fake_op *fake_queue_park(struct kunit *test, struct fake_queue *fake);
+int fake_queue_post_parked(struct fake_queue *fake);
+
+#endif /* KVERBS_FAKE_QUEUE_H */

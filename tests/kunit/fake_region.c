@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "fake_region.h"
+
+/**
+ * fake_region_create() - make a region that is mapped nowhere yet
+ * @test: which it lives as long as
+ * @ib: where it has a map
+ * @page_offset: where it starts in its first page
+ * @length: bytes
+ *
+ * Return: the region.
+ */
+struct fake_region *fake_region_create(struct kunit *test, struct ib_device *ib,
+				       unsigned int page_offset, u64 length)
+{
+	struct fake_region *fake = kunit_kzalloc(test, sizeof(*fake), GFP_KERNEL);
+	struct kverbs_region *region;
+
+	KUNIT_ASSERT_NOT_NULL(test, fake);
+	region = &fake->region;
+	kref_init(&region->ref);
+	init_waitqueue_head(&region->idle);
+	mutex_init(&region->lock);
+	INIT_LIST_HEAD(&region->maps);
+	region->page_offset = page_offset;
+	region->length = length;
+	region->npages = DIV_ROUND_UP_ULL(page_offset + length, PAGE_SIZE);
+	region->writable = true;
+	fake->map.region = region;
+	fake->map.ib = ib;
+	fake->map.spans = fake->spans;
+	list_add(&fake->map.entry, &region->maps);
+	return fake;
+}
+
+/**
+ * fake_region_add_span() - map the next bytes, from the first page's start on
+ * @test: the test
+ * @fake: the region
+ * @addr: where they are
+ * @length: how many
+ */
+void fake_region_add_span(struct kunit *test, struct fake_region *fake, dma_addr_t addr,
+			  u64 length)
+{
+	struct kverbs_map *map = &fake->map;
+	u64 start = 0;
+
+	KUNIT_ASSERT_LT(test, map->nr_spans, FAKE_SPANS);
+	if (map->nr_spans) {
+		const struct kverbs_span *last = &fake->spans[map->nr_spans - 1];
+
+		start = last->start + last->length;
+	}
+	fake->spans[map->nr_spans++] = (struct kverbs_span) {
+		.start = start,
+		.addr = addr,
+		.length = length,
+	};
+}
+
+/**
+ * fake_region_page() - where the pages of a scattered region are
+ * @page: which, from 0
+ *
+ * Return: its DMA address; never next to another's.
+ */
+dma_addr_t fake_region_page(unsigned int page)
+{
+	return 0x10000000 + (dma_addr_t)page * 2 * PAGE_SIZE;
+}
+
+/**
+ * fake_region_scattered() - make a region of pages of which none are neighbours
+ * @test: which it lives as long as
+ * @ib: where it has a map
+ * @page_offset: where it starts in its first page; it reaches to its last one's end
+ * @npages: how many
+ *
+ * Return: the region.
+ */
+struct fake_region *fake_region_scattered(struct kunit *test, struct ib_device *ib,
+					  unsigned int page_offset, unsigned int npages)
+{
+	struct fake_region *fake;
+	unsigned int i;
+
+	fake = fake_region_create(test, ib, page_offset,
+				  (u64)npages * PAGE_SIZE - page_offset);
+	for (i = 0; i < npages; i++)
+		fake_region_add_span(test, fake, fake_region_page(i), PAGE_SIZE);
+	return fake;
+}

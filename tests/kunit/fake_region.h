@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* A region without memory, mapped where the test says. */
+#ifndef KVERBS_FAKE_REGION_H
+#define KVERBS_FAKE_REGION_H
+
+#include <kunit/test.h>
+
+#include "map.h"
+#include "region.h"
+
+#define FAKE_SPANS	80
+
+/**
+ * struct fake_region - the region and its only map
+ * @region: the region
+ * @map: its map
+ * @spans: of the map
+ */
+struct fake_region {
+	struct kverbs_region region;
+	struct kverbs_map map;
+	struct kverbs_span spans[FAKE_SPANS];
+};
+
+struct fake_region *fake_region_create(struct kunit *test, struct ib_device *ib,
+				       unsigned int page_offset, u64 length);
+void fake_region_add_span(struct kunit *test, struct fake_region *fake, dma_addr_t addr,
+			  u64 length);
+struct fake_region *fake_region_scattered(struct kunit *test, struct ib_device *ib,
+					  unsigned int page_offset, unsigned int npages);
+dma_addr_t fake_region_page(unsigned int page);
+
+#endif /* KVERBS_FAKE_REGION_H */

@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* From operations to work requests whose entries name local registrations. */
+#include "fake_queue.h"
+#include "fake_region.h"
+#include "wr.h"
+
+#define PAGES	10
+#define OFFSET	40
+#define CHUNK	(FAKE_MR_PAGES * PAGE_SIZE)
+#define LENGTH	(PAGES * PAGE_SIZE - OFFSET)
+
+/**
+ * struct poster - whoever posts
+ * @fake: the queue: 4 entries a request, 2 for a READ
+ * @pool: of the MRs, which cover 4 pages each
+ * @set: the local registrations
+ * @region: scattered pages, too many for the entries of a request
+ */
+struct poster {
+	struct fake_queue *fake;
+	struct kverbs_mr_pool pool;
+	struct kverbs_local_set set;
+	struct fake_region *region;
+};
+
+static int local_init(struct kunit *test)
+{
+	struct poster *poster = kunit_kzalloc(test, sizeof(*poster), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, poster);
+	poster->fake = fake_queue_up(test, 16, 4);
+	kverbs_mr_pool_init(&poster->pool);
+	poster->pool.pd = &poster->fake->hca->pd;
+	poster->pool.pages = FAKE_MR_PAGES;
+	kverbs_local_set_init(&poster->set, &poster->pool);
+	poster->set.stride = CHUNK;
+	poster->region = fake_region_scattered(test, &poster->fake->hca->ib, OFFSET, PAGES);
+	test->priv = poster;
+	return 0;
+}
+
+static void local_exit(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+
+	if (!poster)
+		return;
+	kverbs_queue_close(&poster->fake->queue);
+	kverbs_queue_sweep(&poster->fake->queue);
+	kverbs_local_set_destroy(&poster->set);
+	kverbs_mr_pool_destroy(&poster->pool);
+	KUNIT_EXPECT_EQ(test, 0, poster->fake->hca->nr_mrs);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&poster->region->region.uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&poster->region->region.locals));
+}
+
+static struct fake_op *op_on(struct kunit *test, u8 opcode, u64 offset, u64 length)
+{
+	struct poster *poster = test->priv;
+	struct fake_op *op = fake_op_create(test, opcode, length);
+
+	op->req.offset = offset;
+	op->req.remote_addr = 0x8000;
+	op->req.region = &poster->region->region;
+	return op;
+}
+
+/* An operation that is refused does not use its region. */
+static int try_post(struct poster *poster, struct fake_op *op, bool iwarp)
+{
+	int ret;
+
+	kverbs_region_use(op->req.region);
+	ret = kverbs_wr_post(&poster->fake->queue, &poster->set, &op->req,
+			     &poster->fake->chain, iwarp);
+	if (ret)
+		kverbs_region_unuse(op->req.region);
+	return ret;
+}
+
+/* Posts an operation, which is taken; returns where its requests begin. */
+static struct fake_wr *post(struct kunit *test, u8 opcode, u64 offset, u64 length)
+{
+	struct poster *poster = test->priv;
+	struct fake_wr *first = &poster->fake->hca->sends[poster->fake->hca->nr_sends];
+
+	KUNIT_ASSERT_EQ(test, 0, try_post(poster, op_on(test, opcode, offset, length),
+					  false));
+	return first;
+}
+
+static void complete_all_sends(struct poster *poster)
+{
+	schedule_work(&poster->fake->hca->work);
+	flush_work(&poster->fake->hca->work);
+}
+
+static unsigned int nr_sends(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+
+	return poster->fake->hca->nr_sends;
+}
+
+/* Where the bytes of an entry are, as the device finds them by its key. */
+static u64 resolve(struct kunit *test, const struct ib_sge *sge, u64 at)
+{
+	struct poster *poster = test->priv;
+	struct fake_hca *hca = poster->fake->hca;
+	unsigned int i;
+
+	for (i = 0; i < hca->nr_sends; i++) {
+		struct fake_wr *wr = &hca->sends[i];
+		u64 pos = sge->addr + at;
+
+		if (wr->opcode != IB_WR_REG_MR || wr->mr->lkey != sge->lkey)
+			continue;
+		KUNIT_ASSERT_GE(test, pos, wr->mr->iova);
+		KUNIT_ASSERT_LT(test, pos, wr->mr->iova + wr->mr->length);
+		return to_fake_mr(wr->mr)->pages[pos / PAGE_SIZE] + pos % PAGE_SIZE;
+	}
+	KUNIT_FAIL(test, "no registration has the key %x", sge->lkey);
+	return 0;
+}
+
+/* The entries of @wr are the region's bytes from @offset on; returns how many. */
+static u64 expect_bytes(struct kunit *test, const struct fake_wr *wr, u64 offset)
+{
+	u64 start = OFFSET + offset, pos = start;
+	int i;
+
+	for (i = 0; i < wr->num_sge; i++) {
+		const struct ib_sge *sge = &wr->sges[i];
+		u64 last = pos + sge->length - 1;
+
+		KUNIT_ASSERT_GT(test, sge->length, 0);
+		KUNIT_EXPECT_EQ(test, fake_region_page(pos / PAGE_SIZE) + pos % PAGE_SIZE,
+				resolve(test, sge, 0));
+		KUNIT_EXPECT_EQ(test, fake_region_page(last / PAGE_SIZE) + last % PAGE_SIZE,
+				resolve(test, sge, sge->length - 1));
+		pos += sge->length;
+	}
+	return pos - start;
+}
+
+static void local_is_not_used_where_entries_suffice(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct fake_wr *wr = post(test, KVERBS_OP_SEND, 0, 4 * PAGE_SIZE - OFFSET);
+
+	KUNIT_EXPECT_EQ(test, 1, nr_sends(test));
+	KUNIT_EXPECT_EQ(test, 4, wr->num_sge);
+	KUNIT_EXPECT_EQ(test, 0, poster->fake->hca->nr_allocs);
+}
+
+static void local_chunks_are_registered_before_they_are_used(struct kunit *test)
+{
+	struct fake_wr *wr = post(test, KVERBS_OP_SEND, 0, LENGTH);
+
+	KUNIT_ASSERT_EQ(test, 4, nr_sends(test));
+	KUNIT_EXPECT_EQ(test, IB_WR_REG_MR, wr[0].opcode);
+	KUNIT_EXPECT_EQ(test, IB_WR_REG_MR, wr[1].opcode);
+	KUNIT_EXPECT_EQ(test, IB_WR_REG_MR, wr[2].opcode);
+	KUNIT_EXPECT_EQ(test, IB_WR_SEND, wr[3].opcode);
+	KUNIT_EXPECT_EQ(test, 3, wr[3].num_sge);
+	KUNIT_EXPECT_EQ(test, LENGTH, expect_bytes(test, &wr[3], 0));
+}
+
+static void local_chunks_are_only_those_of_the_range(struct kunit *test)
+{
+	struct fake_wr *wr = post(test, KVERBS_OP_SEND, PAGE_SIZE, 5 * PAGE_SIZE);
+
+	KUNIT_ASSERT_EQ(test, 3, nr_sends(test));
+	KUNIT_EXPECT_EQ(test, 2, wr[2].num_sge);
+	KUNIT_EXPECT_EQ(test, CHUNK - OFFSET, wr[0].mr->length);
+	KUNIT_EXPECT_EQ(test, CHUNK, wr[1].mr->length);
+	KUNIT_EXPECT_EQ(test, 5 * PAGE_SIZE, expect_bytes(test, &wr[2], PAGE_SIZE));
+}
+
+static void local_chunks_are_registered_once(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct fake_wr *wr;
+
+	post(test, KVERBS_OP_SEND, 0, LENGTH);
+	wr = post(test, KVERBS_OP_SEND, 8, LENGTH - 8);
+	KUNIT_EXPECT_EQ(test, 5, nr_sends(test));
+	KUNIT_EXPECT_EQ(test, LENGTH - 8, expect_bytes(test, wr, 8));
+	complete_all_sends(poster);
+	wr = post(test, KVERBS_OP_WRITE, 0, LENGTH);
+	KUNIT_EXPECT_EQ(test, 6, nr_sends(test));
+	KUNIT_EXPECT_EQ(test, LENGTH, expect_bytes(test, wr, 0));
+	KUNIT_EXPECT_EQ(test, 3, poster->fake->hca->nr_mrs);
+}
+
+static const struct rights {
+	const char *what;
+	bool writable;
+	int access;
+} rights[] = {
+	{ "a writable region", true, IB_ACCESS_LOCAL_WRITE },
+	{ "a read-only region", false, 0 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(rights, rights, what);
+
+static void local_chunks_have_no_more_rights_than_the_region(struct kunit *test)
+{
+	const struct rights *expected = test->param_value;
+	struct poster *poster = test->priv;
+
+	poster->region->region.writable = expected->writable;
+	post(test, KVERBS_OP_SEND, 0, LENGTH);
+	KUNIT_EXPECT_EQ(test, expected->access, poster->fake->chain.regs[0]->wr.access);
+}
+
+static void local_write_becomes_as_many_requests_as_it_takes(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct fake_wr *wr;
+	u64 done = 0;
+	int i;
+
+	poster->fake->queue.max_msg = 3 * PAGE_SIZE;
+	wr = post(test, KVERBS_OP_WRITE, 0, LENGTH);
+	KUNIT_ASSERT_EQ(test, 3 + 4, nr_sends(test));
+	for (i = 3; i < 7; i++) {
+		KUNIT_EXPECT_EQ(test, IB_WR_RDMA_WRITE, wr[i].opcode);
+		KUNIT_EXPECT_EQ(test, 0x8000 + done, wr[i].remote_addr);
+		done += expect_bytes(test, &wr[i], done);
+		KUNIT_EXPECT_EQ(test, min_t(u64, (i - 2) * 3 * PAGE_SIZE, LENGTH), done);
+	}
+}
+
+static void local_read_has_as_many_entries_as_a_read_may_have(struct kunit *test)
+{
+	struct fake_wr *wr = post(test, KVERBS_OP_READ, 0, LENGTH);
+	u64 first;
+
+	KUNIT_ASSERT_EQ(test, 3 + 2, nr_sends(test));
+	KUNIT_EXPECT_EQ(test, 2, wr[3].num_sge);
+	KUNIT_EXPECT_EQ(test, 1, wr[4].num_sge);
+	first = expect_bytes(test, &wr[3], 0);
+	KUNIT_EXPECT_EQ(test, 2 * CHUNK - OFFSET, first);
+	KUNIT_EXPECT_EQ(test, 0x8000 + first, wr[4].remote_addr);
+	KUNIT_EXPECT_EQ(test, LENGTH - first, expect_bytes(test, &wr[4], first));
+}
+
+static void local_requests_name_no_more_chunks_than_allowed(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct fake_wr *wr;
+	int i;
+
+	poster->fake->queue.max_local = 1;
+	wr = post(test, KVERBS_OP_WRITE, 0, LENGTH);
+	KUNIT_ASSERT_EQ(test, 3 + 3, nr_sends(test));
+	for (i = 3; i < 6; i++)
+		KUNIT_EXPECT_EQ(test, 1, wr[i].num_sge);
+}
+
+/* Chunks that overlap by half: any message of half a chunk lies in one. */
+static void local_message_of_half_a_chunk_needs_one_entry(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	const struct fake_wr *last;
+	u64 offset;
+
+	poster->set.stride = CHUNK / 2;
+	poster->fake->queue.max_sge = 1;
+	poster->fake->queue.max_local = 1;
+	for (offset = 0; offset <= LENGTH - CHUNK / 2; offset += 1777) {
+		post(test, KVERBS_OP_SEND, offset, CHUNK / 2);
+		last = &poster->fake->hca->sends[nr_sends(test) - 1];
+		KUNIT_EXPECT_EQ(test, CHUNK / 2, expect_bytes(test, last, offset));
+		complete_all_sends(poster);
+	}
+}
+
+/* What holds for the operation is said of its first or its last request. */
+static void local_flags_go_where_they_belong(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct fake_op *op = op_on(test, KVERBS_OP_WRITE_IMM, 0, LENGTH);
+	struct fake_wr *wr = &poster->fake->hca->sends[3];
+
+	poster->fake->queue.max_msg = 4 * PAGE_SIZE;
+	op->req.fence = true;
+	op->req.solicited = true;
+	op->req.imm = 0x12345678;
+	KUNIT_ASSERT_EQ(test, 0, try_post(poster, op, false));
+	KUNIT_ASSERT_EQ(test, 3 + 3, nr_sends(test));
+	KUNIT_EXPECT_EQ(test, IB_SEND_FENCE, wr[0].send_flags);
+	KUNIT_EXPECT_EQ(test, 0, wr[1].send_flags);
+	KUNIT_EXPECT_EQ(test, IB_SEND_SOLICITED | IB_SEND_SIGNALED, wr[2].send_flags);
+	KUNIT_EXPECT_EQ(test, IB_WR_RDMA_WRITE, wr[0].opcode);
+	KUNIT_EXPECT_EQ(test, IB_WR_RDMA_WRITE, wr[1].opcode);
+	KUNIT_EXPECT_EQ(test, IB_WR_RDMA_WRITE_WITH_IMM, wr[2].opcode);
+	KUNIT_EXPECT_EQ(test, 0x12345678, wr[2].imm);
+}
+
+/* A message is one request; what does not fit into one cannot be sent. */
+static void local_message_is_not_divided(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct fake_op *op = op_on(test, KVERBS_OP_SEND, 0, LENGTH);
+
+	poster->fake->queue.max_msg = LENGTH - 1;
+	KUNIT_EXPECT_EQ(test, -EMSGSIZE, try_post(poster, op, false));
+	poster->fake->queue.max_msg = LENGTH;
+	poster->fake->queue.max_sge = 2;
+	KUNIT_EXPECT_EQ(test, -EMSGSIZE, try_post(poster, op, false));
+	KUNIT_EXPECT_EQ(test, 0, nr_sends(test));
+	poster->fake->queue.max_sge = 3;
+	KUNIT_EXPECT_EQ(test, 0, try_post(poster, op, false));
+}
+
+static void local_operation_of_too_many_requests_is_refused(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct fake_op *op = op_on(test, KVERBS_OP_WRITE, 0, LENGTH);
+
+	poster->fake->queue.sq_depth = 2 * KVERBS_OP_WRS;
+	poster->fake->queue.sq_free = 2 * KVERBS_OP_WRS;
+	poster->fake->queue.max_msg = LENGTH / KVERBS_OP_WRS;
+	KUNIT_EXPECT_EQ(test, -EMSGSIZE, try_post(poster, op, false));
+	KUNIT_EXPECT_EQ(test, 0, nr_sends(test));
+	KUNIT_EXPECT_EQ(test, 2 * KVERBS_OP_WRS, poster->fake->queue.sq_free);
+}
+
+/* On iWARP the peer writes what is read, by a key that lets it. */
+static void local_sink_of_an_iwarp_read_lets_the_peer_write(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct fake_op *op = op_on(test, KVERBS_OP_READ, 0, 100);
+
+	poster->fake->queue.max_read_sge = 1;
+	KUNIT_ASSERT_EQ(test, 0, try_post(poster, op, true));
+	KUNIT_ASSERT_EQ(test, 2, nr_sends(test));
+	KUNIT_EXPECT_EQ(test, IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
+			poster->fake->chain.regs[0]->wr.access);
+	KUNIT_EXPECT_EQ(test, 100, expect_bytes(test, &poster->fake->hca->sends[1], 0));
+}
+
+/* A key that lets the peer write is for READs alone. */
+static void local_sink_is_not_used_to_send(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct fake_op *op = op_on(test, KVERBS_OP_READ, 0, 100);
+	u32 sink;
+
+	KUNIT_ASSERT_EQ(test, 0, try_post(poster, op, true));
+	sink = poster->fake->hca->sends[1].sges[0].lkey;
+	post(test, KVERBS_OP_SEND, 0, LENGTH);
+	KUNIT_EXPECT_NE(test, sink,
+			poster->fake->hca->sends[nr_sends(test) - 1].sges[0].lkey);
+	KUNIT_EXPECT_EQ(test, IB_ACCESS_LOCAL_WRITE, poster->fake->chain.regs[0]->wr.access);
+}
+
+static void local_registration_that_was_refused_is_posted_next_time(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct fake_op *op = op_on(test, KVERBS_OP_SEND, 0, LENGTH);
+
+	fake_hca_refuse(poster->fake->hca, 1, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, -ENOMEM, try_post(poster, op, false));
+	fake_hca_refuse(poster->fake->hca, UINT_MAX, 0);
+	KUNIT_EXPECT_EQ(test, 0, try_post(poster, op, false));
+	KUNIT_ASSERT_EQ(test, 4, nr_sends(test));
+	KUNIT_EXPECT_EQ(test, LENGTH, expect_bytes(test, &poster->fake->hca->sends[3], 0));
+	KUNIT_EXPECT_EQ(test, 3, poster->fake->hca->nr_allocs);
+}
+
+static void local_without_memory_leaves_nothing_half_done(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct fake_op *op = op_on(test, KVERBS_OP_SEND, 0, LENGTH);
+
+	poster->fake->hca->mr_error = -ENOMEM;
+	KUNIT_EXPECT_EQ(test, -ENOMEM, try_post(poster, op, false));
+	KUNIT_EXPECT_EQ(test, 0, nr_sends(test));
+	poster->fake->hca->mr_error = 0;
+	KUNIT_EXPECT_EQ(test, 0, try_post(poster, op, false));
+}
+
+static struct fake_op *park(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct fake_op *op = op_on(test, KVERBS_OP_RECV, 0, LENGTH);
+
+	kverbs_region_use(op->req.region);
+	KUNIT_ASSERT_EQ(test, 0, fake_queue_try_park(poster->fake, op));
+	return op;
+}
+
+static void local_receive_waits_until_its_chunks_are_valid(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct kverbs_queue *queue = &poster->fake->queue;
+	struct fake_op *op = park(test);
+
+	KUNIT_EXPECT_EQ(test, -EAGAIN, kverbs_wr_recv(queue, &poster->set, &op->req));
+	KUNIT_ASSERT_EQ(test, 3, nr_sends(test));
+	fake_wr_complete(&poster->fake->hca->sends[0], IB_WC_SUCCESS);
+	fake_wr_complete(&poster->fake->hca->sends[1], IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, -EAGAIN, kverbs_wr_recv(queue, &poster->set, &op->req));
+	KUNIT_EXPECT_EQ(test, 0, poster->fake->hca->nr_recvs);
+	fake_wr_complete(&poster->fake->hca->sends[2], IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, 3, poster->fake->kicks);
+	KUNIT_EXPECT_EQ(test, 0, kverbs_wr_recv(queue, &poster->set, &op->req));
+	KUNIT_EXPECT_EQ(test, 3, nr_sends(test));
+	KUNIT_ASSERT_EQ(test, 1, poster->fake->hca->nr_recvs);
+	KUNIT_EXPECT_EQ(test, LENGTH, expect_bytes(test, &poster->fake->hca->recvs[0], 0));
+}
+
+static void local_receive_of_too_many_chunks_cannot_be_posted(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct fake_op *op = park(test);
+
+	poster->fake->queue.max_sge = 2;
+	KUNIT_EXPECT_EQ(test, -EMSGSIZE, kverbs_wr_recv(&poster->fake->queue, &poster->set,
+							&op->req));
+	KUNIT_EXPECT_EQ(test, 0, poster->fake->hca->nr_recvs);
+}
+
+static void local_forget_deregisters(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct kverbs_region *region = &poster->region->region;
+
+	post(test, KVERBS_OP_SEND, 0, LENGTH);
+	complete_all_sends(poster);
+	KUNIT_EXPECT_EQ(test, 3, atomic_read(&region->uses));
+	KUNIT_EXPECT_EQ(test, 3, atomic_read(&region->locals));
+	KUNIT_EXPECT_EQ(test, 0, kverbs_local_forget(&poster->set, region));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&region->uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&region->locals));
+	KUNIT_EXPECT_EQ(test, 0, poster->fake->hca->nr_mrs);
+}
+
+static void local_forget_leaves_other_regions_alone(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct fake_region *other = fake_region_scattered(test, &poster->fake->hca->ib, 0,
+							  PAGES);
+
+	post(test, KVERBS_OP_SEND, 0, LENGTH);
+	complete_all_sends(poster);
+	KUNIT_EXPECT_EQ(test, 0, kverbs_local_forget(&poster->set, &other->region));
+	KUNIT_EXPECT_EQ(test, 3, poster->fake->hca->nr_mrs);
+}
+
+static void local_forget_does_not_touch_what_is_in_the_queue(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+
+	post(test, KVERBS_OP_SEND, 0, LENGTH);
+	KUNIT_EXPECT_EQ(test, -EBUSY, kverbs_local_forget(&poster->set,
+							  &poster->region->region));
+	KUNIT_EXPECT_EQ(test, 3, poster->fake->hca->nr_mrs);
+}
+
+static struct kunit_case local_cases[] = {
+	KUNIT_CASE(local_is_not_used_where_entries_suffice),
+	KUNIT_CASE(local_chunks_are_registered_before_they_are_used),
+	KUNIT_CASE(local_chunks_are_only_those_of_the_range),
+	KUNIT_CASE(local_chunks_are_registered_once),
+	KUNIT_CASE_PARAM(local_chunks_have_no_more_rights_than_the_region,
+			 rights_gen_params),
+	KUNIT_CASE(local_write_becomes_as_many_requests_as_it_takes),
+	KUNIT_CASE(local_read_has_as_many_entries_as_a_read_may_have),
+	KUNIT_CASE(local_requests_name_no_more_chunks_than_allowed),
+	KUNIT_CASE(local_message_of_half_a_chunk_needs_one_entry),
+	KUNIT_CASE(local_flags_go_where_they_belong),
+	KUNIT_CASE(local_message_is_not_divided),
+	KUNIT_CASE(local_operation_of_too_many_requests_is_refused),
+	KUNIT_CASE(local_sink_of_an_iwarp_read_lets_the_peer_write),
+	KUNIT_CASE(local_sink_is_not_used_to_send),
+	KUNIT_CASE(local_registration_that_was_refused_is_posted_next_time),
+	KUNIT_CASE(local_without_memory_leaves_nothing_half_done),
+	KUNIT_CASE(local_receive_waits_until_its_chunks_are_valid),
+	KUNIT_CASE(local_receive_of_too_many_chunks_cannot_be_posted),
+	KUNIT_CASE(local_forget_deregisters),
+	KUNIT_CASE(local_forget_leaves_other_regions_alone),
+	KUNIT_CASE(local_forget_does_not_touch_what_is_in_the_queue),
+	{}
+};
+
+static struct kunit_suite local_suite = {
+	.name = "kverbs_local",
+	.init = local_init,
+	.exit = local_exit,
+	.test_cases = local_cases,
+};
+
+kunit_test_suite(local_suite);

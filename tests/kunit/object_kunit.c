@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Ids, and what they stand for. */
+#include <linux/kthread.h>
+#include <linux/sched/signal.h>
+
+#include "fake_file.h"
+
+/**
+ * struct thing - an object that only counts what is done to it
+ * @obj: the object
+ * @busy: it must stay
+ * @busy_late: it turns out to be busy when it is shut down
+ * @result: of its destruction
+ * @shutdowns: how often
+ * @restarts: how often
+ * @destroyed: when among all, from 1; 0: it lives
+ * @ending: completed when it is shut down
+ */
+struct thing {
+	struct kverbs_object obj;
+	bool busy;
+	bool busy_late;
+	int result;
+	unsigned int shutdowns;
+	unsigned int restarts;
+	unsigned int destroyed;
+	struct completion ending;
+};
+
+static unsigned int nr_destroyed;
+
+static struct thing *to_thing(struct kverbs_object *obj)
+{
+	return container_of(obj, struct thing, obj);
+}
+
+static bool thing_busy(struct kverbs_object *obj)
+{
+	return to_thing(obj)->busy;
+}
+
+static void thing_shutdown(struct kverbs_object *obj)
+{
+	to_thing(obj)->shutdowns++;
+	to_thing(obj)->busy |= to_thing(obj)->busy_late;
+	complete_all(&to_thing(obj)->ending);
+}
+
+static void thing_restart(struct kverbs_object *obj)
+{
+	to_thing(obj)->restarts++;
+}
+
+static int thing_destroy(struct kverbs_object *obj)
+{
+	to_thing(obj)->destroyed = ++nr_destroyed;
+	return to_thing(obj)->result;
+}
+
+static const struct kverbs_object_ops thing_ops = {
+	.busy		= thing_busy,
+	.shutdown	= thing_shutdown,
+	.restart	= thing_restart,
+	.destroy	= thing_destroy,
+};
+
+static const struct kverbs_object_ops plain_ops = {
+	.destroy	= thing_destroy,
+};
+
+static int object_init(struct kunit *test)
+{
+	nr_destroyed = 0;
+	test->priv = fake_file_create(test);
+	return 0;
+}
+
+/* What a test leaves goes before the file does. */
+static void object_exit(struct kunit *test)
+{
+	struct kverbs_file *file = test->priv;
+
+	xa_destroy(&file->objects.xa);
+}
+
+static struct thing *reserve(struct kunit *test, enum kverbs_object_type type)
+{
+	struct thing *thing = kunit_kzalloc(test, sizeof(*thing), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, thing);
+	init_completion(&thing->ending);
+	KUNIT_ASSERT_EQ(test, 0,
+			kverbs_object_reserve(test->priv, &thing->obj, type, &thing_ops));
+	return thing;
+}
+
+static struct thing *publish(struct kunit *test, enum kverbs_object_type type)
+{
+	struct thing *thing = reserve(test, type);
+
+	kverbs_object_publish(&thing->obj);
+	return thing;
+}
+
+static bool found(struct kunit *test, u32 id)
+{
+	struct kverbs_object *obj = kverbs_object_get(test->priv, id, KVERBS_OBJ_CONN);
+
+	if (IS_ERR(obj))
+		return false;
+	kverbs_object_put(obj);
+	return true;
+}
+
+static void object_ids_go_up_from_1(struct kunit *test)
+{
+	u32 id;
+
+	for (id = 1; id <= 100; id++)
+		KUNIT_EXPECT_EQ(test, id, publish(test, KVERBS_OBJ_CONN)->obj.id);
+}
+
+static void object_id_is_not_used_again_at_once(struct kunit *test)
+{
+	u32 id = publish(test, KVERBS_OBJ_CONN)->obj.id;
+
+	KUNIT_EXPECT_EQ(test, 0, kverbs_object_destroy(test->priv, id));
+	KUNIT_EXPECT_GT(test, publish(test, KVERBS_OBJ_CONN)->obj.id, id);
+}
+
+static void object_id_is_not_used_again_after_a_failure(struct kunit *test)
+{
+	struct thing *thing = reserve(test, KVERBS_OBJ_CONN);
+
+	kverbs_object_unreserve(&thing->obj);
+	KUNIT_EXPECT_GT(test, publish(test, KVERBS_OBJ_CONN)->obj.id, thing->obj.id);
+}
+
+/* Neither 0 nor one that is still in use comes after the last. */
+static void object_ids_begin_anew_after_the_last(struct kunit *test)
+{
+	struct kverbs_file *file = test->priv;
+
+	publish(test, KVERBS_OBJ_CONN);
+	file->objects.next = INT_MAX;
+	KUNIT_EXPECT_EQ(test, INT_MAX, publish(test, KVERBS_OBJ_CONN)->obj.id);
+	KUNIT_EXPECT_EQ(test, 2, publish(test, KVERBS_OBJ_CONN)->obj.id);
+	KUNIT_EXPECT_EQ(test, 3, publish(test, KVERBS_OBJ_CONN)->obj.id);
+}
+
+static void object_is_found_by_id_and_type(struct kunit *test)
+{
+	struct thing *thing = publish(test, KVERBS_OBJ_REGION);
+	struct kverbs_object *obj;
+
+	obj = kverbs_object_get(test->priv, thing->obj.id, KVERBS_OBJ_REGION);
+	KUNIT_ASSERT_PTR_EQ(test, &thing->obj, obj);
+	kverbs_object_put(obj);
+}
+
+static void object_is_not_found_as_another_type(struct kunit *test)
+{
+	struct thing *thing = publish(test, KVERBS_OBJ_REGION);
+	int type;
+
+	for (type = 0; type < KVERBS_OBJ_TYPES; type++)
+		if (type != KVERBS_OBJ_REGION)
+			KUNIT_EXPECT_EQ(test, -ENOENT,
+					PTR_ERR(kverbs_object_get(test->priv,
+								  thing->obj.id, type)));
+}
+
+static void object_is_not_found_before_it_is_published(struct kunit *test)
+{
+	struct thing *thing = reserve(test, KVERBS_OBJ_CONN);
+
+	KUNIT_EXPECT_FALSE(test, found(test, thing->obj.id));
+	KUNIT_EXPECT_EQ(test, -ENOENT, kverbs_object_destroy(test->priv, thing->obj.id));
+	kverbs_object_publish(&thing->obj);
+	KUNIT_EXPECT_TRUE(test, found(test, thing->obj.id));
+}
+
+static void object_is_not_found_after_it_is_destroyed(struct kunit *test)
+{
+	struct thing *thing = publish(test, KVERBS_OBJ_CONN);
+
+	KUNIT_EXPECT_EQ(test, 0, kverbs_object_destroy(test->priv, thing->obj.id));
+	KUNIT_EXPECT_FALSE(test, found(test, thing->obj.id));
+	KUNIT_EXPECT_EQ(test, -ENOENT, kverbs_object_destroy(test->priv, thing->obj.id));
+	KUNIT_EXPECT_EQ(test, 1, nr_destroyed);
+}
+
+static const u32 strange_ids[] = { 0, 2, INT_MAX, (u32)INT_MAX + 1, U32_MAX };
+
+static void describe_id(const u32 *id, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "id %u", *id);
+}
+
+KUNIT_ARRAY_PARAM(strange_ids, strange_ids, describe_id);
+
+static void object_with_an_unknown_id_is_not_found(struct kunit *test)
+{
+	const u32 *id = test->param_value;
+
+	publish(test, KVERBS_OBJ_CONN);
+	KUNIT_EXPECT_FALSE(test, found(test, *id));
+	KUNIT_EXPECT_EQ(test, -ENOENT, kverbs_object_destroy(test->priv, *id));
+}
+
+static void object_of_another_file_is_not_found(struct kunit *test)
+{
+	struct thing *thing = publish(test, KVERBS_OBJ_CONN);
+	struct kverbs_file *other = fake_file_create(test);
+	struct kverbs_object *obj;
+
+	obj = kverbs_object_get(other, thing->obj.id, KVERBS_OBJ_CONN);
+	KUNIT_EXPECT_EQ(test, -ENOENT, PTR_ERR(obj));
+	KUNIT_EXPECT_EQ(test, -ENOENT, kverbs_object_destroy(other, thing->obj.id));
+}
+
+static void object_is_shut_down_before_it_is_destroyed(struct kunit *test)
+{
+	struct thing *thing = publish(test, KVERBS_OBJ_CONN);
+
+	KUNIT_EXPECT_EQ(test, 0, kverbs_object_destroy(test->priv, thing->obj.id));
+	KUNIT_EXPECT_EQ(test, 1, thing->shutdowns);
+	KUNIT_EXPECT_EQ(test, 0, thing->restarts);
+	KUNIT_EXPECT_EQ(test, 1, thing->destroyed);
+}
+
+static void object_needs_no_operation_but_destroy(struct kunit *test)
+{
+	struct thing *thing = reserve(test, KVERBS_OBJ_CONN);
+
+	thing->obj.ops = &plain_ops;
+	kverbs_object_publish(&thing->obj);
+	KUNIT_EXPECT_EQ(test, 0, kverbs_object_destroy(test->priv, thing->obj.id));
+	KUNIT_EXPECT_EQ(test, 1, thing->destroyed);
+}
+
+static void object_passes_on_what_destroy_says(struct kunit *test)
+{
+	struct thing *thing = publish(test, KVERBS_OBJ_CONN);
+
+	thing->result = -EINTR;
+	KUNIT_EXPECT_EQ(test, -EINTR, kverbs_object_destroy(test->priv, thing->obj.id));
+	KUNIT_EXPECT_FALSE(test, found(test, thing->obj.id));
+}
+
+static void object_that_is_busy_stays(struct kunit *test)
+{
+	struct thing *thing = publish(test, KVERBS_OBJ_CONN);
+
+	thing->busy = true;
+	KUNIT_EXPECT_EQ(test, -EBUSY, kverbs_object_destroy(test->priv, thing->obj.id));
+	KUNIT_EXPECT_TRUE(test, found(test, thing->obj.id));
+	KUNIT_EXPECT_EQ(test, 0, thing->shutdowns);
+	thing->busy = false;
+	KUNIT_EXPECT_EQ(test, 0, kverbs_object_destroy(test->priv, thing->obj.id));
+}
+
+static void object_that_turns_out_to_be_busy_is_restarted(struct kunit *test)
+{
+	struct thing *thing = publish(test, KVERBS_OBJ_CONN);
+
+	thing->busy_late = true;
+	KUNIT_EXPECT_EQ(test, -EBUSY, kverbs_object_destroy(test->priv, thing->obj.id));
+	KUNIT_EXPECT_EQ(test, 1, thing->restarts);
+	KUNIT_EXPECT_EQ(test, 0, thing->destroyed);
+	KUNIT_EXPECT_TRUE(test, found(test, thing->obj.id));
+	thing->busy_late = false;
+	thing->busy = false;
+	KUNIT_EXPECT_EQ(test, 0, kverbs_object_destroy(test->priv, thing->obj.id));
+}
+
+/**
+ * struct destroyer - a thread that destroys an object
+ * @work: runs it
+ * @obj: the object
+ * @result: what came of it
+ * @done: it is through
+ */
+struct destroyer {
+	struct work_struct work;
+	struct kverbs_object *obj;
+	int result;
+	struct completion done;
+};
+
+static void run_destroyer(struct work_struct *work)
+{
+	struct destroyer *destroyer = container_of(work, struct destroyer, work);
+
+	destroyer->result = kverbs_object_destroy(destroyer->obj->file,
+						  destroyer->obj->id);
+	complete(&destroyer->done);
+}
+
+static struct destroyer *start_destroyer(struct kunit *test, struct thing *thing)
+{
+	struct destroyer *destroyer = kunit_kzalloc(test, sizeof(*destroyer), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, destroyer);
+	INIT_WORK(&destroyer->work, run_destroyer);
+	init_completion(&destroyer->done);
+	destroyer->obj = &thing->obj;
+	schedule_work(&destroyer->work);
+	KUNIT_EXPECT_NE(test, 0, wait_for_completion_timeout(&thing->ending, 10 * HZ));
+	return destroyer;
+}
+
+static void expect_destroyed(struct kunit *test, struct destroyer *destroyer)
+{
+	KUNIT_EXPECT_NE(test, 0, wait_for_completion_timeout(&destroyer->done, 10 * HZ));
+	flush_work(&destroyer->work);
+	KUNIT_EXPECT_EQ(test, 0, destroyer->result);
+}
+
+static void object_is_destroyed_when_the_last_ioctl_lets_go(struct kunit *test)
+{
+	struct thing *thing = publish(test, KVERBS_OBJ_CONN);
+	struct kverbs_file *file = test->priv;
+	struct destroyer *destroyer;
+
+	kverbs_object_get(file, thing->obj.id, KVERBS_OBJ_CONN);
+	kverbs_object_get(file, thing->obj.id, KVERBS_OBJ_CONN);
+	destroyer = start_destroyer(test, thing);
+	kverbs_object_put(&thing->obj);
+	KUNIT_EXPECT_EQ(test, 0, wait_for_completion_timeout(&destroyer->done, HZ / 5));
+	KUNIT_EXPECT_EQ(test, 0, READ_ONCE(thing->destroyed));
+	kverbs_object_put(&thing->obj);
+	expect_destroyed(test, destroyer);
+	KUNIT_EXPECT_EQ(test, 1, thing->destroyed);
+}
+
+static void object_is_not_found_while_it_waits_for_its_end(struct kunit *test)
+{
+	struct thing *thing = publish(test, KVERBS_OBJ_CONN);
+	struct destroyer *destroyer;
+
+	kverbs_object_get(test->priv, thing->obj.id, KVERBS_OBJ_CONN);
+	destroyer = start_destroyer(test, thing);
+	KUNIT_EXPECT_FALSE(test, found(test, thing->obj.id));
+	KUNIT_EXPECT_EQ(test, -ENOENT, kverbs_object_destroy(test->priv, thing->obj.id));
+	kverbs_object_put(&thing->obj);
+	expect_destroyed(test, destroyer);
+}
+
+static int killed_destroy(struct kverbs_object *obj)
+{
+	int ret;
+
+	allow_signal(SIGKILL);
+	send_sig(SIGKILL, current, 1);
+	ret = kverbs_object_destroy(obj->file, obj->id);
+	flush_signals(current);
+	disallow_signal(SIGKILL);
+	return ret;
+}
+
+static void object_is_found_again_if_its_destroyer_is_killed(struct kunit *test)
+{
+	struct thing *thing = publish(test, KVERBS_OBJ_CONN);
+
+	kverbs_object_get(test->priv, thing->obj.id, KVERBS_OBJ_CONN);
+	KUNIT_EXPECT_EQ(test, -EINTR, killed_destroy(&thing->obj));
+	KUNIT_EXPECT_EQ(test, 1, thing->restarts);
+	KUNIT_EXPECT_TRUE(test, found(test, thing->obj.id));
+	kverbs_object_put(&thing->obj);
+	KUNIT_EXPECT_TRUE(test, found(test, thing->obj.id));
+	KUNIT_EXPECT_EQ(test, 0, kverbs_object_destroy(test->priv, thing->obj.id));
+	KUNIT_EXPECT_EQ(test, 1, thing->destroyed);
+}
+
+static void object_that_nothing_uses_is_destroyed_even_by_the_killed(struct kunit *test)
+{
+	struct thing *thing = publish(test, KVERBS_OBJ_CONN);
+
+	KUNIT_EXPECT_EQ(test, 0, killed_destroy(&thing->obj));
+	KUNIT_EXPECT_EQ(test, 1, thing->destroyed);
+}
+
+static void objects_are_all_destroyed_in_the_order_of_types(struct kunit *test)
+{
+	struct thing *thing[2 * KVERBS_OBJ_TYPES];
+	int type;
+
+	for (type = KVERBS_OBJ_TYPES - 1; type >= 0; type--) {
+		thing[2 * type] = publish(test, type);
+		thing[2 * type + 1] = publish(test, type);
+	}
+	kverbs_object_destroy_all(test->priv);
+	KUNIT_EXPECT_EQ(test, 2 * KVERBS_OBJ_TYPES, nr_destroyed);
+	for (type = 0; type < KVERBS_OBJ_TYPES; type++) {
+		KUNIT_EXPECT_EQ(test, 2 * type + 1, thing[2 * type]->destroyed);
+		KUNIT_EXPECT_EQ(test, 2 * type + 2, thing[2 * type + 1]->destroyed);
+	}
+}
+
+static void objects_are_limited(struct kunit *test)
+{
+	struct kverbs_file *file = test->priv;
+	struct kverbs_object more;
+	struct thing *last;
+
+	atomic_set(&file->objects.count, KVERBS_MAX_OBJECTS - 1);
+	last = publish(test, KVERBS_OBJ_CONN);
+	KUNIT_EXPECT_EQ(test, -ENOMEM,
+			kverbs_object_reserve(file, &more, KVERBS_OBJ_CONN, &thing_ops));
+	KUNIT_EXPECT_EQ(test, KVERBS_MAX_OBJECTS, atomic_read(&file->objects.count));
+	KUNIT_EXPECT_EQ(test, 0, kverbs_object_destroy(file, last->obj.id));
+	publish(test, KVERBS_OBJ_CONN);
+}
+
+static void objects_are_counted_while_they_have_an_id(struct kunit *test)
+{
+	struct kverbs_file *file = test->priv;
+	struct thing *first = reserve(test, KVERBS_OBJ_CONN);
+	struct thing *second = publish(test, KVERBS_OBJ_CONN);
+
+	KUNIT_EXPECT_EQ(test, 2, atomic_read(&file->objects.count));
+	kverbs_object_unreserve(&first->obj);
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&file->objects.count));
+	kverbs_object_destroy(file, second->obj.id);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&file->objects.count));
+	KUNIT_EXPECT_TRUE(test, xa_empty(&file->objects.xa));
+}
+
+static struct kunit_case object_cases[] = {
+	KUNIT_CASE(object_ids_go_up_from_1),
+	KUNIT_CASE(object_id_is_not_used_again_at_once),
+	KUNIT_CASE(object_id_is_not_used_again_after_a_failure),
+	KUNIT_CASE(object_ids_begin_anew_after_the_last),
+	KUNIT_CASE(object_is_found_by_id_and_type),
+	KUNIT_CASE(object_is_not_found_as_another_type),
+	KUNIT_CASE(object_is_not_found_before_it_is_published),
+	KUNIT_CASE(object_is_not_found_after_it_is_destroyed),
+	KUNIT_CASE_PARAM(object_with_an_unknown_id_is_not_found, strange_ids_gen_params),
+	KUNIT_CASE(object_of_another_file_is_not_found),
+	KUNIT_CASE(object_is_shut_down_before_it_is_destroyed),
+	KUNIT_CASE(object_needs_no_operation_but_destroy),
+	KUNIT_CASE(object_passes_on_what_destroy_says),
+	KUNIT_CASE(object_that_is_busy_stays),
+	KUNIT_CASE(object_that_turns_out_to_be_busy_is_restarted),
+	KUNIT_CASE(object_is_destroyed_when_the_last_ioctl_lets_go),
+	KUNIT_CASE(object_is_not_found_while_it_waits_for_its_end),
+	KUNIT_CASE(object_is_found_again_if_its_destroyer_is_killed),
+	KUNIT_CASE(object_that_nothing_uses_is_destroyed_even_by_the_killed),
+	KUNIT_CASE(objects_are_all_destroyed_in_the_order_of_types),
+	KUNIT_CASE(objects_are_limited),
+	KUNIT_CASE(objects_are_counted_while_they_have_an_id),
+	{}
+};
+
+static struct kunit_suite object_suite = {
+	.name = "kverbs_object",
+	.init = object_init,
+	.exit = object_exit,
+	.test_cases = object_cases,
+};
+
+kunit_test_suite(object_suite);

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What is received through a queue: parking, posting, completions. */
+#include "fake_queue.h"
+#include "mr.h"
+
+#define SLOTS	3
+
+static void expect_over(struct kunit *test, const struct fake_op *op, int result,
+			enum ib_wc_status status)
+{
+	KUNIT_EXPECT_EQ(test, 1, op->done);
+	KUNIT_EXPECT_EQ(test, result, op->req.result);
+	KUNIT_EXPECT_EQ(test, status, op->req.wc_status);
+}
+
+static void recv_is_taken_before_there_is_a_queue_pair(struct kunit *test)
+{
+	struct fake_queue *fake = fake_queue_create(test, 1, SLOTS);
+	struct fake_op *op = fake_queue_park(test, fake);
+
+	KUNIT_EXPECT_EQ(test, SLOTS - 1, fake->queue.rq_free);
+	KUNIT_EXPECT_NULL(test, kverbs_queue_first_parked(&fake->queue));
+	KUNIT_EXPECT_EQ(test, 0, op->done);
+}
+
+static void recv_is_posted_before_the_connection_is_up(struct kunit *test)
+{
+	struct fake_queue *fake = fake_queue_create(test, 1, SLOTS);
+	struct fake_op *op = fake_queue_park(test, fake);
+
+	kverbs_queue_open(&fake->queue, &fake->hca->qp);
+	KUNIT_EXPECT_EQ(test, 0, fake_queue_post_parked(fake));
+	KUNIT_ASSERT_EQ(test, 1, fake->hca->nr_recvs);
+	KUNIT_EXPECT_PTR_EQ(test, &op->req.last, fake->hca->recvs[0].cqe);
+}
+
+static void recvs_are_posted_in_order(struct kunit *test)
+{
+	struct fake_queue *fake = fake_queue_create(test, 1, SLOTS);
+	struct fake_op *op[SLOTS];
+	int i;
+
+	for (i = 0; i < SLOTS; i++)
+		op[i] = fake_queue_park(test, fake);
+	kverbs_queue_open(&fake->queue, &fake->hca->qp);
+	KUNIT_EXPECT_EQ(test, 0, fake_queue_post_parked(fake));
+	KUNIT_ASSERT_EQ(test, SLOTS, fake->hca->nr_recvs);
+	for (i = 0; i < SLOTS; i++)
+		KUNIT_EXPECT_PTR_EQ(test, &op[i]->req.last, fake->hca->recvs[i].cqe);
+	KUNIT_EXPECT_NULL(test, kverbs_queue_first_parked(&fake->queue));
+}
+
+static void recv_that_is_refused_stays_first(struct kunit *test)
+{
+	struct fake_queue *fake = fake_queue_up(test, 1, SLOTS);
+	struct fake_op *first = fake_queue_park(test, fake);
+	struct fake_op *second = fake_queue_park(test, fake);
+
+	fake_hca_refuse(fake->hca, 0, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, -ENOMEM, fake_queue_post_parked(fake));
+	KUNIT_EXPECT_PTR_EQ(test, &first->req, kverbs_queue_first_parked(&fake->queue));
+	KUNIT_EXPECT_EQ(test, SLOTS - 2, fake->queue.rq_free);
+	fake_hca_refuse(fake->hca, UINT_MAX, 0);
+	KUNIT_EXPECT_EQ(test, 0, fake_queue_post_parked(fake));
+	KUNIT_EXPECT_PTR_EQ(test, &first->req.last, fake->hca->recvs[0].cqe);
+	KUNIT_EXPECT_PTR_EQ(test, &second->req.last, fake->hca->recvs[1].cqe);
+}
+
+static void recv_without_a_free_slot_asks_to_retry(struct kunit *test)
+{
+	struct fake_queue *fake = fake_queue_up(test, 1, 1);
+	struct fake_op *op = fake_op_create(test, KVERBS_OP_RECV, 0);
+
+	fake_queue_park(test, fake);
+	KUNIT_EXPECT_EQ(test, -EAGAIN, fake_queue_try_park(fake, op));
+	KUNIT_ASSERT_EQ(test, 0, fake_queue_post_parked(fake));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, fake_queue_try_park(fake, op));
+	fake_wr_complete(&fake->hca->recvs[0], IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, 0, fake_queue_try_park(fake, op));
+	KUNIT_EXPECT_EQ(test, 0, op->done);
+}
+
+static void recv_is_not_taken_by_a_closed_queue(struct kunit *test)
+{
+	struct fake_queue *fake = fake_queue_up(test, 1, SLOTS);
+	struct fake_op *op = fake_op_create(test, KVERBS_OP_RECV, 0);
+
+	kverbs_queue_close(&fake->queue);
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, fake_queue_try_park(fake, op));
+	KUNIT_EXPECT_EQ(test, SLOTS, fake->queue.rq_free);
+	KUNIT_EXPECT_EQ(test, 0, op->done);
+}
+
+static void recv_is_not_posted_to_a_closed_queue(struct kunit *test)
+{
+	struct fake_queue *fake = fake_queue_up(test, 1, SLOTS);
+	struct fake_op *op = fake_queue_park(test, fake);
+
+	kverbs_queue_close(&fake->queue);
+	KUNIT_EXPECT_NULL(test, kverbs_queue_first_parked(&fake->queue));
+	KUNIT_EXPECT_EQ(test, -ENOTCONN,
+			kverbs_queue_post_recv(&fake->queue, &op->req, NULL, 0));
+	KUNIT_EXPECT_EQ(test, 0, fake->hca->nr_recvs);
+	KUNIT_EXPECT_FALSE(test, list_empty(&fake->queue.parked));
+}
+
+static void recv_reports_what_came(struct kunit *test)
+{
+	struct fake_queue *fake = fake_queue_up(test, 1, SLOTS);
+	struct fake_op *op = fake_queue_park(test, fake);
+
+	KUNIT_ASSERT_EQ(test, 0, fake_queue_post_parked(fake));
+	fake_wr_end(&fake->hca->recvs[0], (struct ib_wc) {
+		.opcode = IB_WC_RECV,
+		.byte_len = 77,
+	});
+	expect_over(test, op, 0, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, 77, op->req.byte_len);
+	KUNIT_EXPECT_EQ(test, 0, op->req.flags);
+	KUNIT_EXPECT_EQ(test, 77, fake->queue.bytes_in);
+	KUNIT_EXPECT_EQ(test, 1, fake->queue.ops_done);
+	KUNIT_EXPECT_EQ(test, SLOTS, fake->queue.rq_free);
+}
+
+static void recv_reports_an_immediate(struct kunit *test)
+{
+	struct fake_queue *fake = fake_queue_up(test, 1, SLOTS);
+	struct fake_op *op = fake_queue_park(test, fake);
+
+	KUNIT_ASSERT_EQ(test, 0, fake_queue_post_parked(fake));
+	fake_wr_end(&fake->hca->recvs[0], (struct ib_wc) {
+		.opcode = IB_WC_RECV_RDMA_WITH_IMM,
+		.wc_flags = IB_WC_WITH_IMM,
+		.ex.imm_data = (__force __be32)0x12345678,
+		.byte_len = 9,
+	});
+	expect_over(test, op, 0, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, KVERBS_CQE_F_IMM | KVERBS_CQE_F_WRITE, op->req.flags);
+	KUNIT_EXPECT_EQ(test, 0x12345678, op->req.imm);
+}
+
+static void recv_that_fails_reports_nothing_else(struct kunit *test)
+{
+	struct fake_queue *fake = fake_queue_up(test, 1, SLOTS);
+	struct fake_op *op = fake_queue_park(test, fake);
+
+	KUNIT_ASSERT_EQ(test, 0, fake_queue_post_parked(fake));
+	fake_wr_end(&fake->hca->recvs[0], (struct ib_wc) {
+		.status = IB_WC_LOC_LEN_ERR,
+		.wc_flags = IB_WC_WITH_IMM,
+		.byte_len = 77,
+	});
+	expect_over(test, op, -EIO, IB_WC_LOC_LEN_ERR);
+	KUNIT_EXPECT_EQ(test, 0, op->req.byte_len);
+	KUNIT_EXPECT_EQ(test, 0, op->req.flags);
+	KUNIT_EXPECT_EQ(test, 1, fake->broken);
+	KUNIT_EXPECT_EQ(test, 1, fake->queue.errors);
+	KUNIT_EXPECT_EQ(test, 0, fake->queue.bytes_in);
+}
+
+/* One that can never be posted ends alone; the connection goes on. */
+static void recv_that_cannot_be_posted_ends_alone(struct kunit *test)
+{
+	struct fake_queue *fake = fake_queue_up(test, 1, SLOTS);
+	struct fake_op *first = fake_queue_park(test, fake);
+	struct fake_op *second = fake_queue_park(test, fake);
+
+	kverbs_queue_fail_parked(&fake->queue, &first->req, -ENOMEM);
+	expect_over(test, first, -ENOMEM, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, 0, fake->broken);
+	KUNIT_EXPECT_PTR_EQ(test, &second->req, kverbs_queue_first_parked(&fake->queue));
+	KUNIT_EXPECT_EQ(test, SLOTS - 1, fake->queue.rq_free);
+}
+
+static void recvs_are_all_flushed_by_a_sweep(struct kunit *test)
+{
+	struct fake_queue *fake = fake_queue_up(test, 1, SLOTS);
+	struct fake_op *posted = fake_queue_park(test, fake);
+	struct fake_op *parked;
+
+	KUNIT_ASSERT_EQ(test, 0, fake_queue_post_parked(fake));
+	parked = fake_queue_park(test, fake);
+	kverbs_queue_close(&fake->queue);
+	kverbs_queue_sweep(&fake->queue);
+	expect_over(test, posted, -EIO, IB_WC_WR_FLUSH_ERR);
+	expect_over(test, parked, -EIO, IB_WC_WR_FLUSH_ERR);
+	KUNIT_EXPECT_EQ(test, SLOTS, fake->queue.rq_free);
+	KUNIT_EXPECT_EQ(test, 0, fake->kicks);
+	KUNIT_EXPECT_EQ(test, 2, fake->queue.errors);
+}
+
+static void recvs_of_a_queue_without_a_queue_pair_are_flushed(struct kunit *test)
+{
+	struct fake_queue *fake = fake_queue_create(test, 1, SLOTS);
+	struct fake_op *op = fake_queue_park(test, fake);
+
+	kverbs_queue_close(&fake->queue);
+	kverbs_queue_sweep(&fake->queue);
+	expect_over(test, op, -EIO, IB_WC_WR_FLUSH_ERR);
+}
+
+/* A parked receive may wait for slots, so whatever gives some back says so. */
+static void recv_that_is_parked_has_the_owner_kicked(struct kunit *test)
+{
+	struct fake_queue *fake = fake_queue_up(test, 2, SLOTS);
+
+	fake_queue_send(test, fake, 1);
+	fake_queue_send(test, fake, 1);
+	fake_wr_complete(&fake->hca->sends[0], IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, 0, fake->kicks);
+	fake_queue_park(test, fake);
+	fake_wr_complete(&fake->hca->sends[1], IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, 1, fake->kicks);
+}
+
+static struct kverbs_mr *post_reg(struct kunit *test, struct fake_queue *fake)
+{
+	struct kverbs_mr *mr = kunit_kzalloc(test, sizeof(*mr), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, mr);
+	mr->wr.wr.opcode = IB_WR_REG_MR;
+	mr->state = KVERBS_MR_MAPPED;
+	fake->chain.regs[0] = mr;
+	fake->chain.nr_regs = 1;
+	KUNIT_ASSERT_EQ(test, 0, kverbs_queue_post_regs(&fake->queue, &fake->chain));
+	return mr;
+}
+
+static void recv_goes_on_when_its_registration_is_valid(struct kunit *test)
+{
+	struct fake_queue *fake = fake_queue_up(test, 2, SLOTS);
+	struct kverbs_mr *mr;
+
+	fake_queue_park(test, fake);
+	mr = post_reg(test, fake);
+	KUNIT_EXPECT_EQ(test, KVERBS_MR_POSTED, mr->state);
+	KUNIT_EXPECT_EQ(test, 1, fake->queue.sq_free);
+	KUNIT_EXPECT_EQ(test, 0, fake->kicks);
+	fake_wr_complete(&fake->hca->sends[0], IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, KVERBS_MR_VALID, mr->state);
+	KUNIT_EXPECT_EQ(test, 1, fake->kicks);
+	KUNIT_EXPECT_EQ(test, 2, fake->queue.sq_free);
+}
+
+static void registrations_that_are_refused_take_no_slots(struct kunit *test)
+{
+	struct fake_queue *fake = fake_queue_up(test, 2, SLOTS);
+	struct kverbs_mr mr = { .wr.wr.opcode = IB_WR_REG_MR, .state = KVERBS_MR_MAPPED };
+
+	fake->chain.regs[0] = &mr;
+	fake->chain.nr_regs = 1;
+	fake_hca_refuse(fake->hca, 0, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, -ENOMEM, kverbs_queue_post_regs(&fake->queue, &fake->chain));
+	KUNIT_EXPECT_EQ(test, 2, fake->queue.sq_free);
+	KUNIT_EXPECT_EQ(test, KVERBS_MR_MAPPED, mr.state);
+	kverbs_queue_close(&fake->queue);
+	KUNIT_EXPECT_EQ(test, -ENOTCONN,
+			kverbs_queue_post_regs(&fake->queue, &fake->chain));
+}
+
+/**
+ * struct later - receives that are posted or swept while somebody waits for them
+ * @work: does it
+ * @fake: to which queue
+ * @sweep: sweep them
+ */
+struct later {
+	struct delayed_work work;
+	struct fake_queue *fake;
+	bool sweep;
+};
+
+static void end_wait(struct work_struct *work)
+{
+	struct later *later = container_of(to_delayed_work(work), struct later, work);
+
+	if (!later->sweep) {
+		fake_queue_post_parked(later->fake);
+		return;
+	}
+	kverbs_queue_close(&later->fake->queue);
+	kverbs_queue_sweep(&later->fake->queue);
+}
+
+static void await_later(struct kunit *test, struct fake_queue *fake, bool sweep)
+{
+	struct later *later = kunit_kzalloc(test, sizeof(*later), GFP_KERNEL);
+	struct fake_op *op = fake_op_create(test, KVERBS_OP_RECV, 0);
+	u32 ticket;
+
+	KUNIT_ASSERT_NOT_NULL(test, later);
+	later->fake = fake;
+	later->sweep = sweep;
+	INIT_DELAYED_WORK(&later->work, end_wait);
+	KUNIT_ASSERT_EQ(test, 0, kverbs_queue_park(&fake->queue, &op->req, &ticket));
+	schedule_delayed_work(&later->work, HZ / 20);
+	kverbs_queue_await_posted(&fake->queue, ticket);
+	KUNIT_EXPECT_TRUE(test, list_empty(&fake->queue.parked));
+	flush_delayed_work(&later->work);
+}
+
+static void recv_can_be_waited_for_until_it_is_posted(struct kunit *test)
+{
+	struct fake_queue *fake = fake_queue_up(test, 1, SLOTS);
+
+	fake_queue_park(test, fake);
+	await_later(test, fake, false);
+	KUNIT_EXPECT_EQ(test, 2, fake->hca->nr_recvs);
+	await_later(test, fake, false);
+	KUNIT_EXPECT_EQ(test, 3, fake->hca->nr_recvs);
+}
+
+static void recv_that_is_flushed_is_waited_for_no_more(struct kunit *test)
+{
+	struct fake_queue *fake = fake_queue_up(test, 1, SLOTS);
+
+	fake_queue_park(test, fake);
+	await_later(test, fake, true);
+	KUNIT_EXPECT_EQ(test, 0, fake->hca->nr_recvs);
+}
+
+static void recv_is_not_waited_for_before_the_connection_is_up(struct kunit *test)
+{
+	struct fake_queue *fake = fake_queue_create(test, 1, SLOTS);
+	struct fake_op *op = fake_op_create(test, KVERBS_OP_RECV, 0);
+	u32 ticket;
+
+	KUNIT_ASSERT_EQ(test, 0, kverbs_queue_park(&fake->queue, &op->req, &ticket));
+	kverbs_queue_await_posted(&fake->queue, ticket);
+	kverbs_queue_open(&fake->queue, &fake->hca->qp);
+	kverbs_queue_await_posted(&fake->queue, ticket);
+	KUNIT_EXPECT_FALSE(test, list_empty(&fake->queue.parked));
+}
+
+static void resize_keeps_what_is_parked(struct kunit *test)
+{
+	struct fake_queue *fake = fake_queue_create(test, 1, SLOTS);
+	struct fake_op *op = fake_queue_park(test, fake);
+
+	fake_queue_park(test, fake);
+	KUNIT_EXPECT_EQ(test, 0, kverbs_queue_resize(&fake->queue, 16, 2));
+	KUNIT_EXPECT_EQ(test, 16, fake->queue.sq_free);
+	KUNIT_EXPECT_EQ(test, 0, fake->queue.rq_free);
+	KUNIT_EXPECT_EQ(test, 0, kverbs_queue_resize(&fake->queue, 16, 32));
+	KUNIT_EXPECT_EQ(test, 30, fake->queue.rq_free);
+	kverbs_queue_open(&fake->queue, &fake->hca->qp);
+	KUNIT_EXPECT_PTR_EQ(test, &op->req, kverbs_queue_first_parked(&fake->queue));
+}
+
+static void resize_below_what_is_parked_changes_nothing(struct kunit *test)
+{
+	struct fake_queue *fake = fake_queue_create(test, 1, SLOTS);
+
+	fake_queue_park(test, fake);
+	fake_queue_park(test, fake);
+	KUNIT_EXPECT_EQ(test, -EINVAL, kverbs_queue_resize(&fake->queue, 16, 1));
+	KUNIT_EXPECT_EQ(test, 1, fake->queue.sq_depth);
+	KUNIT_EXPECT_EQ(test, SLOTS, fake->queue.rq_depth);
+	KUNIT_EXPECT_EQ(test, SLOTS - 2, fake->queue.rq_free);
+}
+
+static struct kunit_case recv_cases[] = {
+	KUNIT_CASE(recv_is_taken_before_there_is_a_queue_pair),
+	KUNIT_CASE(recv_is_posted_before_the_connection_is_up),
+	KUNIT_CASE(recvs_are_posted_in_order),
+	KUNIT_CASE(recv_that_is_refused_stays_first),
+	KUNIT_CASE(recv_without_a_free_slot_asks_to_retry),
+	KUNIT_CASE(recv_is_not_taken_by_a_closed_queue),
+	KUNIT_CASE(recv_is_not_posted_to_a_closed_queue),
+	KUNIT_CASE(recv_reports_what_came),
+	KUNIT_CASE(recv_reports_an_immediate),
+	KUNIT_CASE(recv_that_fails_reports_nothing_else),
+	KUNIT_CASE(recv_that_cannot_be_posted_ends_alone),
+	KUNIT_CASE(recvs_are_all_flushed_by_a_sweep),
+	KUNIT_CASE(recvs_of_a_queue_without_a_queue_pair_are_flushed),
+	KUNIT_CASE(recv_that_is_parked_has_the_owner_kicked),
+	KUNIT_CASE(recv_goes_on_when_its_registration_is_valid),
+	KUNIT_CASE(registrations_that_are_refused_take_no_slots),
+	KUNIT_CASE(recv_can_be_waited_for_until_it_is_posted),
+	KUNIT_CASE(recv_that_is_flushed_is_waited_for_no_more),
+	KUNIT_CASE(recv_is_not_waited_for_before_the_connection_is_up),
+	KUNIT_CASE(resize_keeps_what_is_parked),
+	KUNIT_CASE(resize_below_what_is_parked_changes_nothing),
+	{}
+};
+
+static struct kunit_suite recv_suite = {
+	.name = "kverbs_queue_recv",
+	.test_cases = recv_cases,
+};
+
+kunit_test_suite(recv_suite);

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Slots of a completion ring, and whatever a user may write into its index. */
+#include "fake_file.h"
+
+#define SLOTS	8
+
+static int ring_init(struct kunit *test)
+{
+	test->priv = fake_ring_create(test, fake_file_create(test), 4, SLOTS);
+	return 0;
+}
+
+/* As if the ring had been in use for long: @tail completions, all read. */
+static void set_age(struct kverbs_ring *ring, u32 tail)
+{
+	ring->cq_tail = tail;
+	fake_ring_user(ring)->cq_head = tail;
+}
+
+static void fill(struct kunit *test, struct kverbs_ring *ring)
+{
+	u64 n;
+
+	for (n = 0; n < ring->cq_entries; n++)
+		KUNIT_ASSERT_EQ(test, 0, fake_ring_event(ring, n));
+}
+
+static void ring_promises_as_many_slots_as_there_are(struct kunit *test)
+{
+	struct kverbs_ring *ring = test->priv;
+
+	KUNIT_EXPECT_EQ(test, -EAGAIN, kverbs_ring_reserve(ring, SLOTS + 1));
+	KUNIT_EXPECT_EQ(test, 0, kverbs_ring_reserve(ring, SLOTS - 1));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, kverbs_ring_reserve(ring, 2));
+	KUNIT_EXPECT_EQ(test, 0, kverbs_ring_reserve(ring, 1));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, kverbs_ring_reserve(ring, 1));
+	KUNIT_EXPECT_EQ(test, 0, kverbs_ring_unread(ring));
+	kverbs_ring_unreserve(ring, SLOTS);
+}
+
+static void ring_promises_what_is_given_back(struct kunit *test)
+{
+	struct kverbs_ring *ring = test->priv;
+
+	KUNIT_EXPECT_EQ(test, 0, kverbs_ring_reserve(ring, SLOTS));
+	kverbs_ring_unreserve(ring, 3);
+	KUNIT_EXPECT_EQ(test, -EAGAIN, kverbs_ring_reserve(ring, 4));
+	KUNIT_EXPECT_EQ(test, 0, kverbs_ring_reserve(ring, 3));
+	kverbs_ring_unreserve(ring, SLOTS);
+}
+
+/* A completion moves from promised to unread; its slot is free when it is read. */
+static void ring_slot_is_free_again_when_its_completion_is_read(struct kunit *test)
+{
+	struct kverbs_ring *ring = test->priv;
+
+	fill(test, ring);
+	KUNIT_EXPECT_EQ(test, 0, ring->reserved);
+	KUNIT_EXPECT_EQ(test, -EAGAIN, kverbs_ring_reserve(ring, 1));
+	fake_ring_user(ring)->cq_head = 3;
+	KUNIT_EXPECT_EQ(test, -EAGAIN, kverbs_ring_reserve(ring, 4));
+	KUNIT_EXPECT_EQ(test, 0, kverbs_ring_reserve(ring, 3));
+	kverbs_ring_unreserve(ring, 3);
+}
+
+static void ring_that_is_full_loses_nothing(struct kunit *test)
+{
+	struct kverbs_ring *ring = test->priv;
+	u32 n;
+
+	fill(test, ring);
+	KUNIT_EXPECT_EQ(test, -EAGAIN, fake_ring_event(ring, 100));
+	KUNIT_EXPECT_NULL(test, kverbs_ring_take_work(ring));
+	KUNIT_EXPECT_EQ(test, SLOTS, fake_ring_kernel(ring)->cq_tail);
+	KUNIT_EXPECT_EQ(test, SLOTS, kverbs_ring_unread(ring));
+	for (n = 0; n < SLOTS; n++)
+		KUNIT_EXPECT_EQ(test, n, fake_ring_cqe(ring, n)->user_data);
+}
+
+static void ring_writes_only_where_was_read(struct kunit *test)
+{
+	struct kverbs_ring *ring = test->priv;
+	u32 n;
+
+	fill(test, ring);
+	fake_ring_user(ring)->cq_head = 1;
+	KUNIT_EXPECT_EQ(test, 0, fake_ring_event(ring, SLOTS));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, fake_ring_event(ring, 100));
+	KUNIT_EXPECT_EQ(test, SLOTS + 1, fake_ring_kernel(ring)->cq_tail);
+	for (n = 1; n <= SLOTS; n++)
+		KUNIT_EXPECT_EQ(test, n, fake_ring_cqe(ring, n)->user_data);
+}
+
+static void ring_numbers_wrap_at_2_to_the_32(struct kunit *test)
+{
+	struct kverbs_ring *ring = test->priv;
+	u32 first = U32_MAX - 2, n;
+
+	set_age(ring, first);
+	fill(test, ring);
+	KUNIT_EXPECT_EQ(test, first + SLOTS, fake_ring_kernel(ring)->cq_tail);
+	KUNIT_EXPECT_EQ(test, SLOTS, kverbs_ring_unread(ring));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, fake_ring_event(ring, 100));
+	for (n = 0; n < SLOTS; n++)
+		KUNIT_EXPECT_EQ(test, n, fake_ring_cqe(ring, first + n)->user_data);
+	fake_ring_user(ring)->cq_head = first + 4;
+	KUNIT_EXPECT_EQ(test, SLOTS - 4, kverbs_ring_unread(ring));
+	KUNIT_EXPECT_EQ(test, 0, fake_ring_event(ring, SLOTS));
+}
+
+static void ring_goes_round_many_times(struct kunit *test)
+{
+	struct kverbs_ring *ring = test->priv;
+	u32 first = U32_MAX - 500, n;
+
+	set_age(ring, first);
+	for (n = first; n != 500; n++) {
+		KUNIT_ASSERT_EQ(test, 0, fake_ring_event(ring, n));
+		KUNIT_ASSERT_EQ(test, 1, kverbs_ring_unread(ring));
+		KUNIT_ASSERT_EQ(test, n, fake_ring_cqe(ring, n)->user_data);
+		fake_ring_user(ring)->cq_head = n + 1;
+	}
+}
+
+/* Two completions were written, and the user says that he has read so many. */
+static const struct hostile {
+	const char *what;
+	u32 tail;
+	u32 head;
+} hostile[] = {
+	{ "one more than there are", 2, 3 },
+	{ "a ring's size too many", 2, 2 + SLOTS },
+	{ "far too many", 2, 1U << 31 },
+	{ "one less than a ring ago", 2, 2 - (SLOTS + 1) },
+	{ "none for long", 2, (1U << 31) + 2 },
+	{ "as many as there can be", 2, 1 + (1U << 31) },
+	{ "one more, beyond the wrap", U32_MAX, 0 },
+	{ "none since before the wrap", 1, U32_MAX - SLOTS },
+};
+
+KUNIT_ARRAY_PARAM_DESC(hostile, hostile, what);
+
+static void ring_takes_a_wrong_head_for_nothing_read(struct kunit *test)
+{
+	const struct hostile *user = test->param_value;
+	struct kverbs_ring *ring = test->priv;
+
+	set_age(ring, user->tail);
+	fake_ring_user(ring)->cq_head = user->head;
+	KUNIT_EXPECT_EQ(test, SLOTS, kverbs_ring_unread(ring));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, kverbs_ring_reserve(ring, 1));
+	KUNIT_EXPECT_NULL(test, kverbs_ring_take_work(ring));
+}
+
+static void ring_recovers_from_a_wrong_head(struct kunit *test)
+{
+	const struct hostile *user = test->param_value;
+	struct kverbs_ring *ring = test->priv;
+
+	set_age(ring, user->tail);
+	fake_ring_user(ring)->cq_head = user->head;
+	KUNIT_EXPECT_EQ(test, -EAGAIN, fake_ring_event(ring, 1));
+	fake_ring_user(ring)->cq_head = user->tail;
+	KUNIT_EXPECT_EQ(test, 0, fake_ring_event(ring, 2));
+	KUNIT_EXPECT_EQ(test, 2, fake_ring_cqe(ring, user->tail)->user_data);
+}
+
+/* What was promised is kept, whatever the user makes of his index since. */
+static void ring_keeps_its_promise_though_the_head_goes_wrong(struct kunit *test)
+{
+	const struct kverbs_cqe cqe = { .user_data = 7 };
+	const struct hostile *user = test->param_value;
+	struct kverbs_ring *ring = test->priv;
+	u32 n;
+
+	set_age(ring, user->tail);
+	KUNIT_ASSERT_EQ(test, 0, kverbs_ring_reserve(ring, SLOTS));
+	fake_ring_user(ring)->cq_head = user->head;
+	for (n = 0; n < SLOTS; n++)
+		kverbs_ring_event(ring, &cqe);
+	KUNIT_EXPECT_EQ(test, 0, ring->reserved);
+	KUNIT_EXPECT_EQ(test, user->tail + SLOTS, fake_ring_kernel(ring)->cq_tail);
+	KUNIT_EXPECT_LE(test, kverbs_ring_unread(ring), SLOTS);
+}
+
+static void ring_head_that_moves_back_frees_nothing(struct kunit *test)
+{
+	struct kverbs_ring *ring = test->priv;
+
+	fill(test, ring);
+	fake_ring_user(ring)->cq_head = SLOTS;
+	KUNIT_ASSERT_EQ(test, 0, kverbs_ring_reserve(ring, 2));
+	fake_ring_user(ring)->cq_head = 4;
+	KUNIT_EXPECT_EQ(test, 4, kverbs_ring_unread(ring));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, kverbs_ring_reserve(ring, 3));
+	fake_ring_user(ring)->cq_head = 0;
+	KUNIT_EXPECT_EQ(test, SLOTS, kverbs_ring_unread(ring));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, kverbs_ring_reserve(ring, 1));
+	kverbs_ring_unreserve(ring, 2);
+}
+
+static void ring_ignores_what_is_written_over_its_own_indices(struct kunit *test)
+{
+	struct kverbs_ring *ring = test->priv;
+
+	memset(fake_ring_kernel(ring), 0xff, sizeof(struct kverbs_ring_kernel));
+	KUNIT_EXPECT_EQ(test, 0, kverbs_ring_unread(ring));
+	KUNIT_EXPECT_EQ(test, 0, fake_ring_event(ring, 1));
+	KUNIT_EXPECT_EQ(test, 1, fake_ring_kernel(ring)->cq_tail);
+}
+
+static void ring_has_a_work_for_every_slot(struct kunit *test)
+{
+	struct kverbs_ring *ring = test->priv;
+	struct kverbs_work *work[SLOTS];
+	int i, j;
+
+	for (i = 0; i < SLOTS; i++) {
+		work[i] = kverbs_ring_take_work(ring);
+		KUNIT_ASSERT_NOT_NULL(test, work[i]);
+		KUNIT_EXPECT_PTR_EQ(test, ring, work[i]->ring);
+		for (j = 0; j < i; j++)
+			KUNIT_EXPECT_PTR_NE(test, work[j], work[i]);
+	}
+	KUNIT_EXPECT_NULL(test, kverbs_ring_take_work(ring));
+	KUNIT_EXPECT_EQ(test, SLOTS, ring->reserved);
+	while (i--)
+		kverbs_ring_return_work(ring, work[i]);
+	KUNIT_EXPECT_EQ(test, 0, ring->reserved);
+}
+
+static void ring_shares_slots_among_works_and_events(struct kunit *test)
+{
+	struct kverbs_ring *ring = test->priv;
+	struct kverbs_work *work[2];
+
+	KUNIT_ASSERT_EQ(test, 0, kverbs_ring_reserve(ring, SLOTS - 2));
+	work[0] = kverbs_ring_take_work(ring);
+	work[1] = kverbs_ring_take_work(ring);
+	KUNIT_ASSERT_NOT_NULL(test, work[0]);
+	KUNIT_ASSERT_NOT_NULL(test, work[1]);
+	KUNIT_EXPECT_NULL(test, kverbs_ring_take_work(ring));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, kverbs_ring_reserve(ring, 1));
+	kverbs_ring_return_work(ring, work[1]);
+	KUNIT_EXPECT_EQ(test, 0, kverbs_ring_reserve(ring, 1));
+	kverbs_ring_return_work(ring, work[0]);
+	kverbs_ring_unreserve(ring, SLOTS - 1);
+}
+
+/* Works come back in another order than they were taken in, as operations do. */
+static void ring_work_is_there_whenever_a_slot_is(struct kunit *test)
+{
+	const struct kverbs_cqe cqe = { .type = KVERBS_CQE_WORK };
+	struct kverbs_ring *ring = test->priv;
+	struct kverbs_work *work[SLOTS];
+	int round, i;
+
+	for (round = 0; round < 50; round++) {
+		for (i = 0; i < SLOTS; i++) {
+			work[i] = kverbs_ring_take_work(ring);
+			KUNIT_ASSERT_NOT_NULL(test, work[i]);
+		}
+		for (i = 0; i < SLOTS; i++)
+			kverbs_ring_complete(ring, work[i * 3 % SLOTS], &cqe);
+		KUNIT_ASSERT_NULL(test, kverbs_ring_take_work(ring));
+		KUNIT_ASSERT_EQ(test, SLOTS, kverbs_ring_unread(ring));
+		fake_ring_user(ring)->cq_head += SLOTS;
+	}
+	KUNIT_EXPECT_EQ(test, 0, ring->reserved);
+}
+
+static void ring_completion_of_a_work_is_written_whole(struct kunit *test)
+{
+	const struct kverbs_cqe cqe = {
+		.user_data = 1,
+		.byte_len = 2,
+		.id = 3,
+		.result = -EIO,
+		.type = KVERBS_CQE_WORK,
+		.wc_status = 5,
+		.flags = KVERBS_CQE_F_IMM,
+		.imm = 7,
+	};
+	struct kverbs_ring *ring = test->priv;
+
+	kverbs_ring_complete(ring, kverbs_ring_take_work(ring), &cqe);
+	KUNIT_EXPECT_MEMEQ(test, &cqe, fake_ring_cqe(ring, 0), sizeof(cqe));
+	KUNIT_EXPECT_EQ(test, 1, fake_ring_kernel(ring)->cq_tail);
+}
+
+static void ring_of_one_entry_works(struct kunit *test)
+{
+	struct kverbs_ring *ring = fake_ring_create(test, fake_file_create(test), 1, 1);
+
+	KUNIT_EXPECT_EQ(test, 0, fake_ring_event(ring, 1));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, fake_ring_event(ring, 2));
+	fake_ring_user(ring)->cq_head = 1;
+	KUNIT_EXPECT_EQ(test, 0, fake_ring_event(ring, 3));
+	KUNIT_EXPECT_EQ(test, 3, fake_ring_cqe(ring, 1)->user_data);
+}
+
+static struct kunit_case ring_cases[] = {
+	KUNIT_CASE(ring_promises_as_many_slots_as_there_are),
+	KUNIT_CASE(ring_promises_what_is_given_back),
+	KUNIT_CASE(ring_slot_is_free_again_when_its_completion_is_read),
+	KUNIT_CASE(ring_that_is_full_loses_nothing),
+	KUNIT_CASE(ring_writes_only_where_was_read),
+	KUNIT_CASE(ring_numbers_wrap_at_2_to_the_32),
+	KUNIT_CASE(ring_goes_round_many_times),
+	KUNIT_CASE_PARAM(ring_takes_a_wrong_head_for_nothing_read, hostile_gen_params),
+	KUNIT_CASE_PARAM(ring_recovers_from_a_wrong_head, hostile_gen_params),
+	KUNIT_CASE_PARAM(ring_keeps_its_promise_though_the_head_goes_wrong,
+			 hostile_gen_params),
+	KUNIT_CASE(ring_head_that_moves_back_frees_nothing),
+	KUNIT_CASE(ring_ignores_what_is_written_over_its_own_indices),
+	KUNIT_CASE(ring_has_a_work_for_every_slot),
+	KUNIT_CASE(ring_shares_slots_among_works_and_events),
+	KUNIT_CASE(ring_work_is_there_whenever_a_slot_is),
+	KUNIT_CASE(ring_completion_of_a_work_is_written_whole),
+	KUNIT_CASE(ring_of_one_entry_works),
+	{}
+};
+
+static struct kunit_suite ring_suite = {
+	.name = "kverbs_ring",
+	.init = ring_init,
+	.test_cases = ring_cases,
+};
+
+kunit_test_suite(ring_suite);

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* A ring's beginning and end, and waiting for its completions. */
+#include <linux/sched/signal.h>
+
+#include "fake_file.h"
+
+#define SLOTS	8
+
+/* How long a test sleeps at least, so that what it waits for comes meanwhile. */
+#define SHORT	(HZ / 20)
+
+static int ring_init(struct kunit *test)
+{
+	test->priv = fake_ring_create(test, fake_file_create(test), 4, SLOTS);
+	return 0;
+}
+
+static const struct bad_ring {
+	const char *what;
+	struct kverbs_cmd_ring_create cmd;
+} bad_rings[] = {
+	{ "no submission entries", { .sq_entries = 0, .cq_entries = 1 } },
+	{ "no completions", { .sq_entries = 1, .cq_entries = 0 } },
+	{ "3 submission entries", { .sq_entries = 3, .cq_entries = 4 } },
+	{ "3 completions", { .sq_entries = 4, .cq_entries = 3 } },
+	{ "too many submission entries",
+	  { .sq_entries = 2 * KVERBS_MAX_SQ_ENTRIES, .cq_entries = 1 } },
+	{ "too many completions",
+	  { .sq_entries = 1, .cq_entries = 2 * KVERBS_MAX_CQ_ENTRIES } },
+	{ "2^31 submission entries", { .sq_entries = 1U << 31, .cq_entries = 1 } },
+	{ "2^31 completions", { .sq_entries = 1, .cq_entries = 1U << 31 } },
+	{ "2^32 - 1 of each", { .sq_entries = U32_MAX, .cq_entries = U32_MAX } },
+	{ "a flag", { .flags = 1, .sq_entries = 1, .cq_entries = 1 } },
+	{ "a reserved field", { .sq_entries = 1, .cq_entries = 1, .__reserved = 1 } },
+};
+
+KUNIT_ARRAY_PARAM_DESC(bad_rings, bad_rings, what);
+
+static void ring_that_is_malformed_is_refused(struct kunit *test)
+{
+	const struct bad_ring *bad = test->param_value;
+	struct kverbs_file *file = fake_file_create(test);
+	struct kverbs_cmd_ring_create cmd = bad->cmd;
+	struct kverbs_ring *ring;
+
+	KUNIT_EXPECT_EQ(test, -EINVAL, fake_ring_try_create(file, &cmd, &ring));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&file->objects.count));
+	KUNIT_EXPECT_TRUE(test, xa_empty(&file->rings));
+}
+
+static void ring_of_the_largest_size_is_made(struct kunit *test)
+{
+	struct kverbs_ring *ring;
+
+	ring = fake_ring_create(test, fake_file_create(test), KVERBS_MAX_SQ_ENTRIES,
+				KVERBS_MAX_CQ_ENTRIES);
+	KUNIT_EXPECT_EQ(test, 0, kverbs_ring_reserve(ring, KVERBS_MAX_CQ_ENTRIES));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, kverbs_ring_reserve(ring, 1));
+	kverbs_ring_unreserve(ring, KVERBS_MAX_CQ_ENTRIES);
+}
+
+static void ring_says_where_and_how_large_it_is(struct kunit *test)
+{
+	struct kverbs_cmd_ring_create cmd = { .sq_entries = 64, .cq_entries = 256 };
+	struct kverbs_ring *ring = NULL;
+
+	KUNIT_ASSERT_EQ(test, 0, fake_ring_try_create(fake_file_create(test), &cmd, &ring));
+	KUNIT_EXPECT_EQ(test, ring->obj.id, cmd.out_id);
+	KUNIT_EXPECT_GE(test, cmd.out_sq_size, 64 * sizeof(struct kverbs_sqe));
+	KUNIT_EXPECT_GE(test, cmd.out_cq_size, sizeof(struct kverbs_ring_kernel) +
+			256 * sizeof(struct kverbs_cqe));
+	KUNIT_EXPECT_GE(test, cmd.out_idx_size, sizeof(struct kverbs_ring_user));
+	KUNIT_EXPECT_GE(test, cmd.out_cq_offset, cmd.out_sq_offset + cmd.out_sq_size);
+	KUNIT_EXPECT_GE(test, cmd.out_idx_offset, cmd.out_cq_offset + cmd.out_cq_size);
+	KUNIT_EXPECT_EQ(test, 64, fake_ring_kernel(ring)->sq_entries);
+	KUNIT_EXPECT_EQ(test, 256, fake_ring_kernel(ring)->cq_entries);
+	KUNIT_EXPECT_EQ(test, 0, fake_ring_kernel(ring)->cq_tail);
+}
+
+static void rings_do_not_overlap(struct kunit *test)
+{
+	struct kverbs_cmd_ring_create first = {
+		.sq_entries = KVERBS_MAX_SQ_ENTRIES,
+		.cq_entries = KVERBS_MAX_CQ_ENTRIES,
+	};
+	struct kverbs_cmd_ring_create second = { .sq_entries = 1, .cq_entries = 1 };
+	struct kverbs_file *file = fake_file_create(test);
+	struct kverbs_ring *ring;
+
+	KUNIT_ASSERT_EQ(test, 0, fake_ring_try_create(file, &first, &ring));
+	KUNIT_ASSERT_EQ(test, 0, fake_ring_try_create(file, &second, &ring));
+	KUNIT_EXPECT_GE(test, first.out_cq_offset, first.out_sq_offset + first.out_sq_size);
+	KUNIT_EXPECT_GE(test, first.out_idx_offset,
+			first.out_cq_offset + first.out_cq_size);
+	KUNIT_EXPECT_GE(test, second.out_sq_offset,
+			first.out_idx_offset + first.out_idx_size);
+}
+
+static void rings_of_a_file_are_limited(struct kunit *test)
+{
+	struct kverbs_cmd_ring_create cmd = { .sq_entries = 1, .cq_entries = 1 };
+	struct kverbs_file *file = fake_file_create(test);
+	struct kverbs_ring *ring = NULL, *more;
+	unsigned int i;
+
+	for (i = 0; i < KVERBS_MAX_RINGS; i++)
+		KUNIT_ASSERT_EQ(test, 0, fake_ring_try_create(file, &cmd, &ring));
+	KUNIT_EXPECT_EQ(test, -ENOMEM, fake_ring_try_create(file, &cmd, &more));
+	KUNIT_EXPECT_EQ(test, KVERBS_MAX_RINGS, atomic_read(&file->objects.count));
+	KUNIT_EXPECT_EQ(test, 0, kverbs_object_destroy(file, ring->obj.id));
+	KUNIT_EXPECT_EQ(test, 0, fake_ring_try_create(file, &cmd, &ring));
+}
+
+static void ring_with_a_promise_or_a_user_is_busy(struct kunit *test)
+{
+	struct kverbs_ring *ring = test->priv;
+	struct kverbs_file *file = ring->obj.file;
+
+	KUNIT_ASSERT_EQ(test, 0, kverbs_ring_reserve(ring, 1));
+	KUNIT_EXPECT_EQ(test, -EBUSY, kverbs_object_destroy(file, ring->obj.id));
+	kverbs_ring_unreserve(ring, 1);
+	atomic_inc(&ring->users);
+	KUNIT_EXPECT_EQ(test, -EBUSY, kverbs_object_destroy(file, ring->obj.id));
+	atomic_dec(&ring->users);
+	KUNIT_EXPECT_EQ(test, 0, kverbs_object_destroy(file, ring->obj.id));
+	KUNIT_EXPECT_TRUE(test, xa_empty(&file->rings));
+}
+
+static void ring_with_unread_completions_can_go(struct kunit *test)
+{
+	struct kverbs_ring *ring = test->priv;
+
+	KUNIT_ASSERT_EQ(test, 0, fake_ring_event(ring, 1));
+	KUNIT_EXPECT_EQ(test, 0, kverbs_object_destroy(ring->obj.file, ring->obj.id));
+}
+
+static void wait_is_over_when_enough_is_there(struct kunit *test)
+{
+	struct kverbs_ring *ring = test->priv;
+
+	KUNIT_EXPECT_EQ(test, 0, kverbs_ring_wait(ring, 0, 0));
+	KUNIT_ASSERT_EQ(test, 0, fake_ring_event(ring, 1));
+	KUNIT_EXPECT_EQ(test, 0, kverbs_ring_wait(ring, 1, 0));
+	KUNIT_EXPECT_EQ(test, 0, kverbs_ring_wait(ring, 1, 1));
+	KUNIT_EXPECT_EQ(test, -ETIME, kverbs_ring_wait(ring, 2, 1));
+}
+
+static void wait_with_a_deadline_in_the_past_only_looks(struct kunit *test)
+{
+	struct kverbs_ring *ring = test->priv;
+
+	KUNIT_EXPECT_EQ(test, -ETIME, kverbs_ring_wait(ring, 1, 1));
+	KUNIT_EXPECT_EQ(test, -ETIME, kverbs_ring_wait(ring, 1, ktime_get_ns() - 1));
+}
+
+static void wait_lasts_until_its_deadline(struct kunit *test)
+{
+	u64 deadline = ktime_get_ns() + 20 * NSEC_PER_MSEC;
+	struct kverbs_ring *ring = test->priv;
+
+	KUNIT_EXPECT_EQ(test, -ETIME, kverbs_ring_wait(ring, 1, deadline));
+	KUNIT_EXPECT_GE(test, ktime_get_ns(), deadline);
+}
+
+/**
+ * struct later - what happens while the test waits
+ * @work: does it
+ * @ring: to which ring
+ * @nr: completions to write
+ */
+struct later {
+	struct delayed_work work;
+	struct kverbs_ring *ring;
+	unsigned int nr;
+};
+
+static void write_completions(struct work_struct *work)
+{
+	struct later *later = container_of(to_delayed_work(work), struct later, work);
+
+	while (later->nr--)
+		fake_ring_event(later->ring, later->nr);
+}
+
+static void shut_down(struct work_struct *work)
+{
+	struct later *later = container_of(to_delayed_work(work), struct later, work);
+
+	later->ring->obj.ops->shutdown(&later->ring->obj);
+}
+
+static void cancel(void *data)
+{
+	struct later *later = data;
+
+	cancel_delayed_work_sync(&later->work);
+}
+
+static struct later *do_later(struct kunit *test, work_func_t what, unsigned int nr)
+{
+	struct later *later = kunit_kzalloc(test, sizeof(*later), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, later);
+	INIT_DELAYED_WORK(&later->work, what);
+	later->ring = test->priv;
+	later->nr = nr;
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, cancel, later));
+	schedule_delayed_work(&later->work, SHORT);
+	return later;
+}
+
+/* 0 is no deadline, and a time that the clock cannot reach is as good as none. */
+static const u64 endless[] = { 0, KTIME_MAX, (u64)KTIME_MAX + 1, U64_MAX };
+
+static void describe_deadline(const u64 *deadline, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "deadline %llu", *deadline);
+}
+
+KUNIT_ARRAY_PARAM(endless, endless, describe_deadline);
+
+static void wait_without_end_is_woken_by_completions(struct kunit *test)
+{
+	const u64 *deadline = test->param_value;
+	struct kverbs_ring *ring = test->priv;
+
+	do_later(test, write_completions, 3);
+	KUNIT_EXPECT_EQ(test, 0, kverbs_ring_wait(ring, 3, *deadline));
+	KUNIT_EXPECT_EQ(test, 3, kverbs_ring_unread(ring));
+}
+
+static void wait_goes_on_when_not_enough_came(struct kunit *test)
+{
+	u64 deadline = ktime_get_ns() + 200 * NSEC_PER_MSEC;
+	struct kverbs_ring *ring = test->priv;
+
+	do_later(test, write_completions, 2);
+	KUNIT_EXPECT_EQ(test, -ETIME, kverbs_ring_wait(ring, 3, deadline));
+}
+
+static void wait_ends_with_the_ring(struct kunit *test)
+{
+	struct kverbs_ring *ring = test->priv;
+
+	do_later(test, shut_down, 0);
+	KUNIT_EXPECT_EQ(test, -ENOENT, kverbs_ring_wait(ring, 1, 0));
+	KUNIT_EXPECT_EQ(test, -ENOENT, kverbs_ring_wait(ring, 1, 0));
+	ring->obj.ops->restart(&ring->obj);
+	KUNIT_EXPECT_EQ(test, -ETIME, kverbs_ring_wait(ring, 1, 1));
+}
+
+static void wait_is_interrupted_by_a_signal(struct kunit *test)
+{
+	struct kverbs_ring *ring = test->priv;
+
+	allow_signal(SIGINT);
+	send_sig(SIGINT, current, 1);
+	KUNIT_EXPECT_EQ(test, -ERESTARTNOHAND, kverbs_ring_wait(ring, 1, 0));
+	KUNIT_EXPECT_EQ(test, 0, fake_ring_event(ring, 1));
+	KUNIT_EXPECT_EQ(test, 0, kverbs_ring_wait(ring, 1, 0));
+	flush_signals(current);
+	disallow_signal(SIGINT);
+}
+
+static void completions_wake_who_polls_the_file(struct kunit *test)
+{
+	struct kverbs_ring *ring = test->priv;
+	DEFINE_WAIT(wait);
+
+	prepare_to_wait(&ring->obj.file->wait, &wait, TASK_INTERRUPTIBLE);
+	KUNIT_EXPECT_EQ(test, 0, fake_ring_event(ring, 1));
+	KUNIT_EXPECT_TRUE(test, list_empty_careful(&wait.entry));
+	finish_wait(&ring->obj.file->wait, &wait);
+}
+
+static struct kunit_case ring_cases[] = {
+	KUNIT_CASE_PARAM(ring_that_is_malformed_is_refused, bad_rings_gen_params),
+	KUNIT_CASE(ring_of_the_largest_size_is_made),
+	KUNIT_CASE(ring_says_where_and_how_large_it_is),
+	KUNIT_CASE(rings_do_not_overlap),
+	KUNIT_CASE(rings_of_a_file_are_limited),
+	KUNIT_CASE(ring_with_a_promise_or_a_user_is_busy),
+	KUNIT_CASE(ring_with_unread_completions_can_go),
+	KUNIT_CASE(wait_is_over_when_enough_is_there),
+	KUNIT_CASE(wait_with_a_deadline_in_the_past_only_looks),
+	KUNIT_CASE(wait_lasts_until_its_deadline),
+	KUNIT_CASE_PARAM(wait_without_end_is_woken_by_completions, endless_gen_params),
+	KUNIT_CASE(wait_goes_on_when_not_enough_came),
+	KUNIT_CASE(wait_ends_with_the_ring),
+	KUNIT_CASE(wait_is_interrupted_by_a_signal),
+	KUNIT_CASE(completions_wake_who_polls_the_file),
+	{}
+};
+
+static struct kunit_suite ring_suite = {
+	.name = "kverbs_ring_wait",
+	.init = ring_init,
+	.test_cases = ring_cases,
+};
+
+kunit_test_suite(ring_suite);

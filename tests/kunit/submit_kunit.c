@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* From submission entries to work on the device, and back to completions. */
+#include "conn_cmd.h"
+#include "fake_file.h"
+#include "fake_queue.h"
+#include "fake_region.h"
+#include "region_cmd.h"
+
+#define SQ_SLOTS	4
+#define CQ_SLOTS	8
+#define LENGTH		(2 * PAGE_SIZE)
+
+/**
+ * struct submitter - a file with a ring, a connection and two regions
+ * @hca: where the connection is
+ * @conn: the connection, which is up
+ * @conn_obj: its object
+ * @region: a region
+ * @region_obj: its object
+ * @file: the file
+ * @ring: the connection's ring
+ * @cmd: of the next SUBMIT
+ */
+struct submitter {
+	struct fake_hca *hca;
+	struct kverbs_conn conn;
+	struct kverbs_conn_obj conn_obj;
+	struct fake_region *region;
+	struct kverbs_region_obj region_obj;
+	struct kverbs_file *file;
+	struct kverbs_ring *ring;
+	struct kverbs_cmd_submit cmd;
+};
+
+static void broken(struct kverbs_queue *queue, enum ib_wc_status status)
+{
+}
+
+static void kick(struct kverbs_queue *queue)
+{
+}
+
+static const struct kverbs_queue_ops queue_ops = {
+	.broken	= broken,
+	.kick	= kick,
+};
+
+static int conn_destroy(struct kverbs_object *obj)
+{
+	struct submitter *s = container_of(obj, struct submitter, conn_obj.obj);
+
+	kverbs_queue_close(&s->conn.queue);
+	kverbs_queue_sweep(&s->conn.queue);
+	return 0;
+}
+
+static const struct kverbs_object_ops conn_ops = {
+	.destroy = conn_destroy,
+};
+
+static int region_destroy(struct kverbs_object *obj)
+{
+	return 0;
+}
+
+static const struct kverbs_object_ops region_ops = {
+	.destroy = region_destroy,
+};
+
+static void make_conn(struct submitter *s)
+{
+	struct kverbs_conn *conn = &s->conn;
+
+	init_rwsem(&conn->use);
+	mutex_init(&conn->recv_lock);
+	kverbs_mr_pool_init(&conn->pool);
+	conn->pool.pd = &s->hca->pd;
+	kverbs_local_set_init(&conn->locals, &conn->pool);
+	kverbs_queue_init(&conn->queue, &queue_ops, 3, 3);
+	conn->queue.max_sge = 4;
+	conn->queue.max_read_sge = 4;
+	conn->queue.max_msg = SZ_1G;
+	kverbs_queue_open(&conn->queue, &s->hca->qp);
+	kverbs_queue_up(&conn->queue);
+}
+
+static void publish(struct kunit *test, struct submitter *s)
+{
+	struct kverbs_object *conn = &s->conn_obj.obj;
+	struct kverbs_object *region = &s->region_obj.obj;
+
+	KUNIT_ASSERT_EQ(test, 0, kverbs_object_reserve(s->file, conn, KVERBS_OBJ_CONN,
+						       &conn_ops));
+	kverbs_object_publish(conn);
+	KUNIT_ASSERT_EQ(test, 0, kverbs_object_reserve(s->file, region, KVERBS_OBJ_REGION,
+						       &region_ops));
+	kverbs_object_publish(region);
+}
+
+/* The file comes last, because it is closed first. */
+static int submit_init(struct kunit *test)
+{
+	struct submitter *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, s);
+	s->hca = fake_hca_create(test);
+	s->region = fake_region_create(test, &s->hca->ib, 0, LENGTH);
+	fake_region_add_span(test, s->region, 0x10000, LENGTH);
+	make_conn(s);
+	s->file = fake_file_create(test);
+	s->ring = fake_ring_create(test, s->file, SQ_SLOTS, CQ_SLOTS);
+	s->conn_obj.conn = &s->conn;
+	s->conn_obj.ring = s->ring;
+	s->region_obj.region = &s->region->region;
+	publish(test, s);
+	test->priv = s;
+	return 0;
+}
+
+static void put(struct submitter *s, const struct kverbs_sqe *sqe)
+{
+	struct kverbs_ring_user *user = fake_ring_user(s->ring);
+	struct kverbs_sqe *sqes = s->ring->sq.addr;
+
+	sqes[user->sq_tail++ & (SQ_SLOTS - 1)] = *sqe;
+}
+
+static int submit(struct submitter *s, u32 nr)
+{
+	struct kverbs_ucmd ucmd = { .file = s->file, .cmd = &s->cmd };
+
+	s->cmd.ring_id = s->ring->obj.id;
+	s->cmd.to_submit = nr;
+	return kverbs_cmd_submit(&ucmd);
+}
+
+static int submit_one(struct submitter *s, const struct kverbs_sqe *sqe)
+{
+	put(s, sqe);
+	return submit(s, 1);
+}
+
+/* What the user sees of the last completion. */
+static const struct kverbs_cqe *last_cqe(struct submitter *s)
+{
+	return fake_ring_cqe(s->ring, fake_ring_kernel(s->ring)->cq_tail - 1);
+}
+
+static struct kverbs_sqe a_send(struct submitter *s, u64 user_data)
+{
+	return (struct kverbs_sqe) {
+		.opcode = KVERBS_OP_SEND,
+		.flags = KVERBS_SQE_SIGNAL,
+		.conn_id = s->conn_obj.obj.id,
+		.user_data = user_data,
+	};
+}
+
+static struct kverbs_sqe a_recv(struct submitter *s, u64 user_data)
+{
+	return (struct kverbs_sqe) {
+		.opcode = KVERBS_OP_RECV,
+		.conn_id = s->conn_obj.obj.id,
+		.user_data = user_data,
+	};
+}
+
+/* Its connection is looked for only if the entry is well formed. */
+static const struct entry {
+	const char *what;
+	struct kverbs_sqe sqe;
+	int expected;
+} entries[] = {
+	{ "SEND", { .opcode = KVERBS_OP_SEND }, -ENOENT },
+	{ "RECV", { .opcode = KVERBS_OP_RECV }, -ENOENT },
+	{ "WRITE", { .opcode = KVERBS_OP_WRITE, .remote_addr = 1, .rkey = 1 }, -ENOENT },
+	{ "READ", { .opcode = KVERBS_OP_READ, .remote_addr = 1, .rkey = 1 }, -ENOENT },
+	{ "WRITE_IMM", { .opcode = KVERBS_OP_WRITE_IMM, .rkey = 1, .imm = 1 }, -ENOENT },
+	{ "all flags", { .opcode = KVERBS_OP_SEND, .flags = 7 }, -ENOENT },
+	{ "opcode 0", { .opcode = 0 }, -EINVAL },
+	{ "opcode 6", { .opcode = 6 }, -EINVAL },
+	{ "opcode 255", { .opcode = 255 }, -EINVAL },
+	{ "an unknown flag", { .opcode = KVERBS_OP_SEND, .flags = 8 }, -EINVAL },
+	{ "RECV with a flag", { .opcode = KVERBS_OP_RECV, .flags = 1 }, -EINVAL },
+	{ "SEND with a key", { .opcode = KVERBS_OP_SEND, .rkey = 1 }, -EINVAL },
+	{ "RECV with an address", { .opcode = KVERBS_OP_RECV, .remote_addr = 1 }, -EINVAL },
+	{ "SEND with an immediate", { .opcode = KVERBS_OP_SEND, .imm = 1 }, -EINVAL },
+	{ "WRITE with an immediate", { .opcode = KVERBS_OP_WRITE, .imm = 1 }, -EINVAL },
+	{ "a region for nothing", { .opcode = KVERBS_OP_SEND, .region_id = 1 }, -EINVAL },
+	{ "an offset for nothing", { .opcode = KVERBS_OP_SEND, .offset = 1 }, -EINVAL },
+	{ "1st reserved", { .opcode = KVERBS_OP_SEND, .__reserved = 1 }, -EINVAL },
+	{ "2nd reserved", { .opcode = KVERBS_OP_SEND, .__reserved2 = 1 }, -EINVAL },
+	{ "3rd reserved", { .opcode = KVERBS_OP_SEND, .__reserved3 = 1 }, -EINVAL },
+};
+
+KUNIT_ARRAY_PARAM_DESC(entries, entries, what);
+
+static void submit_looks_at_every_field(struct kunit *test)
+{
+	const struct entry *entry = test->param_value;
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = entry->sqe;
+
+	sqe.conn_id = 99;
+	KUNIT_EXPECT_EQ(test, entry->expected, submit_one(s, &sqe));
+	KUNIT_EXPECT_EQ(test, entry->expected, s->cmd.out_error);
+	KUNIT_EXPECT_EQ(test, 0, s->cmd.out_taken);
+	KUNIT_EXPECT_EQ(test, 0, fake_ring_kernel(s->ring)->sq_head);
+	KUNIT_EXPECT_EQ(test, 0, s->ring->reserved);
+}
+
+static void submit_completes_with_what_came_of_it(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_send(s, 77);
+
+	KUNIT_ASSERT_EQ(test, 0, submit_one(s, &sqe));
+	KUNIT_EXPECT_EQ(test, 1, s->cmd.out_taken);
+	KUNIT_EXPECT_EQ(test, 1, fake_ring_kernel(s->ring)->sq_head);
+	KUNIT_EXPECT_EQ(test, 1, s->ring->reserved);
+	fake_wr_complete(&s->hca->sends[0], IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, 1, kverbs_ring_unread(s->ring));
+	KUNIT_EXPECT_EQ(test, 0, s->ring->reserved);
+	KUNIT_EXPECT_EQ(test, 77, last_cqe(s)->user_data);
+	KUNIT_EXPECT_EQ(test, KVERBS_CQE_WORK, last_cqe(s)->type);
+	KUNIT_EXPECT_EQ(test, s->conn_obj.obj.id, last_cqe(s)->id);
+	KUNIT_EXPECT_EQ(test, 0, last_cqe(s)->result);
+}
+
+static void submit_unsignalled_completes_only_if_it_fails(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_send(s, 77);
+
+	sqe.flags = 0;
+	KUNIT_ASSERT_EQ(test, 0, submit_one(s, &sqe));
+	fake_wr_complete(&s->hca->sends[0], IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, 0, kverbs_ring_unread(s->ring));
+	KUNIT_EXPECT_EQ(test, 0, s->ring->reserved);
+	KUNIT_ASSERT_EQ(test, 0, submit_one(s, &sqe));
+	fake_wr_complete(&s->hca->sends[1], IB_WC_REM_OP_ERR);
+	KUNIT_ASSERT_EQ(test, 1, kverbs_ring_unread(s->ring));
+	KUNIT_EXPECT_EQ(test, -EIO, last_cqe(s)->result);
+	KUNIT_EXPECT_EQ(test, IB_WC_REM_OP_ERR, last_cqe(s)->wc_status);
+}
+
+static void submit_of_a_receive_says_what_came(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_recv(s, 5);
+
+	KUNIT_ASSERT_EQ(test, 0, submit_one(s, &sqe));
+	fake_wr_end(&s->hca->recvs[0], (struct ib_wc) {
+		.opcode = IB_WC_RECV_RDMA_WITH_IMM,
+		.wc_flags = IB_WC_WITH_IMM,
+		.ex.imm_data = (__force __be32)0xabcd,
+		.byte_len = 9,
+	});
+	KUNIT_EXPECT_EQ(test, 5, last_cqe(s)->user_data);
+	KUNIT_EXPECT_EQ(test, 9, last_cqe(s)->byte_len);
+	KUNIT_EXPECT_EQ(test, 0xabcd, last_cqe(s)->imm);
+	KUNIT_EXPECT_EQ(test, KVERBS_CQE_F_RECV | KVERBS_CQE_F_IMM | KVERBS_CQE_F_WRITE,
+			last_cqe(s)->flags);
+}
+
+static void submit_stops_at_the_first_refusal(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_send(s, 0);
+	struct kverbs_sqe bad = {};
+
+	put(s, &sqe);
+	put(s, &sqe);
+	put(s, &bad);
+	put(s, &sqe);
+	KUNIT_EXPECT_EQ(test, 0, submit(s, 4));
+	KUNIT_EXPECT_EQ(test, 2, s->cmd.out_taken);
+	KUNIT_EXPECT_EQ(test, -EINVAL, s->cmd.out_error);
+	KUNIT_EXPECT_EQ(test, 2, fake_ring_kernel(s->ring)->sq_head);
+	KUNIT_EXPECT_EQ(test, 2, s->hca->nr_sends);
+	KUNIT_EXPECT_EQ(test, -EINVAL, submit(s, 2));
+	KUNIT_EXPECT_EQ(test, 0, s->cmd.out_taken);
+}
+
+static void submit_takes_what_is_asked_for_and_there(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_send(s, 0);
+
+	KUNIT_EXPECT_EQ(test, 0, submit(s, 1));
+	KUNIT_EXPECT_EQ(test, 0, s->cmd.out_taken);
+	put(s, &sqe);
+	put(s, &sqe);
+	KUNIT_EXPECT_EQ(test, 0, submit(s, 1));
+	KUNIT_EXPECT_EQ(test, 1, s->cmd.out_taken);
+	KUNIT_EXPECT_EQ(test, 0, submit(s, U32_MAX));
+	KUNIT_EXPECT_EQ(test, 1, s->cmd.out_taken);
+	KUNIT_EXPECT_EQ(test, 0, s->cmd.out_error);
+}
+
+static const u32 bad_tails[] = { SQ_SLOTS + 1, 1U << 31, U32_MAX };
+
+static void describe_tail(const u32 *tail, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "tail %u", *tail);
+}
+
+KUNIT_ARRAY_PARAM(bad_tails, bad_tails, describe_tail);
+
+static void submit_refuses_a_wrong_tail(struct kunit *test)
+{
+	const u32 *tail = test->param_value;
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_send(s, 0);
+
+	put(s, &sqe);
+	fake_ring_user(s->ring)->sq_tail = *tail;
+	KUNIT_EXPECT_EQ(test, -EINVAL, submit(s, 1));
+	KUNIT_EXPECT_EQ(test, 0, s->hca->nr_sends);
+	KUNIT_EXPECT_EQ(test, 0, s->cmd.out_taken);
+	KUNIT_EXPECT_EQ(test, 0, fake_ring_kernel(s->ring)->sq_head);
+}
+
+static void submit_numbers_wrap_at_2_to_the_32(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_recv(s, 0);
+	u32 n;
+
+	s->ring->sq_head = U32_MAX - 1;
+	fake_ring_user(s->ring)->sq_tail = U32_MAX - 1;
+	for (n = 0; n < 3; n++) {
+		sqe.user_data = n;
+		put(s, &sqe);
+	}
+	KUNIT_EXPECT_EQ(test, 0, submit(s, 3));
+	KUNIT_EXPECT_EQ(test, 3, s->cmd.out_taken);
+	KUNIT_EXPECT_EQ(test, 1, fake_ring_kernel(s->ring)->sq_head);
+	for (n = 0; n < 3; n++) {
+		fake_wr_complete(&s->hca->recvs[n], IB_WC_SUCCESS);
+		KUNIT_EXPECT_EQ(test, n, last_cqe(s)->user_data);
+	}
+}
+
+static void submit_needs_a_slot_for_the_completion(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_send(s, 0);
+
+	KUNIT_ASSERT_EQ(test, 0, kverbs_ring_reserve(s->ring, CQ_SLOTS));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, submit_one(s, &sqe));
+	KUNIT_EXPECT_EQ(test, 0, s->hca->nr_sends);
+	kverbs_ring_unreserve(s->ring, 1);
+	KUNIT_EXPECT_EQ(test, 0, submit(s, 1));
+	KUNIT_EXPECT_EQ(test, 1, s->hca->nr_sends);
+	kverbs_ring_unreserve(s->ring, CQ_SLOTS - 1);
+}
+
+static void submit_refused_by_the_queue_keeps_no_slot(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_send(s, 0);
+
+	fake_hca_refuse(s->hca, 0, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, -ENOMEM, submit_one(s, &sqe));
+	KUNIT_EXPECT_EQ(test, 0, s->ring->reserved);
+	KUNIT_EXPECT_EQ(test, 0, kverbs_ring_unread(s->ring));
+}
+
+static void submit_needs_the_connections_own_ring(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_send(s, 0);
+
+	s->ring = fake_ring_create(test, s->file, SQ_SLOTS, CQ_SLOTS);
+	KUNIT_EXPECT_EQ(test, -EINVAL, submit_one(s, &sqe));
+	KUNIT_EXPECT_EQ(test, 0, s->hca->nr_sends);
+}
+
+static void submit_uses_the_region_until_it_is_over(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_send(s, 0);
+
+	sqe.region_id = s->region_obj.obj.id;
+	sqe.offset = 10;
+	sqe.length = LENGTH - 10;
+	KUNIT_ASSERT_EQ(test, 0, submit_one(s, &sqe));
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&s->region->region.uses));
+	KUNIT_EXPECT_EQ(test, 0x10000 + 10, s->hca->sends[0].sges[0].addr);
+	KUNIT_EXPECT_EQ(test, LENGTH - 10, s->hca->sends[0].sges[0].length);
+	fake_wr_complete(&s->hca->sends[0], IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&s->region->region.uses));
+	KUNIT_EXPECT_EQ(test, LENGTH - 10, last_cqe(s)->byte_len);
+}
+
+static void submit_refused_does_not_use_the_region(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_send(s, 0);
+
+	sqe.region_id = s->region_obj.obj.id;
+	sqe.length = LENGTH;
+	fake_hca_refuse(s->hca, 0, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, -ENOMEM, submit_one(s, &sqe));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&s->region->region.uses));
+}
+
+static void submit_stays_within_the_region(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_send(s, 0);
+
+	sqe.region_id = s->region_obj.obj.id;
+	sqe.length = LENGTH + 1;
+	KUNIT_EXPECT_EQ(test, -EINVAL, submit_one(s, &sqe));
+	sqe.region_id = s->conn_obj.obj.id;
+	sqe.length = 1;
+	fake_ring_user(s->ring)->sq_tail = 0;
+	KUNIT_EXPECT_EQ(test, -ENOENT, submit_one(s, &sqe));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&s->region->region.uses));
+}
+
+static void submit_writes_only_to_a_writable_region(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_recv(s, 0);
+
+	s->region->region.writable = false;
+	sqe.region_id = s->region_obj.obj.id;
+	sqe.length = 1;
+	KUNIT_EXPECT_EQ(test, -EINVAL, submit_one(s, &sqe));
+	sqe.opcode = KVERBS_OP_READ;
+	fake_ring_user(s->ring)->sq_tail = 0;
+	KUNIT_EXPECT_EQ(test, -EINVAL, submit_one(s, &sqe));
+	sqe.opcode = KVERBS_OP_SEND;
+	fake_ring_user(s->ring)->sq_tail = 0;
+	KUNIT_EXPECT_EQ(test, 0, submit_one(s, &sqe));
+}
+
+static void submit_does_not_wait_for_more_than_fits(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+
+	s->cmd.deadline_ns = 1;
+	s->cmd.min_complete = CQ_SLOTS;
+	KUNIT_EXPECT_EQ(test, 0, submit(s, 0));
+	s->cmd.min_complete = CQ_SLOTS + 1;
+	KUNIT_EXPECT_EQ(test, -EINVAL, submit(s, 0));
+}
+
+static void submit_says_how_many_are_unread(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+
+	KUNIT_ASSERT_EQ(test, 0, fake_ring_event(s->ring, 1));
+	KUNIT_ASSERT_EQ(test, 0, fake_ring_event(s->ring, 2));
+	s->cmd.min_complete = 1;
+	KUNIT_EXPECT_EQ(test, 0, submit(s, 0));
+	KUNIT_EXPECT_EQ(test, 2, s->cmd.out_ready);
+}
+
+static struct kunit_case submit_cases[] = {
+	KUNIT_CASE_PARAM(submit_looks_at_every_field, entries_gen_params),
+	KUNIT_CASE(submit_completes_with_what_came_of_it),
+	KUNIT_CASE(submit_unsignalled_completes_only_if_it_fails),
+	KUNIT_CASE(submit_of_a_receive_says_what_came),
+	KUNIT_CASE(submit_stops_at_the_first_refusal),
+	KUNIT_CASE(submit_takes_what_is_asked_for_and_there),
+	KUNIT_CASE_PARAM(submit_refuses_a_wrong_tail, bad_tails_gen_params),
+	KUNIT_CASE(submit_numbers_wrap_at_2_to_the_32),
+	KUNIT_CASE(submit_needs_a_slot_for_the_completion),
+	KUNIT_CASE(submit_refused_by_the_queue_keeps_no_slot),
+	KUNIT_CASE(submit_needs_the_connections_own_ring),
+	KUNIT_CASE(submit_uses_the_region_until_it_is_over),
+	KUNIT_CASE(submit_refused_does_not_use_the_region),
+	KUNIT_CASE(submit_stays_within_the_region),
+	KUNIT_CASE(submit_writes_only_to_a_writable_region),
+	KUNIT_CASE(submit_does_not_wait_for_more_than_fits),
+	KUNIT_CASE(submit_says_how_many_are_unread),
+	{}
+};
+
+static struct kunit_suite submit_suite = {
+	.name = "kverbs_submit",
+	.init = submit_init,
+	.test_cases = submit_cases,
+};
+
+kunit_test_suite(submit_suite);

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* From operations to work requests whose entries name the pages themselves. */
+#include "fake_queue.h"
+#include "fake_region.h"
+#include "wr.h"
+
+#define PAGES	3
+
+/**
+ * struct poster - whoever posts
+ * @fake: the queue
+ * @pool: of the MRs, which none of these need
+ * @set: likewise
+ * @region: scattered pages, from 40 bytes into the first
+ */
+struct poster {
+	struct fake_queue *fake;
+	struct kverbs_mr_pool pool;
+	struct kverbs_local_set set;
+	struct fake_region *region;
+};
+
+static int wr_init(struct kunit *test)
+{
+	struct poster *poster = kunit_kzalloc(test, sizeof(*poster), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, poster);
+	poster->fake = fake_queue_up(test, 16, 4);
+	kverbs_mr_pool_init(&poster->pool);
+	poster->pool.pd = &poster->fake->hca->pd;
+	poster->pool.pages = FAKE_MR_PAGES;
+	kverbs_local_set_init(&poster->set, &poster->pool);
+	poster->set.stride = FAKE_MR_PAGES * PAGE_SIZE;
+	poster->region = fake_region_scattered(test, &poster->fake->hca->ib, 40, PAGES);
+	test->priv = poster;
+	return 0;
+}
+
+static void wr_exit(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+
+	if (!poster)
+		return;
+	KUNIT_EXPECT_EQ(test, 0, poster->fake->hca->nr_allocs);
+	kverbs_queue_close(&poster->fake->queue);
+	kverbs_queue_sweep(&poster->fake->queue);
+	kverbs_local_set_destroy(&poster->set);
+	kverbs_mr_pool_destroy(&poster->pool);
+}
+
+static struct fake_op *op_on(struct kunit *test, u8 opcode, u64 offset, u64 length)
+{
+	struct poster *poster = test->priv;
+	struct fake_op *op = fake_op_create(test, opcode, length);
+
+	op->req.offset = offset;
+	op->req.remote_addr = 0x8000;
+	op->req.rkey = 0x99;
+	if (length) {
+		op->req.region = &poster->region->region;
+		kverbs_region_use(op->req.region);
+	}
+	return op;
+}
+
+static int post(struct poster *poster, struct fake_op *op)
+{
+	return kverbs_wr_post(&poster->fake->queue, &poster->set, &op->req,
+			      &poster->fake->chain, false);
+}
+
+static const struct fake_wr *posted(struct kunit *test, struct fake_op *op)
+{
+	struct poster *poster = test->priv;
+
+	KUNIT_ASSERT_EQ(test, 0, post(poster, op));
+	KUNIT_ASSERT_EQ(test, 1, poster->fake->hca->nr_sends);
+	return &poster->fake->hca->sends[0];
+}
+
+static const struct opcode {
+	const char *what;
+	u8 opcode;
+	enum ib_wr_opcode expected;
+	u64 remote_addr;
+} opcodes[] = {
+	{ "SEND", KVERBS_OP_SEND, IB_WR_SEND, 0 },
+	{ "WRITE", KVERBS_OP_WRITE, IB_WR_RDMA_WRITE, 0x8000 },
+	{ "WRITE_IMM", KVERBS_OP_WRITE_IMM, IB_WR_RDMA_WRITE_WITH_IMM, 0x8000 },
+	{ "READ", KVERBS_OP_READ, IB_WR_RDMA_READ, 0x8000 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(opcodes, opcodes, what);
+
+static void wr_names_the_pages_themselves(struct kunit *test)
+{
+	const struct opcode *expected = test->param_value;
+	struct fake_op *op = op_on(test, expected->opcode, PAGE_SIZE - 50, 20);
+	const struct fake_wr *wr = posted(test, op);
+
+	KUNIT_EXPECT_EQ(test, expected->expected, wr->opcode);
+	KUNIT_EXPECT_EQ(test, expected->remote_addr, wr->remote_addr);
+	KUNIT_EXPECT_EQ(test, IB_SEND_SIGNALED, wr->send_flags);
+	KUNIT_ASSERT_EQ(test, 2, wr->num_sge);
+	KUNIT_EXPECT_EQ(test, fake_region_page(0) + PAGE_SIZE - 10, wr->sges[0].addr);
+	KUNIT_EXPECT_EQ(test, 10, wr->sges[0].length);
+	KUNIT_EXPECT_EQ(test, fake_region_page(1), wr->sges[1].addr);
+	KUNIT_EXPECT_EQ(test, 10, wr->sges[1].length);
+	KUNIT_EXPECT_EQ(test, FAKE_LKEY, wr->sges[0].lkey);
+	KUNIT_EXPECT_EQ(test, FAKE_LKEY, wr->sges[1].lkey);
+}
+
+static void wr_of_nothing_has_no_bytes(struct kunit *test)
+{
+	const struct opcode *expected = test->param_value;
+	const struct fake_wr *wr = posted(test, op_on(test, expected->opcode, 0, 0));
+	int i;
+
+	KUNIT_EXPECT_EQ(test, expected->expected, wr->opcode);
+	for (i = 0; i < wr->num_sge; i++)
+		KUNIT_EXPECT_EQ(test, 0, wr->sges[i].length);
+}
+
+/* There are devices that want an entry for every READ. */
+static void wr_of_a_read_has_an_entry(struct kunit *test)
+{
+	const struct fake_wr *wr = posted(test, op_on(test, KVERBS_OP_READ, 0, 0));
+
+	KUNIT_EXPECT_EQ(test, 1, wr->num_sge);
+}
+
+static void wr_carries_the_key(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, 0x99, posted(test, op_on(test, KVERBS_OP_READ, 0, 1))->rkey);
+}
+
+static void wr_carries_the_immediate_as_it_is(struct kunit *test)
+{
+	struct fake_op *op = op_on(test, KVERBS_OP_WRITE_IMM, 0, 1);
+
+	op->req.imm = 0x12345678;
+	KUNIT_EXPECT_EQ(test, 0x12345678, posted(test, op)->imm);
+}
+
+static void wr_is_fenced_if_asked_for(struct kunit *test)
+{
+	struct fake_op *op = op_on(test, KVERBS_OP_SEND, 0, 1);
+
+	op->req.fence = true;
+	KUNIT_EXPECT_EQ(test, IB_SEND_SIGNALED | IB_SEND_FENCE, posted(test, op)->send_flags);
+}
+
+static void wr_is_solicited_if_asked_for(struct kunit *test)
+{
+	struct fake_op *op = op_on(test, KVERBS_OP_SEND, 0, 1);
+
+	op->req.solicited = true;
+	KUNIT_EXPECT_EQ(test, IB_SEND_SIGNALED | IB_SEND_SOLICITED,
+			posted(test, op)->send_flags);
+}
+
+static void wr_without_a_region_may_not_have_a_length(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct fake_op *op = fake_op_create(test, KVERBS_OP_SEND, 0);
+
+	op->req.length = poster->fake->queue.max_msg + 1;
+	KUNIT_EXPECT_EQ(test, -EMSGSIZE, post(poster, op));
+	KUNIT_EXPECT_EQ(test, 0, poster->fake->hca->nr_sends);
+}
+
+static void wr_post_says_what_the_queue_says(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct fake_op *op = op_on(test, KVERBS_OP_SEND, 0, 1);
+
+	poster->fake->queue.sq_free = 0;
+	KUNIT_EXPECT_EQ(test, -EAGAIN, post(poster, op));
+	poster->fake->queue.sq_free = poster->fake->queue.sq_depth;
+	fake_hca_refuse(poster->fake->hca, 0, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, -ENOMEM, post(poster, op));
+	fake_hca_refuse(poster->fake->hca, UINT_MAX, 0);
+	kverbs_queue_close(&poster->fake->queue);
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, post(poster, op));
+}
+
+static struct fake_op *park(struct kunit *test, u64 offset, u64 length)
+{
+	struct poster *poster = test->priv;
+	struct fake_op *op = op_on(test, KVERBS_OP_RECV, offset, length);
+
+	KUNIT_ASSERT_EQ(test, 0, fake_queue_try_park(poster->fake, op));
+	return op;
+}
+
+static void wr_recv_names_the_pages_themselves(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct fake_op *op = park(test, 0, PAGES * PAGE_SIZE - 40);
+	const struct fake_wr *wr = &poster->fake->hca->recvs[0];
+
+	KUNIT_ASSERT_EQ(test, 0, kverbs_wr_recv(&poster->fake->queue, &poster->set,
+						&op->req));
+	KUNIT_ASSERT_EQ(test, 1, poster->fake->hca->nr_recvs);
+	KUNIT_ASSERT_EQ(test, PAGES, wr->num_sge);
+	KUNIT_EXPECT_EQ(test, fake_region_page(0) + 40, wr->sges[0].addr);
+	KUNIT_EXPECT_EQ(test, PAGE_SIZE - 40, wr->sges[0].length);
+	KUNIT_EXPECT_EQ(test, fake_region_page(2), wr->sges[2].addr);
+	KUNIT_EXPECT_EQ(test, FAKE_LKEY, wr->sges[2].lkey);
+}
+
+static void wr_recv_of_nothing_has_no_entries(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct fake_op *op = park(test, 0, 0);
+
+	KUNIT_ASSERT_EQ(test, 0, kverbs_wr_recv(&poster->fake->queue, &poster->set,
+						&op->req));
+	KUNIT_ASSERT_EQ(test, 1, poster->fake->hca->nr_recvs);
+	KUNIT_EXPECT_EQ(test, 0, poster->fake->hca->recvs[0].num_sge);
+}
+
+static void wr_recv_to_a_closed_queue_is_left_to_its_end(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct fake_op *op = park(test, 0, 1);
+
+	kverbs_queue_close(&poster->fake->queue);
+	KUNIT_EXPECT_EQ(test, -EAGAIN, kverbs_wr_recv(&poster->fake->queue, &poster->set,
+						      &op->req));
+	KUNIT_EXPECT_EQ(test, 0, op->done);
+}
+
+static struct kunit_case wr_cases[] = {
+	KUNIT_CASE_PARAM(wr_names_the_pages_themselves, opcodes_gen_params),
+	KUNIT_CASE_PARAM(wr_of_nothing_has_no_bytes, opcodes_gen_params),
+	KUNIT_CASE(wr_of_a_read_has_an_entry),
+	KUNIT_CASE(wr_carries_the_key),
+	KUNIT_CASE(wr_carries_the_immediate_as_it_is),
+	KUNIT_CASE(wr_is_fenced_if_asked_for),
+	KUNIT_CASE(wr_is_solicited_if_asked_for),
+	KUNIT_CASE(wr_without_a_region_may_not_have_a_length),
+	KUNIT_CASE(wr_post_says_what_the_queue_says),
+	KUNIT_CASE(wr_recv_names_the_pages_themselves),
+	KUNIT_CASE(wr_recv_of_nothing_has_no_entries),
+	KUNIT_CASE(wr_recv_to_a_closed_queue_is_left_to_its_end),
+	{}
+};
+
+static struct kunit_suite wr_suite = {
+	.name = "kverbs_wr",
+	.init = wr_init,
+	.exit = wr_exit,
+	.test_cases = wr_cases,
+};
+
+kunit_test_suite(wr_suite);
