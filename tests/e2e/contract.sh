@@ -1,0 +1,21 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# The contract of uapi/linux/kverbs.h, and above all what it refuses.
+set -u
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "$(readlink -f "$0")")/lib.sh"
+
+# The second program is there where the compiler can build 32-bit ones, and runs
+# where the kernel takes them.
+# shellcheck disable=SC2016 # for the guest's shell
+command='contract_test; status=$?
+if [[ $KVERBS_KERNEL != debug && -x $(type -P compat32_test) ]]; then
+	compat32_test || status=1
+fi
+exit $status'
+
+build
+for kernel in 6.12 6.1 debug; do
+	guest "$kernel" rxe -- "$command"
+done
+finish

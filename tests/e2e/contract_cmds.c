@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Arguments for every command. */
+#include <string.h>
+
+#include "contract_cmds.h"
+
+/* An id that no object has. */
+#define NOBODY	0x7ffffff0
+
+static char page[4096] __aligned(4096);
+static struct kverbs_port ports[8];
+static struct kverbs_gid gids[64];
+
+static void fill_nothing(const struct ring *ring, union any_cmd *cmd)
+{
+	(void)ring;
+	(void)cmd;
+}
+
+static void fill_device_query(const struct ring *ring, union any_cmd *cmd)
+{
+	(void)ring;
+	cmd->device_query.ports_len = ARRAY_SIZE(ports);
+	cmd->device_query.gids_len = ARRAY_SIZE(gids);
+	cmd->device_query.ports_uptr = (uintptr_t)ports;
+	cmd->device_query.gids_uptr = (uintptr_t)gids;
+}
+
+static void fill_ring_create(const struct ring *ring, union any_cmd *cmd)
+{
+	(void)ring;
+	cmd->ring_create.sq_entries = 4;
+	cmd->ring_create.cq_entries = 8;
+}
+
+static void fill_submit(const struct ring *ring, union any_cmd *cmd)
+{
+	cmd->submit.ring_id = ring->id;
+}
+
+static void fill_region_create(const struct ring *ring, union any_cmd *cmd)
+{
+	(void)ring;
+	cmd->region_create.addr = (uintptr_t)page;
+	cmd->region_create.length = sizeof(page);
+}
+
+static void fill_listen(const struct ring *ring, union any_cmd *cmd)
+{
+	cmd->listen.ring_id = ring->id;
+	cmd->listen.addr = addr_of("a", 0);
+}
+
+static void fill_connect(const struct ring *ring, union any_cmd *cmd)
+{
+	cmd->connect.ring_id = ring->id;
+	cmd->connect.dst = addr_of("a", 1);
+}
+
+static void fill_accept(const struct ring *ring, union any_cmd *cmd)
+{
+	(void)ring;
+	cmd->accept.conn_id = NOBODY;
+}
+
+static void fill_reject(const struct ring *ring, union any_cmd *cmd)
+{
+	(void)ring;
+	cmd->reject.conn_id = NOBODY;
+}
+
+static void fill_disconnect(const struct ring *ring, union any_cmd *cmd)
+{
+	(void)ring;
+	cmd->disconnect.conn_id = NOBODY;
+}
+
+static void fill_conn_query(const struct ring *ring, union any_cmd *cmd)
+{
+	(void)ring;
+	cmd->conn_query.conn_id = NOBODY;
+}
+
+static void fill_export(const struct ring *ring, union any_cmd *cmd)
+{
+	(void)ring;
+	cmd->export.conn_id = NOBODY;
+	cmd->export.access = KVERBS_REMOTE_READ;
+	cmd->export.length = 1;
+}
+
+static void fill_destroy(const struct ring *ring, union any_cmd *cmd)
+{
+	(void)ring;
+	cmd->destroy.id = NOBODY;
+}
+
+#define COMMAND(_name, _struct, _answer, _fill) {			\
+		.name = #_name,						\
+		.number = KVERBS_##_name,				\
+		.size = sizeof(struct _struct),				\
+		.answer = _answer,					\
+		.fill = _fill,						\
+	}
+
+const struct command commands[] = {
+	COMMAND(INFO, kverbs_cmd_info, 0, fill_nothing),
+	COMMAND(DEVICE_QUERY, kverbs_cmd_device_query, 0, fill_device_query),
+	COMMAND(RING_CREATE, kverbs_cmd_ring_create, 0, fill_ring_create),
+	COMMAND(SUBMIT, kverbs_cmd_submit, 0, fill_submit),
+	COMMAND(REGION_CREATE, kverbs_cmd_region_create, 0, fill_region_create),
+	COMMAND(LISTEN, kverbs_cmd_listen, 0, fill_listen),
+	COMMAND(CONNECT, kverbs_cmd_connect, 0, fill_connect),
+	COMMAND(ACCEPT, kverbs_cmd_accept, ENOENT, fill_accept),
+	COMMAND(REJECT, kverbs_cmd_reject, ENOENT, fill_reject),
+	COMMAND(DISCONNECT, kverbs_cmd_disconnect, ENOENT, fill_disconnect),
+	COMMAND(CONN_QUERY, kverbs_cmd_conn_query, ENOENT, fill_conn_query),
+	COMMAND(EXPORT, kverbs_cmd_export, ENOENT, fill_export),
+	COMMAND(DESTROY, kverbs_cmd_destroy, ENOENT, fill_destroy),
+};
+
+const size_t nr_commands = ARRAY_SIZE(commands);
+
+const struct command *command_by_number(unsigned long number)
+{
+	size_t i;
+
+	for (i = 0; i < nr_commands; i++)
+		if (commands[i].number == number)
+			return &commands[i];
+	return NULL;
+}
+
+void command_fill(const struct command *command, const struct ring *ring,
+		  union any_cmd *cmd)
+{
+	memset(cmd, 0, sizeof(*cmd));
+	cmd->size = command->size;
+	command->fill(ring, cmd);
+}

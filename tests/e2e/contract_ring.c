@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Rings: hostile indices, full rings, waiting. */
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "dev.h"
+
+static struct pair pair;
+
+static void set_cq_head(uint32_t head)
+{
+	__atomic_store_n(&pair.ring.user->cq_head, head, __ATOMIC_RELEASE);
+}
+
+static void set_sq_tail(uint32_t tail)
+{
+	__atomic_store_n(&pair.ring.user->sq_tail, tail, __ATOMIC_RELEASE);
+}
+
+static int put_recv(uint64_t user_data)
+{
+	struct kverbs_sqe sqe = sqe_recv(pair.server, 0, 0, 0);
+
+	sqe.user_data = user_data;
+	return ring_put(&pair.ring, &sqe);
+}
+
+/* Completes one receive, so that there is a completion to wait for. */
+static void send_nothing(void)
+{
+	struct kverbs_sqe sqe = sqe_send(pair.client, 0, 0, 0);
+
+	sqe.flags = 0;
+	CHECK_OK(ring_put(&pair.ring, &sqe));
+}
+
+TEST(an_sq_tail_too_far_ahead_gives_EINVAL_and_nothing_is_taken)
+{
+	struct kverbs_cmd_submit out;
+	uint32_t tail, far[] = { 257, 0x80000000, 0xffffffff };
+	size_t i;
+
+	pair_open(&pair);
+	tail = pair.ring.user->sq_tail;
+	for (i = 0; i < ARRAY_SIZE(far); i++) {
+		set_sq_tail(tail + far[i]);
+		CHECK_ERR(ring_submit(&pair.ring, 1, &out), EINVAL);
+		CHECK_EQ(pair.ring.kernel->sq_head, tail);
+	}
+	set_sq_tail(tail);
+	CHECK_OK(put_recv(1));
+}
+
+TEST(a_cq_head_out_of_range_costs_only_its_writer)
+{
+	uint32_t head, wrong[] = { 1, 0x1000, 0x80000000, 0xfffff000 };
+	size_t i;
+
+	pair_open(&pair);
+	head = pair.ring.user->cq_head;
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
+		set_cq_head(head + wrong[i]);
+		CHECK_ERR(put_recv(1), EAGAIN);
+		set_cq_head(head);
+		CHECK_OK(put_recv(i));
+	}
+	send_nothing();
+	CHECK_DONE(ring_work(&pair.ring, 0));
+}
+
+TEST(indices_go_round_their_end)
+{
+	unsigned int i;
+
+	pair_open_with(&pair, NULL, 16);
+	for (i = 0; i < 300; i++) {
+		CHECK_OK(put_recv(i));
+		send_nothing();
+		CHECK_DONE(ring_work(&pair.ring, i));
+	}
+	CHECK_EQ(pair.ring.kernel->sq_head, 600);
+}
+
+TEST(without_a_completion_slot_nothing_is_taken_and_nothing_is_lost)
+{
+	unsigned int taken = 0, i;
+
+	pair_open_with(&pair, NULL, 16);
+	while (!put_recv(taken))
+		taken++;
+	CHECK(taken > 8 && taken < 16);
+	CHECK_ERR(put_recv(taken), EAGAIN);
+	CHECK_OK(dev_disconnect(pair.fd, pair.server));
+	for (i = 0; i < taken; i++) {
+		struct kverbs_cqe cqe = ring_work(&pair.ring, i);
+
+		CHECK_EQ(cqe.result, -EIO);
+		CHECK_EQ(cqe.id, pair.server);
+	}
+	CHECK_EQ(ring_end_of(&pair.ring, pair.server).type, KVERBS_CQE_DISCONNECTED);
+	CHECK_EQ(ring_end_of(&pair.ring, pair.client).type, KVERBS_CQE_DISCONNECTED);
+}
+
+TEST(unread_completions_keep_their_slots)
+{
+	unsigned int taken = 0, i;
+
+	pair_open_with(&pair, NULL, 16);
+	for (i = 0; i < 4; i++)
+		CHECK_OK(put_recv(i));
+	for (i = 0; i < 4; i++)
+		send_nothing();
+	CHECK_OK(ring_wait(&pair.ring, 4, PATIENCE_MS));
+	CHECK_EQ(ring_unread(&pair.ring), 4);
+	while (!put_recv(100 + taken))
+		taken++;
+	CHECK(taken < 12);
+	for (i = 0; i < 4; i++)
+		CHECK_EQ(ring_next(&pair.ring).user_data, i);
+	CHECK_OK(put_recv(200));
+}
+
+TEST(CONNECT_and_LISTEN_without_slots_give_EAGAIN)
+{
+	struct kverbs_cmd_connect connect = { .size = sizeof(connect) };
+	struct kverbs_cmd_listen listen = { .size = sizeof(listen) };
+	static struct ring small;
+	int fd = dev_open();
+
+	ring_open(&small, fd, 1, 1);
+	connect.ring_id = small.id;
+	listen.ring_id = small.id;
+	connect.dst = addr_of("a", 1);
+	listen.addr = addr_of("a", 0);
+	CHECK_ERR(dev_cmd(fd, KVERBS_CONNECT, &connect), EAGAIN);
+	CHECK_OK(dev_cmd(fd, KVERBS_LISTEN, &listen));
+	CHECK_ERR(dev_cmd(fd, KVERBS_LISTEN, &listen), EAGAIN);
+	CHECK_OK(dev_destroy(fd, listen.out_id));
+	CHECK_OK(dev_destroy(fd, small.id));
+}
+
+TEST(poll_is_readable_while_a_completion_is_unread)
+{
+	struct pollfd poll_fd = { .events = POLLIN };
+
+	pair_open(&pair);
+	poll_fd.fd = pair.fd;
+	CHECK_EQ(poll(&poll_fd, 1, 0), 0);
+	CHECK_OK(put_recv(1));
+	send_nothing();
+	CHECK_EQ(poll(&poll_fd, 1, PATIENCE_MS), 1);
+	CHECK_EQ(poll_fd.revents, POLLIN);
+	CHECK_EQ(poll(&poll_fd, 1, 0), 1);
+	ring_next(&pair.ring);
+	CHECK_EQ(poll(&poll_fd, 1, 0), 0);
+}
+
+static int submit_until(uint32_t to_submit, uint32_t min_complete, uint64_t deadline_ns,
+			struct kverbs_cmd_submit *cmd)
+{
+	*cmd = (struct kverbs_cmd_submit){
+		.size = sizeof(*cmd),
+		.ring_id = pair.ring.id,
+		.to_submit = to_submit,
+		.min_complete = min_complete,
+		.deadline_ns = deadline_ns,
+	};
+	return dev_cmd(pair.fd, KVERBS_SUBMIT, cmd);
+}
+
+TEST(a_deadline_in_the_past_does_not_wait)
+{
+	struct kverbs_cmd_submit cmd;
+
+	pair_open(&pair);
+	CHECK_OK(submit_until(0, 1, 1, &cmd));
+	CHECK_EQ(cmd.out_ready, 0);
+}
+
+TEST(a_deadline_to_come_is_waited_for)
+{
+	struct kverbs_cmd_submit cmd;
+	long long start;
+
+	pair_open(&pair);
+	start = test_now_ms();
+	CHECK_OK(submit_until(0, 1, (start + 200) * 1000000ULL, &cmd));
+	CHECK(test_now_ms() >= start + 199);
+	CHECK_EQ(cmd.out_ready, 0);
+}
+
+TEST(the_largest_deadline_waits_for_a_completion)
+{
+	struct kverbs_cmd_submit cmd;
+
+	pair_open(&pair);
+	CHECK_OK(put_recv(1));
+	send_nothing();
+	CHECK_OK(submit_until(0, 1, UINT64_MAX, &cmd));
+	CHECK_EQ(cmd.out_ready, 1);
+}
+
+TEST(SUBMIT_takes_waits_and_says_how_many_are_ready)
+{
+	struct kverbs_cmd_submit cmd;
+	struct kverbs_sqe sqe;
+	int i;
+
+	pair_open(&pair);
+	for (i = 0; i < 3; i++) {
+		sqe = sqe_recv(pair.server, 0, 0, 0);
+		ring_push(&pair.ring, &sqe);
+	}
+	for (i = 0; i < 3; i++) {
+		sqe = sqe_send(pair.client, 0, 0, 0);
+		ring_push(&pair.ring, &sqe);
+	}
+	CHECK_OK(submit_until(6, 6, 0, &cmd));
+	CHECK_EQ(cmd.out_taken, 6);
+	CHECK_EQ(cmd.out_ready, 6);
+}
+
+static void on_alarm(int number)
+{
+	(void)number;
+}
+
+static void alarm_soon(void)
+{
+	struct sigaction action = { .sa_handler = on_alarm };
+	struct itimerval soon = { .it_value.tv_usec = 200000,
+				  .it_interval.tv_usec = 200000 };
+
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &soon, NULL);
+}
+
+TEST(a_signal_ends_the_wait_with_EINTR)
+{
+	struct kverbs_cmd_submit cmd;
+
+	pair_open(&pair);
+	alarm_soon();
+	CHECK_ERR(submit_until(0, 1, 0, &cmd), EINTR);
+}
+
+TEST(a_signal_ends_the_wait_with_0_if_entries_were_taken)
+{
+	struct kverbs_sqe sqe = { 0 };
+	struct kverbs_cmd_submit cmd;
+
+	pair_open(&pair);
+	sqe = sqe_recv(pair.server, 0, 0, 0);
+	ring_push(&pair.ring, &sqe);
+	alarm_soon();
+	CHECK_OK(submit_until(1, 1, 0, &cmd));
+	CHECK_EQ(cmd.out_taken, 1);
+	CHECK_EQ(cmd.out_ready, 0);
+}
+
+/* Runs in another thread until something makes it come back. */
+struct waiter {
+	pthread_t thread;
+	int tid;
+	int ret;
+	int (*wait)(void);
+};
+
+static int wait_in_submit(void)
+{
+	struct kverbs_cmd_submit cmd;
+
+	return submit_until(0, 1, 0, &cmd);
+}
+
+static int wait_in_poll(void)
+{
+	struct pollfd poll_fd = { .fd = pair.fd, .events = POLLIN };
+
+	return poll(&poll_fd, 1, PATIENCE_MS);
+}
+
+static void *waiter_run(void *arg)
+{
+	struct waiter *waiter = arg;
+
+	__atomic_store_n(&waiter->tid, gettid(), __ATOMIC_RELEASE);
+	waiter->ret = waiter->wait();
+	return NULL;
+}
+
+static bool sleeps(int tid)
+{
+	char path[64], line[128] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	file = fopen(path, "r");
+	if (file && !fgets(line, sizeof(line), file))
+		line[0] = 0;
+	if (file)
+		fclose(file);
+	return strstr(line, ") S ");
+}
+
+/* Returns when the thread sleeps. */
+static void waiter_start(struct waiter *waiter, int (*wait)(void))
+{
+	waiter->wait = wait;
+	CHECK_EQ(pthread_create(&waiter->thread, NULL, waiter_run, waiter), 0);
+	while (!sleeps(__atomic_load_n(&waiter->tid, __ATOMIC_ACQUIRE)))
+		sched_yield();
+}
+
+TEST(a_completion_wakes_who_waits_in_SUBMIT)
+{
+	struct waiter waiter = { 0 };
+
+	pair_open(&pair);
+	CHECK_OK(put_recv(1));
+	waiter_start(&waiter, wait_in_submit);
+	send_nothing();
+	pthread_join(waiter.thread, NULL);
+	CHECK_OK(waiter.ret);
+}
+
+TEST(a_completion_wakes_who_waits_in_poll)
+{
+	struct waiter waiter = { 0 };
+
+	pair_open(&pair);
+	CHECK_OK(put_recv(1));
+	waiter_start(&waiter, wait_in_poll);
+	send_nothing();
+	pthread_join(waiter.thread, NULL);
+	CHECK_EQ(waiter.ret, 1);
+}
+
+static void await_state(int pid, const char *state)
+{
+	long long end = test_now_ms() + PATIENCE_MS;
+
+	while (test_shell("grep -q 'State:.%s' /proc/%d/status", state, pid))
+		CHECK(test_now_ms() < end);
+}
+
+TEST(a_stop_and_a_continue_do_not_end_the_wait)
+{
+	struct kverbs_cmd_submit cmd;
+	int pid, status;
+
+	pair_open(&pair);
+	CHECK_OK(put_recv(1));
+	pid = fork();
+	if (!pid) {
+		CHECK_OK(submit_until(0, 1, 0, &cmd));
+		_exit(0);
+	}
+	await_state(pid, "S");
+	CHECK_EQ(kill(pid, SIGSTOP), 0);
+	await_state(pid, "T");
+	CHECK_EQ(kill(pid, SIGCONT), 0);
+	send_nothing();
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
+}
+
+TEST(DESTROY_of_a_ring_sends_who_waits_there_back_with_ENOENT)
+{
+	struct waiter waiter = { 0 };
+
+	pair = (struct pair){ .fd = dev_open() };
+	ring_open(&pair.ring, pair.fd, 8, 32);
+	waiter_start(&waiter, wait_in_submit);
+	CHECK_OK(dev_destroy(pair.fd, pair.ring.id));
+	pthread_join(waiter.thread, NULL);
+	CHECK_ERR(waiter.ret, ENOENT);
+}
+
+TEST(a_busy_ring_stays_usable_after_DESTROY_was_refused)
+{
+	pair_open(&pair);
+	CHECK_ERR(dev_destroy(pair.fd, pair.ring.id), EBUSY);
+	CHECK_OK(put_recv(1));
+	send_nothing();
+	CHECK_DONE(ring_work(&pair.ring, 1));
+}
+
+/* An entry may change after it was read, but not what was read of it. */
+static void *scribble(void *arg)
+{
+	struct kverbs_sqe *sqe = arg;
+	unsigned int i;
+
+	for (i = 0; i < 2000000; i++) {
+		__atomic_store_n(&sqe->length, i & 1 ? UINT64_MAX : 64, __ATOMIC_RELAXED);
+		__atomic_store_n(&sqe->region_id, i & 2 ? 0 : pair.ring.id + i % 3,
+				 __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+TEST(entries_that_change_while_they_are_read_do_no_harm)
+{
+	static char memory[4096];
+	struct kverbs_sqe sqe;
+	pthread_t thread;
+	int i, ret;
+
+	pair_open(&pair);
+	sqe = sqe_recv(pair.server, dev_region(pair.fd, memory, 64, 0), 0, 64);
+	ring_push(&pair.ring, &sqe);
+	CHECK_EQ(pthread_create(&thread, NULL, scribble, &pair.ring.sqes[0]), 0);
+	for (i = 0; i < 1000; i++) {
+		ret = ring_submit(&pair.ring, 1, NULL);
+		CHECK(!ret || ret == -EINVAL || ret == -ENOENT);
+		if (!ret && pair.ring.user->sq_tail % 256 == 1)
+			break;
+	}
+	pthread_join(thread, NULL);
+	CHECK_EQ(dev_query(pair.fd, pair.server).out_state, KVERBS_CONN_ESTABLISHED);
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The same through libkverbs: what it adds is tokens, splitting and waiting. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <kverbs.h>
+
+#include "data_buf.h"
+
+#define LARGE	(8 * MIB + 12345)
+
+/**
+ * struct link - a client's context and a server's, connected
+ * @client: the client's context
+ * @server: the server's
+ * @c: its connection
+ * @s: its connection
+ * @listener: the server's
+ */
+static struct link {
+	struct kverbs *client;
+	struct kverbs *server;
+	struct kverbs_conn *c;
+	struct kverbs_conn *s;
+	struct kverbs_listener *listener;
+} both;
+
+static void *serve(void *arg)
+{
+	struct link *l = arg;
+
+	CHECK_OK(kverbs_next_request(l->listener, PATIENCE_MS, &l->s));
+	CHECK_OK(kverbs_accept(l->s, NULL));
+	return NULL;
+}
+
+static void link_open(struct link *l)
+{
+	pthread_t thread;
+	char port[8];
+
+	CHECK_OK(kverbs_open(&l->client, NULL));
+	CHECK_OK(kverbs_open(&l->server, NULL));
+	CHECK_OK(kverbs_listen(l->server, "a", "0", 0, &l->listener));
+	snprintf(port, sizeof(port), "%u", kverbs_listener_port(l->listener));
+	CHECK_EQ(pthread_create(&thread, NULL, serve, l), 0);
+	CHECK_OK(kverbs_connect(l->client, "a", port, NULL, &l->c));
+	pthread_join(thread, NULL);
+}
+
+static void link_close(struct link *l)
+{
+	kverbs_close(l->client);
+	kverbs_close(l->server);
+}
+
+static struct kverbs_buf *new_buf(struct kverbs *kv, size_t size, unsigned int seed)
+{
+	struct kverbs_buf *buf;
+	unsigned char *bytes;
+	size_t i;
+
+	CHECK_OK(kverbs_buf_alloc(kv, size, &buf));
+	bytes = kverbs_buf_addr(buf);
+	for (i = 0; i < size; i++)
+		bytes[i] = i * 31 + (i >> 12) + seed;
+	return buf;
+}
+
+static bool same(struct kverbs_buf *a, size_t a_offset, struct kverbs_buf *b,
+		 size_t b_offset, size_t length)
+{
+	return !memcmp((char *)kverbs_buf_addr(a) + a_offset,
+		       (char *)kverbs_buf_addr(b) + b_offset, length);
+}
+
+/* As a peer gets it. */
+static struct kverbs_token travelled(const struct kverbs_token *token)
+{
+	size_t size = kverbs_token_packed_size(token);
+	struct kverbs_token there;
+	char *packed = malloc(size);
+
+	CHECK_EQ(kverbs_token_pack(token, packed, size), size);
+	CHECK_EQ(kverbs_token_unpack(&there, packed, size), size);
+	free(packed);
+	return there;
+}
+
+static void await_end(struct kverbs *kv, struct kverbs_conn *conn)
+{
+	long long end = test_now_ms() + PATIENCE_MS;
+
+	while (!kverbs_conn_error(conn)) {
+		CHECK(test_now_ms() < end);
+		CHECK(kverbs_process(kv, 1000) >= 0);
+	}
+}
+
+TEST(libkverbs_sends_and_receives)
+{
+	struct kverbs_req send = { 0 }, recv = { 0 };
+	struct kverbs_buf *from, *to;
+
+	link_open(&both);
+	from = new_buf(both.client, 2 * PAGE, 1);
+	to = new_buf(both.server, 2 * PAGE, 100);
+	CHECK_OK(kverbs_recv(both.s, to, 3, PAGE, &recv));
+	CHECK_OK(kverbs_send(both.c, from, 5, PAGE, &send));
+	CHECK_OK(kverbs_wait(&send, PATIENCE_MS));
+	CHECK_OK(kverbs_wait(&recv, PATIENCE_MS));
+	CHECK_EQ(recv.byte_len, PAGE);
+	CHECK(same(to, 3, from, 5, PAGE));
+	link_close(&both);
+}
+
+TEST(libkverbs_writes_and_reads_across_segments)
+{
+	struct kverbs_buf *from, *remote, *back;
+	struct kverbs_token token, there;
+	struct kverbs_req req = { 0 };
+
+	link_open(&both);
+	from = new_buf(both.client, LARGE, 1);
+	back = new_buf(both.client, LARGE, 2);
+	remote = new_buf(both.server, LARGE + 2, 3);
+	CHECK_OK(kverbs_export(both.s, remote, 1, LARGE,
+			       KVERBS_REMOTE_READ | KVERBS_REMOTE_WRITE, &token));
+	CHECK(token.nr_segs > 1);
+	there = travelled(&token);
+	CHECK_OK(kverbs_write(both.c, from, 0, LARGE, &there, 0, &req));
+	CHECK_OK(kverbs_wait(&req, PATIENCE_MS));
+	CHECK_EQ(req.byte_len, LARGE);
+	CHECK_OK(kverbs_read(both.c, back, 0, LARGE, &there, 0, &req));
+	CHECK_OK(kverbs_wait(&req, PATIENCE_MS));
+	CHECK(same(remote, 1, from, 0, LARGE));
+	CHECK(same(back, 0, from, 0, LARGE));
+	CHECK_EQ(((unsigned char *)kverbs_buf_addr(remote))[0], 3);
+	link_close(&both);
+}
+
+TEST(libkverbs_refuses_what_a_token_does_not_cover)
+{
+	struct kverbs_buf *from, *remote;
+	struct kverbs_token token, there;
+	struct kverbs_req req = { 0 };
+
+	link_open(&both);
+	from = new_buf(both.client, PAGE, 1);
+	remote = new_buf(both.server, PAGE, 3);
+	CHECK_OK(kverbs_export(both.s, remote, 0, 100, KVERBS_REMOTE_READ, &token));
+	there = travelled(&token);
+	CHECK_ERR(kverbs_write(both.c, from, 0, 10, &there, 0, &req), EACCES);
+	CHECK_ERR(kverbs_read(both.c, from, 0, 101, &there, 0, &req), ERANGE);
+	CHECK_ERR(kverbs_read(both.c, from, 0, 10, &there, 91, &req), ERANGE);
+	CHECK_ERR(kverbs_read(both.c, from, PAGE, 1, &there, 0, &req), EINVAL);
+	CHECK_OK(kverbs_read(both.c, from, 0, 10, &there, 90, &req));
+	CHECK_OK(kverbs_wait(&req, PATIENCE_MS));
+	link_close(&both);
+}
+
+TEST(libkverbs_takes_an_export_back)
+{
+	struct kverbs_buf *from, *remote;
+	struct kverbs_token token, there;
+	struct kverbs_req req = { 0 };
+
+	link_open(&both);
+	from = new_buf(both.client, PAGE, 1);
+	remote = new_buf(both.server, PAGE, 3);
+	CHECK_OK(kverbs_export(both.s, remote, 0, PAGE, KVERBS_REMOTE_READ, &token));
+	there = travelled(&token);
+	CHECK_ERR(kverbs_buf_free(remote), EBUSY);
+	CHECK_OK(kverbs_unexport(both.s, &token));
+	CHECK_OK(kverbs_buf_free(remote));
+	CHECK_OK(kverbs_read(both.c, from, 0, 10, &there, 0, &req));
+	CHECK_ERR(kverbs_wait(&req, PATIENCE_MS), EIO);
+	await_end(both.client, both.c);
+	link_close(&both);
+}
+
+TEST(libkverbs_writes_with_immediate_data)
+{
+	struct kverbs_req recv = { 0 }, req = { 0 };
+	struct kverbs_buf *from, *remote;
+	struct kverbs_token token, there;
+
+	link_open(&both);
+	from = new_buf(both.client, LARGE, 1);
+	remote = new_buf(both.server, LARGE, 3);
+	CHECK_OK(kverbs_export(both.s, remote, 0, LARGE, KVERBS_REMOTE_WRITE, &token));
+	there = travelled(&token);
+	CHECK_OK(kverbs_recv(both.s, NULL, 0, 0, &recv));
+	if (dev_is_iwarp()) {
+		CHECK_ERR(kverbs_write_imm(both.c, from, 0, 8, &there, 0, 7, &req),
+			  EOPNOTSUPP);
+		link_close(&both);
+		return;
+	}
+	CHECK_OK(kverbs_write_imm(both.c, from, 0, LARGE, &there, 0, 7, &req));
+	CHECK_OK(kverbs_wait(&req, PATIENCE_MS));
+	CHECK_OK(kverbs_wait(&recv, PATIENCE_MS));
+	CHECK_EQ(recv.imm, 7);
+	CHECK(recv.flags & KVERBS_CQE_F_IMM);
+	CHECK(same(remote, 0, from, 0, LARGE));
+	link_close(&both);
+}
+
+TEST(libkverbs_says_why_nobody_is_there)
+{
+	struct kverbs_conn *conn;
+	struct kverbs *kv;
+
+	CHECK_OK(kverbs_open(&kv, NULL));
+	CHECK_ERR(kverbs_connect(kv, "a", "9", NULL, &conn), ECONNREFUSED);
+	CHECK_ERR(kverbs_connect(kv, "no.such.host.invalid", "9", NULL, &conn), ENXIO);
+	kverbs_close(kv);
+}
+
+TEST(libkverbs_frees_a_connection_with_requests_in_flight)
+{
+	struct kverbs_req recvs[20] = { 0 };
+	struct kverbs_buf *to;
+	unsigned int i;
+
+	link_open(&both);
+	to = new_buf(both.server, PAGE, 1);
+	for (i = 0; i < ARRAY_SIZE(recvs); i++)
+		CHECK_OK(kverbs_recv(both.s, to, 0, PAGE, &recvs[i]));
+	kverbs_conn_free(both.s);
+	for (i = 0; i < ARRAY_SIZE(recvs); i++) {
+		CHECK(kverbs_complete(&recvs[i]));
+		CHECK(recvs[i].result == -ECANCELED || recvs[i].result == -EIO);
+	}
+	CHECK_OK(kverbs_buf_free(to));
+	link_close(&both);
+}

@@ -1,0 +1,98 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# For test scripts that run in a guest: TAP lines, and processes with a voice.
+
+# shellcheck disable=SC2034 # for those who read this in
+
+CHECKS=0
+FAILED=0
+declare -A SERVER_FD SERVER_PID
+
+# check NAME COMMAND...: a test line for whether it succeeds
+check() {
+	local name=$1 out
+	shift
+
+	CHECKS=$((CHECKS + 1))
+	if out=$("$@" 2>&1); then
+		echo "ok $CHECKS - $name"
+	else
+		echo "not ok $CHECKS - $name # $* gives $?"
+		# shellcheck disable=SC2001 # each line
+		sed 's/^/#   /' <<<"$out"
+		FAILED=1
+	fi
+}
+
+# status WANTED COMMAND...: whether it ends with that status
+status() {
+	local wanted=$1 got
+	shift
+
+	"$@"
+	got=$?
+	[[ $got -eq $wanted ]] || { echo "status $got, not $wanted"; return 1; }
+}
+
+# says PATTERN COMMAND...: whether it succeeds or not, it says that
+says() {
+	local pattern=$1 out
+	shift
+
+	out=$("$@" 2>&1)
+	echo "$out"
+	grep -q -E -e "$pattern" <<<"$out"
+}
+
+# server NAME OPTION...: start one in the background and wait until it listens; what
+# it says can be read from descriptor SERVER_FD[NAME], its process is SERVER_PID[NAME]
+server() {
+	local name=$1 fd line
+	shift
+
+	exec {fd}< <(exec kverbs serve -v "$@" 2>&1)
+	SERVER_FD[$name]=$fd
+	SERVER_PID[$name]=$!
+	while read -r -t 60 line <&"$fd"; do
+		[[ $line != listening* ]] || return 0
+	done
+	echo "Bail out! the server does not listen: $line"
+	exit 1
+}
+
+# await FD PATTERN: read until a line has it
+await() {
+	local line
+
+	while read -r -t 60 line <&"$1"; do
+		[[ ! $line =~ $2 ]] || return 0
+	done
+	return 1
+}
+
+# await_percent FD PERCENT: read a progress bar until it is as far as that
+await_percent() {
+	local line
+
+	while IFS= read -r -t 60 -d $'\r' line <&"$1"; do
+		if [[ $line =~ ([0-9]+)% && ${BASH_REMATCH[1]} -ge $2 ]]; then
+			return 0
+		fi
+	done
+	return 1
+}
+
+# Files of sizes at which something changes, in the current directory
+make_sizes() {
+	local size
+
+	for size in 0 1 4095 4096 4097 65535 65536 65537 1048575 1048577 \
+		    2097151 2097152 2097153 16777217; do
+		head -c "$size" /dev/urandom >"size $size"
+	done
+}
+
+finish() {
+	echo "1..$CHECKS"
+	exit "$FAILED"
+}

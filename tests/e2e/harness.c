@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Runs tests one after the other, in processes of their own. */
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "harness.h"
+
+#define EXIT_SKIP	4
+/* Light tests that share a process, so that forking is not most of their cost. */
+#define BATCH		32
+#define TEST_SECONDS	100
+
+struct test {
+	char *name;
+	test_fn run;
+	const void *arg;
+	bool light;
+};
+
+static struct test *tests;
+/* The test that runs now; shared, to know at which one a batch has failed. */
+static size_t *current;
+static size_t nr_tests;
+static test_fn after_each;
+static void (*groups[32])(void);
+static size_t nr_groups;
+
+/**
+ * test_add() - add a test to the list
+ * @name: its rule; underscores are printed as blanks
+ * @run: what it does
+ * @arg: passed to @run
+ */
+void test_add(const char *name, test_fn run, const void *arg)
+{
+	char *copy = strdup(name);
+	char *c;
+
+	tests = realloc(tests, (nr_tests + 1) * sizeof(*tests));
+	if (!tests || !copy)
+		abort();
+	for (c = copy; *c; c++)
+		if (*c == '_' && !strchr(name, ' '))
+			*c = ' ';
+	tests[nr_tests++] = (struct test){ .name = copy, .run = run, .arg = arg };
+}
+
+/**
+ * test_add_light() - add a test that may share its process with others
+ * @name: its rule
+ * @run: what it does; what it leaves open must not matter to the next
+ * @arg: passed to @run
+ */
+void test_add_light(const char *name, test_fn run, const void *arg)
+{
+	test_add(name, run, arg);
+	tests[nr_tests - 1].light = true;
+}
+
+void test_group(void (*add)(void))
+{
+	if (nr_groups == ARRAY_SIZE(groups))
+		abort();
+	groups[nr_groups++] = add;
+}
+
+void test_after_each(test_fn run)
+{
+	after_each = run;
+}
+
+static void say(const char *format, va_list args)
+{
+	char line[1024];
+
+	vsnprintf(line, sizeof(line), format, args);
+	printf("# %s\n", line);
+	fflush(stdout);
+}
+
+void test_note(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(format, args);
+	va_end(args);
+}
+
+/* _exit: a failed check in a forked child must not run the parent's handlers. */
+void test_fail(const char *file, int line, const char *format, ...)
+{
+	va_list args;
+
+	test_note("%s:%d: failed", file, line);
+	va_start(args, format);
+	say(format, args);
+	va_end(args);
+	_exit(EXIT_FAILURE);
+}
+
+void test_skip(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(format, args);
+	va_end(args);
+	_exit(EXIT_SKIP);
+}
+
+const char *test_errno(int err)
+{
+	static char text[4][32];
+	static unsigned int next;
+	const char *name = strerrorname_np(err < 0 ? -err : err);
+	char *out = text[next++ % 4];
+
+	if (!err)
+		return "0";
+	snprintf(out, sizeof(text[0]), "%s%s", err < 0 ? "-" : "+", name ? name : "?");
+	return out;
+}
+
+long long test_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
+/**
+ * test_shell() - run a shell command
+ * @format: the command
+ *
+ * Return: its exit status.
+ */
+int test_shell(const char *format, ...)
+{
+	char command[1024];
+	va_list args;
+	int status;
+
+	va_start(args, format);
+	vsnprintf(command, sizeof(command), format, args);
+	va_end(args);
+	status = system(command);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/**
+ * test_status_kb() - a field of /proc/PID/status, such as VmPin
+ * @pid: the process, 0: this one
+ * @field: the field
+ *
+ * Return: KiB.
+ */
+long test_status_kb(int pid, const char *field)
+{
+	char path[64], line[256];
+	size_t len = strlen(field);
+	long value = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid ? pid : (int)getpid());
+	file = fopen(path, "r");
+	CHECK(file);
+	while (fgets(line, sizeof(line), file))
+		if (!strncmp(line, field, len) && line[len] == ':')
+			value = strtol(line + len + 1, NULL, 10);
+	fclose(file);
+	CHECK(value >= 0);
+	return value;
+}
+
+static const char stack_script[] =
+	"exec 2>/dev/null; for pid in %d $(cat /proc/%d/task/*/children); do\n"
+	"	grep -H . /proc/$pid/task/*/stack | sed 's/^/# /'\n"
+	"done\n";
+
+static void show_stacks(int pid)
+{
+	test_shell(stack_script, pid, pid);
+}
+
+/* Everything that the test has started is dead when this returns. */
+static void reap_all(int pid)
+{
+	kill(-pid, SIGKILL);
+	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+		;
+}
+
+static bool ends_in_time(int pid)
+{
+	int pidfd = syscall(SYS_pidfd_open, pid, 0);
+	struct pollfd wait = { .fd = pidfd, .events = POLLIN };
+	bool ended = poll(&wait, 1, TEST_SECONDS * 1000) > 0;
+
+	close(pidfd);
+	if (!ended)
+		show_stacks(pid);
+	return ended;
+}
+
+static int run_in_child(test_fn run, const void *arg)
+{
+	int status = 0;
+	int pid = fork();
+
+	if (!pid) {
+		setpgid(0, 0);
+		run(arg);
+		fflush(stdout);
+		_exit(EXIT_SUCCESS);
+	}
+	setpgid(pid, pid);
+	if (ends_in_time(pid))
+		waitpid(pid, &status, 0);
+	else
+		status = SIGALRM;
+	reap_all(pid);
+	if (WIFSIGNALED(status))
+		test_note("ended by %s", strsignal(WTERMSIG(status)));
+	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE;
+}
+
+static bool report(size_t n, int status)
+{
+	bool ok = status == EXIT_SUCCESS || status == EXIT_SKIP;
+
+	printf("%sok %zu - %s%s\n", ok ? "" : "not ", n + 1, tests[n].name,
+	       status == EXIT_SKIP ? " # SKIP" : "");
+	fflush(stdout);
+	return ok;
+}
+
+static size_t batch_end(size_t first)
+{
+	size_t end = first + 1;
+
+	if (!tests[first].light || after_each)
+		return end;
+	while (end < nr_tests && tests[end].light && end - first < BATCH)
+		end++;
+	return end;
+}
+
+/* All but the last report themselves; a failure ends the process, and so the batch. */
+static void run_batch(const void *arg)
+{
+	size_t end = batch_end(*current);
+
+	(void)arg;
+	for (;;) {
+		tests[*current].run(tests[*current].arg);
+		if (*current + 1 == end)
+			return;
+		report(*current, EXIT_SUCCESS);
+		++*current;
+	}
+}
+
+/* From *current on; *current is the next one after. False if one has failed. */
+static bool run_some(void)
+{
+	int status = run_in_child(run_batch, NULL);
+
+	if (after_each && run_in_child(after_each, NULL) != EXIT_SUCCESS)
+		status = EXIT_FAILURE;
+	return report((*current)++, status);
+}
+
+static bool wanted(const struct test *test, int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < argc; i++)
+		if (strstr(test->name, argv[i]))
+			return true;
+	return argc == 1;
+}
+
+static void drop_unwanted(int argc, char **argv)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < nr_tests; i++)
+		if (wanted(&tests[i], argc, argv))
+			tests[kept++] = tests[i];
+	nr_tests = kept;
+}
+
+/* Arguments: words, of which a test's name must contain one to be run. */
+int main(int argc, char **argv)
+{
+	size_t i, failed = 0;
+
+	current = mmap(NULL, sizeof(*current), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (current == MAP_FAILED)
+		return EXIT_FAILURE;
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	for (i = 0; i < nr_groups; i++)
+		groups[i]();
+	drop_unwanted(argc, argv);
+	printf("KTAP version 1\n1..%zu\n", nr_tests);
+	fflush(stdout);
+	while (*current < nr_tests)
+		failed += !run_some();
+	printf("# %zu of %zu failed\n", failed, nr_tests);
+	return failed || !nr_tests ? EXIT_FAILURE : EXIT_SUCCESS;
+}

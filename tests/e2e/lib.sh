@@ -1,0 +1,41 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# For scripts that run test programs in guests.
+#
+# KVERBS_KERNELS="6.12 6.1 debug" and KVERBS_PROVIDERS="rxe siw" choose guests
+# among those that a script would use.
+
+TOP=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.." && pwd -P)
+RESULT=0
+
+build() {
+	make --no-print-directory -s -C "$TOP/tests/e2e" || exit 1
+}
+
+# Whether the developer wants guests with kernel $1 and provider $2.
+wanted() {
+	[[ " ${KVERBS_KERNELS-$1} " = *" $1 "* && " ${KVERBS_PROVIDERS-$2} " = *" $2 "* ]]
+}
+
+# guest KERNEL PROVIDER [VM-OPTION...] -- COMMAND...: run it if it is wanted.
+# Test lines are marked with what they ran on; one more says how the guest ended.
+guest() {
+	local kernel=$1 provider=$2 status
+	shift 2
+
+	wanted "$kernel" "$provider" || return 0
+	"$TOP/scripts/vm" --kernel "$kernel" --provider "$provider" --timeout 1500 "$@" |
+		sed -u -E "s/^((not )?ok [0-9]+ - )/\1$kernel $provider: /"
+	status=${PIPESTATUS[0]}
+	if [[ $status -eq 0 ]]; then
+		echo "ok 0 - $kernel $provider: the guest ends well"
+	else
+		echo "not ok 0 - $kernel $provider: the guest ends well # status $status"
+		RESULT=1
+	fi
+}
+
+# End the script with what all guests together said.
+finish() {
+	exit "$RESULT"
+}

@@ -1,0 +1,12 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# kverbs dev and kverbs ping between hosts.
+set -u
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "$(readlink -f "$0")")/lib.sh"
+
+for provider in rxe siw; do
+	guest 6.12 "$provider" --hosts 2 --server 'exec kverbs serve' \
+		--server-ready 'kverbs ping -q -c 1 a' -- "$TOP/tests/e2e/guest/ping"
+done
+finish

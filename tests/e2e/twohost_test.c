@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* On host b: the peer on host a goes, or the wire does. */
+#include <string.h>
+
+#include "dev.h"
+
+#define PORT		7000
+#define WC_RETRY_EXC	12
+
+static char memory[4096] __aligned(4096);
+static struct ring ring;
+static uint32_t conn, region;
+
+/* Between two lives of the server nobody listens. */
+static void connect_to_a(const struct kverbs_conn_param *param)
+{
+	struct kverbs_cmd_connect cmd = { .size = sizeof(cmd), .dst = addr_of("a", PORT),
+					  .param = *param };
+	long long end = test_now_ms() + PATIENCE_MS;
+	struct kverbs_cqe cqe;
+
+	ring_open(&ring, dev_open(), 64, 256);
+	region = dev_region(ring.fd, memory, sizeof(memory), 0);
+	cmd.ring_id = ring.id;
+	do {
+		CHECK(test_now_ms() < end);
+		CHECK_OK(dev_cmd(ring.fd, KVERBS_CONNECT, &cmd));
+		cqe = ring_next(&ring);
+	} while (cqe.result == -ECONNREFUSED);
+	CHECK_EQ(cqe.type, KVERBS_CQE_ESTABLISHED);
+	conn = cmd.out_id;
+}
+
+static void post_recvs(void)
+{
+	struct kverbs_sqe sqe = sqe_recv(conn, region, 1024, 64);
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		sqe.user_data = i;
+		CHECK_OK(ring_put(&ring, &sqe));
+	}
+}
+
+static void expect_flushed(void)
+{
+	int i;
+
+	for (i = 0; i < 20; i++)
+		CHECK_EQ(ring_work(&ring, i).result, -EIO);
+}
+
+TEST(a_peer_killed_on_another_host_ends_the_connection)
+{
+	struct kverbs_conn_param param = { 0 };
+	struct kverbs_cqe cqe;
+	struct kverbs_sqe sqe;
+
+	connect_to_a(&param);
+	post_recvs();
+	strcpy(memory, "die");
+	sqe = sqe_send(conn, region, 0, 64);
+	sqe.flags = 0;
+	CHECK_OK(ring_put(&ring, &sqe));
+	cqe = ring_end_of(&ring, conn);
+	CHECK_EQ(cqe.type, KVERBS_CQE_DISCONNECTED);
+	CHECK_EQ(cqe.result, -ECONNRESET);
+	expect_flushed();
+	CHECK_OK(dev_destroy(ring.fd, conn));
+	CHECK_OK(dev_destroy(ring.fd, region));
+}
+
+TEST(messages_to_another_host_arrive)
+{
+	struct kverbs_conn_param param = { 0 };
+	int i;
+
+	connect_to_a(&param);
+	for (i = 0; i < 8; i++)
+		CHECK_DONE(ring_do(&ring, sqe_send(conn, region, 0, 64)));
+	CHECK_EQ(ring_end_of(&ring, conn).result, -ECONNRESET);
+}
+
+static const char cut_script[] =
+	"wire=$(ip -o addr | awk '/192.0.2.2/ { print $2 }')\n"
+	"tc qdisc add dev $wire root netem loss 100%\n";
+
+/* The last test: the wire is not mended. */
+TEST(a_wire_that_is_cut_ends_the_connection_with_ETIMEDOUT)
+{
+	struct kverbs_conn_param param = {
+		.valid = KVERBS_PARAM_RETRY | KVERBS_PARAM_ACK_TIMEOUT,
+		.retry = 2,
+		.ack_timeout = 14,
+	};
+	struct kverbs_cqe cqe;
+
+	connect_to_a(&param);
+	CHECK(!test_shell("%s", cut_script));
+	cqe = ring_do(&ring, sqe_send(conn, region, 0, 64));
+	CHECK_EQ(cqe.result, -EIO);
+	CHECK_EQ(cqe.wc_status, WC_RETRY_EXC);
+	cqe = ring_end_of(&ring, conn);
+	CHECK_EQ(cqe.type, KVERBS_CQE_DISCONNECTED);
+	CHECK_EQ(cqe.result, -ETIMEDOUT);
+}
