@@ -72,6 +72,22 @@ static int post_control(struct kverbs_queue *queue, struct ib_send_wr *first)
 }
 
 /**
+ * kverbs_queue_abort_control() - let go whoever waits for a chain
+ * @queue: the queue, closed and drained, so no chain follows
+ *
+ * siw may not flush a chain before the queue pair is destroyed.
+ */
+void kverbs_queue_abort_control(struct kverbs_queue *queue)
+{
+	struct kverbs_control *control = &queue->control;
+
+	if (completion_done(&control->done))
+		return;
+	control->status = IB_WC_WR_FLUSH_ERR;
+	complete_all(&control->done);
+}
+
+/**
  * kverbs_queue_control() - post a chain and wait for it
  * @queue: the queue; the caller excludes others
  * @first: first of at most KVERBS_CONTROL_WRS linked requests

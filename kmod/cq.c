@@ -69,6 +69,20 @@ out_unlock:
 }
 
 /**
+ * kverbs_cq_flush() - see to all that is in a queue
+ * @cq: the queue
+ *
+ * A pass takes all that is there when it begins.
+ *
+ * Context: process, may sleep; not from a completion handler.
+ */
+void kverbs_cq_flush(struct kverbs_cq *cq)
+{
+	queue_work(cq->ib->comp_wq, &cq->ib->work);
+	flush_work(&cq->ib->work);
+}
+
+/**
  * kverbs_cq_put() - give promised completions back
  * @set: the set
  * @cq: from kverbs_cq_get()

@@ -37,6 +37,7 @@ struct kverbs_cq_set {
 void kverbs_cq_set_init(struct kverbs_cq_set *set);
 struct kverbs_cq *kverbs_cq_get(struct kverbs_cq_set *set, struct ib_device *ib,
 				unsigned int nr);
+void kverbs_cq_flush(struct kverbs_cq *cq);
 void kverbs_cq_put(struct kverbs_cq_set *set, struct kverbs_cq *cq, unsigned int nr);
 
 #endif /* KVERBS_CQ_H */

@@ -122,6 +122,10 @@ static bool is_inbound(const struct kverbs_req *req)
 	return is_recv(req) || req->opcode == KVERBS_OP_READ;
 }
 
+/*
+ * What failed ends its connection, and is finished when the queue pair is gone: siw
+ * may complete a READ twice when it flushes.
+ */
 static void note_failure(struct kverbs_req *req, enum ib_wc_status status)
 {
 	if (req->result)
@@ -181,8 +185,9 @@ static void req_last(struct ib_cq *cq, struct ib_wc *wc)
 
 	if (wc->status != IB_WC_SUCCESS)
 		note_failure(req, wc->status);
-	else if (!req->result)
-		req->byte_len = req->length;
+	if (req->result)
+		return;
+	req->byte_len = req->length;
 	finish(req);
 }
 
@@ -192,15 +197,15 @@ static void recv_last(struct ib_cq *cq, struct ib_wc *wc)
 
 	if (wc->status != IB_WC_SUCCESS) {
 		note_failure(req, wc->status);
-	} else {
-		req->byte_len = wc->byte_len;
-		if (wc->wc_flags & IB_WC_WITH_IMM) {
-			req->flags |= KVERBS_CQE_F_IMM;
-			req->imm = (__force u32)wc->ex.imm_data;
-		}
-		if (wc->opcode == IB_WC_RECV_RDMA_WITH_IMM)
-			req->flags |= KVERBS_CQE_F_WRITE;
+		return;
 	}
+	req->byte_len = wc->byte_len;
+	if (wc->wc_flags & IB_WC_WITH_IMM) {
+		req->flags |= KVERBS_CQE_F_IMM;
+		req->imm = (__force u32)wc->ex.imm_data;
+	}
+	if (wc->opcode == IB_WC_RECV_RDMA_WITH_IMM)
+		req->flags |= KVERBS_CQE_F_WRITE;
 	finish(req);
 }
 
@@ -524,9 +529,10 @@ static bool sweep_first(struct kverbs_queue *queue, struct list_head *list)
 
 /**
  * kverbs_queue_sweep() - end all operations that are left
- * @queue: the queue, closed and drained, or without a queue pair
+ * @queue: the queue, closed, its queue pair gone
  *
- * Left are parked receives, and what a queue pair took only in part.
+ * Left are parked receives, what failed, what a queue pair took only in part, and
+ * what siw does not flush.
  */
 void kverbs_queue_sweep(struct kverbs_queue *queue)
 {

@@ -204,6 +204,7 @@ void kverbs_queue_fail_parked(struct kverbs_queue *queue, struct kverbs_req *req
 
 /* control.c */
 void kverbs_control_init(struct kverbs_control *control);
+void kverbs_queue_abort_control(struct kverbs_queue *queue);
 int kverbs_queue_control(struct kverbs_queue *queue, struct ib_send_wr *first,
 			 struct ib_send_wr *last);
 

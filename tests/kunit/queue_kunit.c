@@ -118,16 +118,48 @@ static void queue_ends_an_operation_with_its_last_request(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake->broken);
 }
 
+/* As at the end of a connection, when its queue pair is gone. */
+static void end_connection(struct fake_queue *fake)
+{
+	kverbs_queue_close(&fake->queue);
+	kverbs_queue_sweep(&fake->queue);
+}
+
 static void queue_tells_its_owner_of_a_failure(struct kunit *test)
 {
 	struct fake_queue *fake = fake_queue_up(test, SLOTS, 1);
 	struct fake_op *op = fake_queue_send(test, fake, 1);
 
 	fake_wr_complete(&fake->hca->sends[0], IB_WC_REM_ACCESS_ERR);
-	expect_over(test, op, -EIO, IB_WC_REM_ACCESS_ERR);
+	KUNIT_EXPECT_EQ(test, 0, op->done);
 	KUNIT_EXPECT_EQ(test, 1, fake->broken);
 	KUNIT_EXPECT_EQ(test, IB_WC_REM_ACCESS_ERR, fake->status);
+}
+
+static void queue_ends_a_failed_operation_with_the_connection(struct kunit *test)
+{
+	struct fake_queue *fake = fake_queue_up(test, SLOTS, 1);
+	struct fake_op *op = fake_queue_send(test, fake, 1);
+
+	fake_wr_complete(&fake->hca->sends[0], IB_WC_REM_ACCESS_ERR);
+	end_connection(fake);
+	expect_over(test, op, -EIO, IB_WC_REM_ACCESS_ERR);
 	KUNIT_EXPECT_EQ(test, SLOTS, fake->queue.sq_free);
+	KUNIT_EXPECT_EQ(test, 1, fake->broken);
+}
+
+/* As siw does with a READ that is under way when the connection closes. */
+static void queue_ends_an_operation_that_is_flushed_twice_once(struct kunit *test)
+{
+	struct fake_queue *fake = fake_queue_up(test, SLOTS, 1);
+	struct fake_op *op = fake_queue_send(test, fake, 1);
+
+	fake_wr_complete(&fake->hca->sends[0], IB_WC_WR_FLUSH_ERR);
+	fake_wr_complete(&fake->hca->sends[0], IB_WC_WR_FLUSH_ERR);
+	end_connection(fake);
+	expect_over(test, op, -EIO, IB_WC_WR_FLUSH_ERR);
+	KUNIT_EXPECT_EQ(test, 1, fake->broken);
+	KUNIT_EXPECT_EQ(test, 1, fake->queue.errors);
 }
 
 static void queue_remembers_a_failure_in_mid_chain(struct kunit *test)
@@ -139,6 +171,8 @@ static void queue_remembers_a_failure_in_mid_chain(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, op->done);
 	KUNIT_EXPECT_EQ(test, 1, fake->broken);
 	fake_wr_complete(&fake->hca->sends[2], IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, 0, op->done);
+	end_connection(fake);
 	expect_over(test, op, -EIO, IB_WC_LOC_LEN_ERR);
 	KUNIT_EXPECT_EQ(test, 0, op->req.byte_len);
 }
@@ -151,6 +185,7 @@ static void queue_reports_the_first_failure(struct kunit *test)
 	fake_wr_complete(&fake->hca->sends[0], IB_WC_RETRY_EXC_ERR);
 	fake_wr_complete(&fake->hca->sends[1], IB_WC_WR_FLUSH_ERR);
 	fake_wr_complete(&fake->hca->sends[2], IB_WC_WR_FLUSH_ERR);
+	end_connection(fake);
 	expect_over(test, op, -EIO, IB_WC_RETRY_EXC_ERR);
 	KUNIT_EXPECT_EQ(test, 1, fake->broken);
 	KUNIT_EXPECT_EQ(test, IB_WC_RETRY_EXC_ERR, fake->status);
@@ -178,8 +213,7 @@ static void queue_refused_in_mid_chain_ends_with_the_connection(struct kunit *te
 	fake_wr_complete(&fake->hca->sends[0], IB_WC_WR_FLUSH_ERR);
 	fake_wr_complete(&fake->hca->sends[1], IB_WC_WR_FLUSH_ERR);
 	KUNIT_EXPECT_EQ(test, 0, op->done);
-	kverbs_queue_close(&fake->queue);
-	kverbs_queue_sweep(&fake->queue);
+	end_connection(fake);
 	expect_over(test, op, -EIO, IB_WC_GENERAL_ERR);
 	KUNIT_EXPECT_EQ(test, SLOTS, fake->queue.sq_free);
 	KUNIT_EXPECT_EQ(test, 1, fake->broken);
@@ -191,8 +225,7 @@ static void queue_swept_flushes_what_is_left(struct kunit *test)
 	struct fake_op *op = fake_queue_send(test, fake, 1);
 	struct fake_op *other = fake_queue_send(test, fake, 2);
 
-	kverbs_queue_close(&fake->queue);
-	kverbs_queue_sweep(&fake->queue);
+	end_connection(fake);
 	expect_over(test, op, -EIO, IB_WC_WR_FLUSH_ERR);
 	expect_over(test, other, -EIO, IB_WC_WR_FLUSH_ERR);
 	KUNIT_EXPECT_EQ(test, SLOTS, fake->queue.sq_free);
@@ -249,6 +282,7 @@ static void queue_counts_no_bytes_of_failures(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, 0, fake_queue_post(fake, op, 1));
 	fake_wr_complete(&fake->hca->sends[0], IB_WC_REM_ACCESS_ERR);
+	end_connection(fake);
 	KUNIT_EXPECT_EQ(test, 1, fake->queue.errors);
 	KUNIT_EXPECT_EQ(test, 0, fake->queue.ops_done);
 	KUNIT_EXPECT_EQ(test, 0, fake->queue.bytes_out);
@@ -352,6 +386,8 @@ static struct kunit_case queue_cases[] = {
 	KUNIT_CASE(queue_signals_the_last_request_only),
 	KUNIT_CASE(queue_ends_an_operation_with_its_last_request),
 	KUNIT_CASE(queue_tells_its_owner_of_a_failure),
+	KUNIT_CASE(queue_ends_a_failed_operation_with_the_connection),
+	KUNIT_CASE(queue_ends_an_operation_that_is_flushed_twice_once),
 	KUNIT_CASE(queue_remembers_a_failure_in_mid_chain),
 	KUNIT_CASE(queue_reports_the_first_failure),
 	KUNIT_CASE(queue_refused_at_once_has_done_nothing),

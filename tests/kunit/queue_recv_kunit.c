@@ -150,6 +150,9 @@ static void recv_that_fails_reports_nothing_else(struct kunit *test)
 		.wc_flags = IB_WC_WITH_IMM,
 		.byte_len = 77,
 	});
+	KUNIT_EXPECT_EQ(test, 1, fake->broken);
+	kverbs_queue_close(&fake->queue);
+	kverbs_queue_sweep(&fake->queue);
 	expect_over(test, op, -EIO, IB_WC_LOC_LEN_ERR);
 	KUNIT_EXPECT_EQ(test, 0, op->req.byte_len);
 	KUNIT_EXPECT_EQ(test, 0, op->req.flags);
