@@ -10,45 +10,12 @@
 
 static int cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event);
 
-/**
- * kverbs_backlog_create() - make a backlog
- * @max: connections that may wait
- *
- * Return: it, or NULL without memory.
- */
-struct kverbs_backlog *kverbs_backlog_create(unsigned int max)
-{
-	struct kverbs_backlog *backlog = kzalloc(sizeof(*backlog), GFP_KERNEL_ACCOUNT);
-
-	if (!backlog)
-		return NULL;
-	kref_init(&backlog->ref);
-	backlog->max = max;
-	return backlog;
-}
-
-static void backlog_release(struct kref *ref)
-{
-	kfree(container_of(ref, struct kverbs_backlog, ref));
-}
-
-/**
- * kverbs_backlog_put() - drop a reference
- * @backlog: the backlog
- */
-void kverbs_backlog_put(struct kverbs_backlog *backlog)
-{
-	kref_put(&backlog->ref, backlog_release);
-}
-
 static void leave_backlog(struct kverbs_conn *conn)
 {
 	struct kverbs_backlog *backlog = xchg(&conn->backlog, NULL);
 
-	if (!backlog)
-		return;
-	atomic_dec(&backlog->waiting);
-	kverbs_backlog_put(backlog);
+	if (backlog)
+		kverbs_backlog_leave(backlog);
 }
 
 static void set_state(struct kverbs_conn *conn, enum kverbs_conn_state state)
@@ -125,6 +92,7 @@ static void teardown(struct kverbs_conn *conn)
 	if (READ_ONCE(conn->state) == KVERBS_CONN_DEAD)
 		goto out_unlock;
 	cancel_delayed_work(&conn->deadline);
+	kverbs_dial_stop(&conn->dial);
 	kverbs_conn_quiesce(conn);
 	id = conn->id;
 	conn->id = NULL;
@@ -170,17 +138,23 @@ static int begin_route(struct kverbs_conn *conn)
 	return rdma_resolve_route(conn->id, conn->attr.timeout_ms);
 }
 
+static void dial_failed(struct kverbs_dial *dial, int error)
+{
+	fail(container_of(dial, struct kverbs_conn, dial), error);
+}
+
 static int begin_connect(struct kverbs_conn *conn)
 {
-	struct rdma_conn_param param;
 	int ret;
 
 	ret = kverbs_conn_setup_qp(conn);
 	if (ret)
 		return ret;
 	kverbs_conn_post_parked(conn);
-	kverbs_conn_cm_param(conn, &param);
-	return rdma_connect(conn->id, &param);
+	kverbs_conn_cm_param(conn, &conn->dial.param);
+	conn->dial.id = conn->id;
+	conn->dial.failed = dial_failed;
+	return kverbs_dial_start(&conn->dial);
 }
 
 static enum kverbs_conn_step take_step(struct kverbs_conn *conn)
@@ -329,17 +303,6 @@ static void save_priv(struct kverbs_conn *conn, const void *data, u8 len)
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
-static int join_backlog(struct kverbs_conn *conn, struct kverbs_backlog *backlog)
-{
-	if (atomic_inc_return(&backlog->waiting) > (int)backlog->max) {
-		atomic_dec(&backlog->waiting);
-		return -EBUSY;
-	}
-	kref_get(&backlog->ref);
-	conn->backlog = backlog;
-	return 0;
-}
-
 /**
  * kverbs_conn_adopt() - make a connection of a peer's request
  * @id: the request's id
@@ -362,11 +325,12 @@ struct kverbs_conn *kverbs_conn_adopt(struct rdma_cm_id *id,
 	conn = new_conn(KVERBS_CONN_REQUESTED);
 	if (IS_ERR(conn))
 		return conn;
-	ret = join_backlog(conn, backlog);
+	ret = kverbs_backlog_enter(backlog);
 	if (ret) {
 		kfree(conn);
 		return ERR_PTR(ret);
 	}
+	conn->backlog = backlog;
 	set_attr(conn, attr);
 	conn->id = id;
 	conn->responder_resources = event->param.conn.responder_resources;

@@ -2,32 +2,21 @@
 #ifndef KVERBS_CONN_H
 #define KVERBS_CONN_H
 
-#include <linux/kref.h>
 #include <linux/kverbs.h>
 #include <linux/mutex.h>
 #include <linux/rwsem.h>
 #include <linux/workqueue.h>
 #include <rdma/rdma_cm.h>
 
+#include "backlog.h"
 #include "cq.h"
 #include "device.h"
+#include "dial.h"
 #include "local.h"
 #include "mr.h"
 #include "queue.h"
 
 struct kverbs_conn;
-
-/**
- * struct kverbs_backlog - how many requests of a listener wait for an answer
- * @ref: the listener's and every waiting connection's
- * @waiting: connections in REQUESTED
- * @max: at most so many
- */
-struct kverbs_backlog {
-	struct kref ref;
-	atomic_t waiting;
-	unsigned int max;
-};
 
 /**
  * struct kverbs_conn_ops - what the owner of a connection is told
@@ -100,6 +89,7 @@ enum kverbs_conn_step {
  * @control_lock: held while a control chain is under way
  * @tenant: on the device, from when that is known
  * @id: the CM's id, NULL when torn down
+ * @dial: its rdma_connect()
  * @qp: the queue pair
  * @cq: its completion queue
  * @nr_cqe: completions promised of it
@@ -128,8 +118,8 @@ enum kverbs_conn_step {
  *
  * Life: created (CONNECTING or REQUESTED), maybe ESTABLISHED, then CLOSING by
  * whoever calls kverbs_conn_end() first, then DEAD when teardown is through:
- * close the queue, disconnect, drain, sweep, deregister, destroy id, QP, CQ and
- * PD, leave the device. kverbs_conn_free() ends it and frees it.
+ * stop dialling, close the queue, disconnect, drain, destroy id and QP, sweep,
+ * deregister, give back CQ and PD, leave the device. kverbs_conn_free() ends it and frees it.
  */
 struct kverbs_conn {
 	struct kverbs_conn_attr attr;
@@ -144,6 +134,7 @@ struct kverbs_conn {
 	struct mutex control_lock;
 	struct kverbs_tenant tenant;
 	struct rdma_cm_id *id;
+	struct kverbs_dial dial;
 	struct ib_qp *qp;
 	struct kverbs_cq *cq;
 	unsigned int nr_cqe;
@@ -188,9 +179,6 @@ int kverbs_conn_post(struct kverbs_conn *conn, struct kverbs_req *req,
 		     struct kverbs_chain *chain);
 int kverbs_conn_recv(struct kverbs_conn *conn, struct kverbs_req *req);
 void kverbs_conn_forget(struct kverbs_conn *conn, struct kverbs_region *region);
-
-struct kverbs_backlog *kverbs_backlog_create(unsigned int max);
-void kverbs_backlog_put(struct kverbs_backlog *backlog);
 
 /* conn_setup.c, for conn.c */
 int kverbs_conn_setup_qp(struct kverbs_conn *conn);

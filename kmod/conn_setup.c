@@ -249,7 +249,7 @@ int kverbs_conn_setup_qp(struct kverbs_conn *conn)
 }
 
 /**
- * kverbs_conn_quiesce() - the HCA touches no memory of it after this
+ * kverbs_conn_quiesce() - the HCA begins nothing of it after this
  * @conn: the connection, its mutex held
  *
  * Receives are drained first, since their completions may lead to sends.
@@ -263,22 +263,29 @@ void kverbs_conn_quiesce(struct kverbs_conn *conn)
 		ib_drain_rq(conn->qp);
 		ib_drain_sq(conn->qp);
 	}
-	down_write(&conn->use);
-	kverbs_queue_sweep(&conn->queue);
-	kverbs_local_set_destroy(&conn->locals);
-	kverbs_mr_pool_destroy(&conn->pool);
-	up_write(&conn->use);
+	kverbs_queue_abort_control(&conn->queue);
 }
 
 /**
  * kverbs_conn_destroy_qp() - undo kverbs_conn_setup_qp()
  * @conn: the connection, quiesced, its id destroyed
+ *
+ * siw's drain may end while READs are not flushed, so their memory and whoever
+ * takes their completions stay until the queue pair is gone.
  */
 void kverbs_conn_destroy_qp(struct kverbs_conn *conn)
 {
-	if (conn->qp)
+	down_write(&conn->use);
+	if (conn->qp) {
 		ib_destroy_qp(conn->qp);
+		kverbs_cq_flush(conn->cq);
+	}
 	conn->qp = NULL;
+	kverbs_queue_sweep(&conn->queue);
+	kverbs_local_set_destroy(&conn->locals);
+	kverbs_mr_pool_destroy(&conn->pool);
+	up_write(&conn->use);
+
 	if (conn->cq)
 		kverbs_cq_put(conn->attr.cqs, conn->cq, conn->nr_cqe);
 	conn->cq = NULL;

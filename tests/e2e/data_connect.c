@@ -201,6 +201,25 @@ TEST(a_listener_that_does_not_answer_costs_the_timeout)
 	CHECK(test_now_ms() - start < LATE_MS);
 }
 
+TEST(a_host_that_is_not_there_costs_the_timeout)
+{
+	struct kverbs_cmd_connect cmd = { .size = sizeof(cmd), .timeout_ms = 500,
+					  .dst = { .family = AF_INET, .port = htons(9),
+						   .addr = { 192, 0, 2, 77 } } };
+	long long start = test_now_ms();
+	static struct ring ring;
+	struct kverbs_cqe cqe;
+
+	ring_open(&ring, dev_open(), 8, 32);
+	cmd.ring_id = ring.id;
+	CHECK_OK(dev_cmd(ring.fd, KVERBS_CONNECT, &cmd));
+	cqe = ring_end_of(&ring, cmd.out_id);
+	CHECK_EQ(cqe.type, KVERBS_CQE_FAILED);
+	CHECK_EQ(cqe.result, -ETIMEDOUT);
+	CHECK_OK(dev_destroy(ring.fd, cmd.out_id));
+	CHECK(test_now_ms() - start < LATE_MS);
+}
+
 TEST(the_peers_DISCONNECT_shows_as_ECONNRESET)
 {
 	struct kverbs_cqe cqe;

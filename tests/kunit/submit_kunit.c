@@ -239,6 +239,8 @@ static void submit_unsignalled_completes_only_if_it_fails(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, s->ring->reserved);
 	KUNIT_ASSERT_EQ(test, 0, submit_one(s, &sqe));
 	fake_wr_complete(&s->hca->sends[1], IB_WC_REM_OP_ERR);
+	kverbs_queue_close(&s->conn.queue);
+	kverbs_queue_sweep(&s->conn.queue);
 	KUNIT_ASSERT_EQ(test, 1, kverbs_ring_unread(s->ring));
 	KUNIT_EXPECT_EQ(test, -EIO, last_cqe(s)->result);
 	KUNIT_EXPECT_EQ(test, IB_WC_REM_OP_ERR, last_cqe(s)->wc_status);
