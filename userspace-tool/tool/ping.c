@@ -214,15 +214,24 @@ static int exchange(struct ping *p)
 	return 0;
 }
 
-static void print_head(const struct ping *p)
+/* A device may send less in one message than we offer to. */
+static int begin(const struct ping *p)
 {
+	uint64_t len = WIRE_HEAD_LEN + p->size;
 	struct kverbs_cmd_conn_query q;
+	int ret;
 
-	if (kverbs_conn_query(p->s.conn, &q))
-		return;
+	ret = kverbs_conn_query(p->s.conn, &q);
+	if (ret)
+		return err_report(ERR_PEER, ret, "ask for the connection's limits");
+	if (q.out_max_msg && len > q.out_max_msg)
+		return err_report(ERR_PEER, -EMSGSIZE, "send %" PRIu64
+				  " bytes; the device takes a --size of at most %" PRIu64,
+				  p->size, (uint64_t)q.out_max_msg - WIRE_HEAD_LEN);
 	out_text("PING %s (%s): %" PRIu64 " bytes of data, %s, path MTU %u\n",
 		 p->to.host, p->s.peer, p->size, kverbs_transport_str(q.out_transport),
 		 q.out_mtu);
+	return EXIT_OK;
 }
 
 static void print_text(const struct ping *p, double seconds)
@@ -302,12 +311,15 @@ static int run(struct ping *p)
 	if (status)
 		goto out_close_kv;
 
+	status = begin(p);
+	if (status)
+		goto out_free_session;
 	p->s.stop = &interrupted;
 	catch_signals(old);
-	print_head(p);
 	p->start = units_now();
 	status = verdict(p, exchange(p));
 	restore_signals(old);
+out_free_session:
 	session_free(&p->s);
 out_close_kv:
 	kverbs_close(kv);
