@@ -8,6 +8,12 @@
 #include "workqueue.h"
 #include "wr.h"
 
+/*
+ * ib_core misses the neighbour's answer if it comes before it has begun to wait, and
+ * then looks again only when the time is over.
+ */
+#define RESOLVE_MS	200
+
 static int cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event);
 
 static void leave_backlog(struct kverbs_conn *conn)
@@ -126,6 +132,12 @@ static void evict(struct kverbs_tenant *tenant)
 			KVERBS_CQE_DEVICE_REMOVED, -ENODEV, 0);
 }
 
+static int begin_addr(struct kverbs_conn *conn)
+{
+	return rdma_resolve_addr(conn->id, NULL, (struct sockaddr *)&conn->remote,
+				 min_t(unsigned int, conn->attr.timeout_ms, RESOLVE_MS));
+}
+
 static int begin_route(struct kverbs_conn *conn)
 {
 	int ret;
@@ -176,6 +188,9 @@ static void conn_work(struct work_struct *work)
 
 	mutex_lock(&conn->mutex);
 	switch (take_step(conn)) {
+	case KVERBS_STEP_ADDR:
+		ret = begin_addr(conn);
+		break;
 	case KVERBS_STEP_ROUTE:
 		ret = begin_route(conn);
 		break;
@@ -285,8 +300,7 @@ void kverbs_conn_start(struct kverbs_conn *conn)
 	if (conn->id) {
 		mod_delayed_work(kverbs_workqueue, &conn->deadline,
 				 msecs_to_jiffies(conn->attr.timeout_ms));
-		ret = rdma_resolve_addr(conn->id, NULL, (struct sockaddr *)&conn->remote,
-					conn->attr.timeout_ms);
+		ret = begin_addr(conn);
 	}
 	mutex_unlock(&conn->mutex);
 	if (ret)
@@ -540,6 +554,12 @@ static int cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		established(conn, id, event);
 		break;
 	case RDMA_CM_EVENT_ADDR_ERROR:
+		/* The deadline ends it. */
+		if (event->status == -ETIMEDOUT)
+			next_step(conn, KVERBS_STEP_ADDR);
+		else
+			fail(conn, event_error(event));
+		break;
 	case RDMA_CM_EVENT_ROUTE_ERROR:
 	case RDMA_CM_EVENT_CONNECT_ERROR:
 	case RDMA_CM_EVENT_UNREACHABLE:

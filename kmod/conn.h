@@ -66,11 +66,13 @@ struct kverbs_conn_end {
 /**
  * enum kverbs_conn_step - what is to be done next on the way up
  * @KVERBS_STEP_NONE: nothing
+ * @KVERBS_STEP_ADDR: resolve the address, maybe once more
  * @KVERBS_STEP_ROUTE: the address is resolved: resolve the route
  * @KVERBS_STEP_CONNECT: the route is resolved: make the QP, connect
  */
 enum kverbs_conn_step {
 	KVERBS_STEP_NONE,
+	KVERBS_STEP_ADDR,
 	KVERBS_STEP_ROUTE,
 	KVERBS_STEP_CONNECT,
 };
