@@ -12,5 +12,6 @@ for kernel in 6.12 6.1; do
 		--server-ready 'kverbs ping -q -c 1 a' -- "$here/cp-two"
 	guest "$kernel" rxe --disk 1G --timeout 900 -- "$here/cp-one"
 done
+guest debug rxe --disk 1G --timeout 1200 -- "$here/cp-one"
 guest 6.12 siw --disk 1G --timeout 900 -- "$here/cp-one"
 finish
