@@ -90,6 +90,8 @@ static void fill_opts(struct session *s, struct kverbs_conn_opts *opts, void *pr
 	opts->param.rq_depth = s->depth;
 	opts->param.sq_depth = max(s->depth, 128u);
 	opts->timeout_ms = s->timeout_ms;
+	if (!hello->version)
+		return;
 	opts->priv = priv;
 	opts->priv_len = wire_hello_encode(hello, priv, WIRE_HELLO_LEN);
 }
@@ -169,8 +171,10 @@ int session_connect(struct session *s, struct kverbs *kv, const struct session_t
 	ret = connect_any(s, to, &opts);
 	if (ret)
 		return ret;
-	read_welcome(s);
 	name_peer(s);
+	if (!hello->version)
+		return 0;
+	read_welcome(s);
 	return check_welcome(s);
 }
 
@@ -244,7 +248,7 @@ bool session_broken(struct session *s, int err)
 	return err == -ECONNRESET || err == -ENOTCONN || kverbs_conn_error(s->conn);
 }
 
-static bool stopped(const struct session *s)
+bool session_stopped(const struct session *s)
 {
 	return s->stop && __atomic_load_n(s->stop, __ATOMIC_RELAXED);
 }
@@ -255,31 +259,60 @@ int session_wait(struct session *s, struct kverbs_req *req, int timeout_ms)
 
 	do {
 		ret = kverbs_wait(req, timeout_ms);
-	} while (ret == -EINTR && !stopped(s));
+	} while (ret == -EINTR && !session_stopped(s));
 	if (ret && ret != -ETIMEDOUT && ret != -EINTR)
 		ret = why(s, req, ret);
 	return ret;
 }
 
-int session_send(struct session *s, const struct wire_msg *msg)
+static void *send_slot(const struct session *s)
 {
-	struct kverbs_req *req = &s->send[s->sent % s->depth];
-	size_t at = send_at(s, s->sent);
-	int len, ret;
+	return (char *)kverbs_buf_addr(s->mem) + send_at(s, s->sent);
+}
 
-	if (s->sent >= s->depth) {
-		ret = session_wait(s, req, s->timeout_ms);
-		if (ret)
-			return ret;
-	}
-	len = wire_encode(msg, (char *)kverbs_buf_addr(s->mem) + at, s->hello.msg_max);
-	if (len < 0)
-		return len;
-	ret = kverbs_send(s->conn, s->mem, at, len, req);
+/* Wait until what was sent from the next slot has left it. */
+static int free_slot(struct session *s)
+{
+	if (s->sent < s->depth)
+		return 0;
+	return session_wait(s, &s->send[s->sent % s->depth], s->timeout_ms);
+}
+
+static int post_send(struct session *s, size_t len)
+{
+	int ret;
+
+	ret = kverbs_send(s->conn, s->mem, send_at(s, s->sent), len,
+			  &s->send[s->sent % s->depth]);
 	if (ret)
 		return ret == -ENOTCONN ? -ECONNRESET : ret;
 	s->sent++;
 	return 0;
+}
+
+int session_send(struct session *s, const struct wire_msg *msg)
+{
+	int len, ret;
+
+	ret = free_slot(s);
+	if (ret)
+		return ret;
+	len = wire_encode(msg, send_slot(s), s->hello.msg_max);
+	return len < 0 ? len : post_send(s, len);
+}
+
+/* Bytes of a protocol that is not ours. */
+int session_send_raw(struct session *s, const void *buf, size_t len)
+{
+	int ret;
+
+	if (len > s->hello.msg_max)
+		return -EMSGSIZE;
+	ret = free_slot(s);
+	if (ret)
+		return ret;
+	memcpy(send_slot(s), buf, len);
+	return post_send(s, len);
 }
 
 static int release_held(struct session *s)
@@ -292,8 +325,8 @@ static int release_held(struct session *s)
 	return ret == -ENOTCONN ? -ECONNRESET : ret;
 }
 
-/* The next message; its tail is good until the next call. */
-int session_recv(struct session *s, struct wire_msg *msg, int timeout_ms)
+/* The next message as it came; it is good until the next call. */
+int session_recv_raw(struct session *s, const void **buf, size_t *len, int timeout_ms)
 {
 	struct kverbs_req *req = &s->recv[s->received % s->depth];
 	int ret;
@@ -304,11 +337,22 @@ int session_recv(struct session *s, struct wire_msg *msg, int timeout_ms)
 	ret = session_wait(s, req, timeout_ms);
 	if (ret)
 		return ret;
-	ret = wire_decode(msg, (char *)kverbs_buf_addr(s->mem) +
-			  recv_at(s, s->received), req->byte_len);
+	*buf = (char *)kverbs_buf_addr(s->mem) + recv_at(s, s->received);
+	*len = req->byte_len;
 	s->received++;
 	s->held = true;
-	return ret;
+	return 0;
+}
+
+/* The next message; its tail is good until the next call. */
+int session_recv(struct session *s, struct wire_msg *msg, int timeout_ms)
+{
+	const void *buf;
+	size_t len;
+	int ret;
+
+	ret = session_recv_raw(s, &buf, &len, timeout_ms);
+	return ret ? ret : wire_decode(msg, buf, len);
 }
 
 /* Whether session_recv() would not wait, as far as is known. */

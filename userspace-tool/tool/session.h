@@ -18,7 +18,7 @@
  * @kv: the context
  * @lock: of @conn, against session_disconnect()
  * @conn: the connection
- * @hello: what the connector asked for
+ * @hello: what the connector asked for; version 0: its protocol has no hello
  * @welcome: what the acceptor said
  * @refusal: why the acceptor refused, enum wire_refusal, or 0
  * @peer: the other side's address, as text
@@ -80,9 +80,12 @@ void session_free(struct session *s);
 
 /* Whether an error of a call on the connection means that the connection is over. */
 bool session_broken(struct session *s, int err);
+bool session_stopped(const struct session *s);
 int session_wait(struct session *s, struct kverbs_req *req, int timeout_ms);
 int session_send(struct session *s, const struct wire_msg *msg);
 int session_recv(struct session *s, struct wire_msg *msg, int timeout_ms);
+int session_send_raw(struct session *s, const void *buf, size_t len);
+int session_recv_raw(struct session *s, const void **buf, size_t *len, int timeout_ms);
 bool session_pending(const struct session *s);
 int session_flush(struct session *s);
 int session_echo(struct session *s, const struct wire_msg *msg);
