@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * kverbs ping: round trips of a message, verified byte for byte.
+ * kverbs ping: round trips of a message, verified byte for byte. What goes to and
+ * fro with an rping server is in rping_client.c.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -17,51 +18,17 @@
 #include "kv.h"
 #include "opts.h"
 #include "out.h"
-#include "rtt.h"
+#include "ping.h"
+#include "rping.h"
+#include "rping_client.h"
 #include "units.h"
 #include "util.h"
 
-#define DEPTH 8
 #define DEFAULT_SIZE 56
+#define SIZE_UNSET UINT64_MAX
 
 /* One slot less than both sides have: the peer posts the last one again late. */
-#define OUTSTANDING_MAX (DEPTH - 1)
-
-/**
- * struct ping - a run
- * @to: whom
- * @count: how many, 0: until interrupted
- * @size: payload, bytes
- * @interval_ms: between two, 0: as soon as the last one is back
- * @timeout_ms: how long a reply may take
- * @quiet: no line per reply
- * @s: the connection
- * @payload: what is sent
- * @sent: messages sent
- * @received: replies
- * @differed: those that did not bring back what was sent
- * @overdue: the last one that was said to be late
- * @at: when they were sent
- * @start: of the run
- * @rtt: statistics
- */
-struct ping {
-	struct session_to to;
-	uint64_t count;
-	uint64_t size;
-	int interval_ms;
-	int timeout_ms;
-	int quiet;
-	struct session s;
-	uint8_t *payload;
-	uint64_t sent;
-	uint64_t received;
-	uint64_t differed;
-	uint64_t overdue;
-	double at[DEPTH];
-	double start;
-	struct rtt rtt;
-};
+#define OUTSTANDING_MAX (PING_DEPTH - 1)
 
 static int interrupted;
 
@@ -107,7 +74,7 @@ static int send_one(struct ping *p)
 
 	for (i = 0; i < p->size; i++)
 		p->payload[i] = pattern(seq, i);
-	p->at[seq % DEPTH] = units_now();
+	p->at[seq % PING_DEPTH] = units_now();
 	p->sent++;
 	return session_send(&p->s, &msg);
 }
@@ -125,18 +92,22 @@ static int differs(const struct ping *p, const struct wire_msg *msg, uint64_t se
 	return 0;
 }
 
-static void take_reply(struct ping *p, const struct wire_msg *msg, double now)
+void ping_take(struct ping *p, double rtt, int bad)
 {
-	uint64_t seq = p->received + 1;
-	double rtt = now - p->at[seq % DEPTH];
-	int bad = differs(p, msg, seq);
-
 	p->received++;
 	p->differed += bad;
 	rtt_add(&p->rtt, rtt);
 	if (!p->quiet)
 		out_text("%" PRIu64 " bytes from %s: seq=%" PRIu64 " time=%.3f ms%s\n",
-			 p->size, p->s.peer, seq, rtt * 1e3, bad ? " DIFFERS" : "");
+			 p->size, p->s.peer, p->received, rtt * 1e3,
+			 bad ? " DIFFERS" : "");
+}
+
+static void take_reply(struct ping *p, const struct wire_msg *msg, double now)
+{
+	uint64_t seq = p->received + 1;
+
+	ping_take(p, now - p->at[seq % PING_DEPTH], differs(p, msg, seq));
 }
 
 /* A connection keeps the order, so the oldest is the one to look at. */
@@ -146,7 +117,7 @@ static void check_overdue(struct ping *p, double now)
 
 	if (seq > p->sent || p->overdue >= seq)
 		return;
-	if (now - p->at[seq % DEPTH] < p->timeout_ms / 1e3)
+	if (now - p->at[seq % PING_DEPTH] < p->timeout_ms / 1e3)
 		return;
 	p->overdue = seq;
 	if (!p->quiet)
@@ -166,7 +137,7 @@ static int may_send(const struct ping *p, double now, double next)
 
 static int wait_ms(const struct ping *p, double now, double next)
 {
-	double until = next, oldest = p->at[(p->received + 1) % DEPTH];
+	double until = next, oldest = p->at[(p->received + 1) % PING_DEPTH];
 
 	if (!p->interval_ms || p->sent == p->count ||
 	    p->sent - p->received >= OUTSTANDING_MAX)
@@ -214,20 +185,27 @@ static int exchange(struct ping *p)
 	return 0;
 }
 
-/* A device may send less in one message than we offer to. */
+/* A device may carry less in one message, or under one key, than we offer to. */
+static uint64_t size_max(const struct ping *p, const struct kverbs_cmd_conn_query *q)
+{
+	uint64_t head = p->rping ? 0 : WIRE_HEAD_LEN;
+	uint64_t max = p->rping ? q->out_max_segment : q->out_max_msg;
+
+	return max ? max - head : UINT64_MAX;
+}
+
 static int begin(const struct ping *p)
 {
-	uint64_t len = WIRE_HEAD_LEN + p->size;
 	struct kverbs_cmd_conn_query q;
 	int ret;
 
 	ret = kverbs_conn_query(p->s.conn, &q);
 	if (ret)
 		return err_report(ERR_PEER, ret, "ask for the connection's limits");
-	if (q.out_max_msg && len > q.out_max_msg)
+	if (p->size > size_max(p, &q))
 		return err_report(ERR_PEER, -EMSGSIZE, "send %" PRIu64
 				  " bytes; the device takes a --size of at most %" PRIu64,
-				  p->size, (uint64_t)q.out_max_msg - WIRE_HEAD_LEN);
+				  p->size, size_max(p, &q));
 	out_text("PING %s (%s): %" PRIu64 " bytes of data, %s, path MTU %u\n",
 		 p->to.host, p->s.peer, p->size, kverbs_transport_str(q.out_transport),
 		 q.out_mtu);
@@ -278,6 +256,15 @@ static void print_json(const struct ping *p, double seconds)
 	put_us(o, "rtt_mdev_us", rtt_mdev(&p->rtt));
 }
 
+/* The usual reason why an rping server leaves, and it does not say so. */
+static void hint(const struct ping *p, int err)
+{
+	if (p->rping && !p->received && p->size > RPING_DEFAULT_SIZE &&
+	    (err == -ECONNRESET || err == -EIO))
+		err_warn("rping -s takes %d bytes, or what its -S says",
+			 RPING_DEFAULT_SIZE);
+}
+
 static int verdict(const struct ping *p, int err)
 {
 	double seconds = units_now() - p->start;
@@ -286,19 +273,27 @@ static int verdict(const struct ping *p, int err)
 		print_json(p, seconds);
 	else
 		print_text(p, seconds);
+	hint(p, err);
 	if (err && err != -EINTR)
 		return err_report(ERR_PEER, err, "exchange with %s", p->s.peer);
 	return p->sent && p->received == p->sent && !p->differed ? EXIT_OK : EXIT_FAILED;
 }
 
-static int run(struct ping *p)
+static void fill_hello(const struct ping *p, struct wire_hello *hello)
 {
-	struct wire_hello hello = {
+	*hello = (struct wire_hello){
 		.version = WIRE_VERSION,
 		.what = WIRE_SERVICE_ECHO,
 		.msg_max = WIRE_HEAD_LEN + p->size,
-		.depth = DEPTH,
+		.depth = PING_DEPTH,
 	};
+	if (p->rping)
+		rping_hello(hello);
+}
+
+static int run(struct ping *p)
+{
+	struct wire_hello hello;
 	struct sigaction old[2];
 	struct kverbs *kv;
 	int status;
@@ -306,6 +301,7 @@ static int run(struct ping *p)
 	status = kv_open(&kv, 0);
 	if (status)
 		return status;
+	fill_hello(p, &hello);
 	p->to.timeout_ms = p->timeout_ms;
 	status = kv_connect(&p->s, kv, &p->to, &hello);
 	if (status)
@@ -317,7 +313,7 @@ static int run(struct ping *p)
 	p->s.stop = &interrupted;
 	catch_signals(old);
 	p->start = units_now();
-	status = verdict(p, exchange(p));
+	status = verdict(p, p->rping ? rping_exchange(p) : exchange(p));
 	restore_signals(old);
 out_free_session:
 	session_free(&p->s);
@@ -333,10 +329,13 @@ static const char help[] =
 "\n"
 "  -c, --count N        stop after N (default: until interrupted)\n"
 "  -i, --interval S     seconds between two, 0: one after another (default 1)\n"
-"  -s, --size BYTES     payload, up to 1M (default 56)\n"
+"  -s, --size BYTES     payload, up to 1M (default 56); rping's is 23 to\n"
+"                       65535 (default 64)\n"
 "  -W, --timeout S      seconds that a reply may take (default 10)\n"
 "  -I, --source ADDR    local address to use\n"
-"  -p, --port PORT      the server's port (default " WIRE_DEFAULT_PORT ")\n"
+"  -p, --port PORT      the server's port (default " WIRE_DEFAULT_PORT "; rping's "
+RPING_DEFAULT_PORT ")\n"
+"      --rping          the server is rdma-core's rping -s -S BYTES\n"
 "  -q, --quiet          only the summary\n"
 "  -j, --json           the result as JSON\n"
 "  -h, --help           this text\n"
@@ -351,6 +350,7 @@ static const struct option options[] = {
 	{ "timeout", required_argument, NULL, 'W' },
 	{ "source", required_argument, NULL, 'I' },
 	{ "port", required_argument, NULL, 'p' },
+	{ "rping", no_argument, NULL, 'R' },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "json", no_argument, NULL, 'j' },
 	{ }
@@ -372,6 +372,9 @@ static int take_option(struct ping *p, int c)
 		return 0;
 	case 'p':
 		return opts_port(optarg, &p->to.port);
+	case 'R':
+		p->rping = 1;
+		return 0;
 	case 'q':
 		p->quiet = 1;
 		return 0;
@@ -381,6 +384,19 @@ static int take_option(struct ping *p, int c)
 		err_usage("wrong option");
 		return -EINVAL;
 	}
+}
+
+/* What --rping decides, wherever among the options it stands. */
+static int complete(struct ping *p)
+{
+	if (!p->to.port)
+		p->to.port = p->rping ? RPING_DEFAULT_PORT : WIRE_DEFAULT_PORT;
+	if (p->size == SIZE_UNSET)
+		p->size = p->rping ? RPING_DEFAULT_SIZE : DEFAULT_SIZE;
+	if (!p->rping || (p->size >= RPING_SIZE_MIN && p->size <= RPING_SIZE_MAX))
+		return 0;
+	err_usage("--rping wants a --size from %d to %d", RPING_SIZE_MIN, RPING_SIZE_MAX);
+	return -EINVAL;
 }
 
 static int parse(struct ping *p, int argc, char **argv)
@@ -396,14 +412,13 @@ static int parse(struct ping *p, int argc, char **argv)
 		return -EINVAL;
 	}
 	p->to.host = argv[optind];
-	return 0;
+	return complete(p);
 }
 
 static int ping_run(int argc, char **argv)
 {
 	struct ping p = {
-		.to.port = WIRE_DEFAULT_PORT,
-		.size = DEFAULT_SIZE,
+		.size = SIZE_UNSET,
 		.interval_ms = 1000,
 		.timeout_ms = 10000,
 	};

@@ -21,6 +21,8 @@
 #include "opts.h"
 #include "out.h"
 #include "path.h"
+#include "rping.h"
+#include "rping_server.h"
 #include "session.h"
 
 #define CQ_ENTRIES 65536
@@ -55,6 +57,7 @@ struct client {
  * @root_path: what is served, or NULL
  * @root: the same, open, or -1
  * @read_only: nothing is written there
+ * @rping: clients are rping's
  * @verbose: a line for each client
  * @max_clients: at a time
  * @idle_ms: how long a client may say nothing
@@ -71,6 +74,7 @@ struct server {
 	const char *root_path;
 	int root;
 	bool read_only;
+	bool rping;
 	bool verbose;
 	uint64_t max_clients;
 	int idle_ms;
@@ -156,6 +160,10 @@ static int serve_client(struct client *c)
 	ret = session_accept(&c->s, welcome_flags(srv), srv->idle_ms);
 	if (ret)
 		return ret;
+	if (srv->rping) {
+		tell(c, "rping", 0);
+		return rping_serve(&c->s);
+	}
 	tell(c, c->s.hello.what == WIRE_SERVICE_ECHO ? "ping" : "files", 0);
 	if (c->s.hello.what == WIRE_SERVICE_ECHO)
 		return echo_serve(&c->s);
@@ -204,18 +212,30 @@ static int start_client(struct server *srv, struct client *c)
 	return 0;
 }
 
-static void admit(struct server *srv, struct kverbs_conn *conn)
+/* 0, or why the client is refused. */
+static int read_hello(const struct server *srv, struct kverbs_conn *conn,
+		      struct wire_hello *hello)
 {
 	char priv[KVERBS_PRIV_CONNECT_MAX];
+	int n;
+
+	if (srv->rping) {
+		rping_hello(hello);
+		return 0;
+	}
+	n = kverbs_conn_priv(conn, priv, sizeof(priv));
+	if (n < 0 || wire_hello_decode(hello, priv, n))
+		return WIRE_REFUSED_VERSION;
+	return wire_hello_check(hello);
+}
+
+static void admit(struct server *srv, struct kverbs_conn *conn)
+{
 	struct wire_hello hello;
 	struct client *c;
-	int n, why;
+	int why;
 
-	n = kverbs_conn_priv(conn, priv, sizeof(priv));
-	if (n < 0 || wire_hello_decode(&hello, priv, n))
-		why = WIRE_REFUSED_VERSION;
-	else
-		why = wire_hello_check(&hello);
+	why = read_hello(srv, conn, &hello);
 	if (!why && srv->nr_clients >= srv->max_clients)
 		why = WIRE_REFUSED_BUSY;
 	c = why ? NULL : calloc(1, sizeof(*c));
@@ -292,7 +312,7 @@ static void announce(const struct server *srv)
 		out_text("files in %s%s\n", srv->root_path,
 			 srv->read_only ? " (read-only)" : "");
 	else
-		out_text("no files\n");
+		out_text(srv->rping ? "rping\n" : "no files\n");
 }
 
 static int listen_and_serve(struct server *srv)
@@ -347,7 +367,9 @@ static const char help[] =
 "      --root DIR         let clients read and write files beneath DIR\n"
 "      --read-only        let them read only\n"
 "  -b, --bind ADDR        local address (default: any)\n"
-"  -p, --port PORT        port, 0: any (default " WIRE_DEFAULT_PORT ")\n"
+"  -p, --port PORT        port, 0: any (default " WIRE_DEFAULT_PORT "; rping's "
+RPING_DEFAULT_PORT ")\n"
+"      --rping            serve rdma-core's rping -c, and nothing else\n"
 "      --max-clients N    at a time (default 1024)\n"
 "      --idle-timeout S   seconds that a client may be silent (default 300)\n"
 "  -v, --verbose          a line when a client comes and goes\n"
@@ -361,6 +383,7 @@ static const struct option options[] = {
 	{ "read-only", no_argument, NULL, 'o' },
 	{ "bind", required_argument, NULL, 'b' },
 	{ "port", required_argument, NULL, 'p' },
+	{ "rping", no_argument, NULL, 'P' },
 	{ "max-clients", required_argument, NULL, 'm' },
 	{ "idle-timeout", required_argument, NULL, 't' },
 	{ "verbose", no_argument, NULL, 'v' },
@@ -382,6 +405,9 @@ static int take_option(struct server *srv, int c)
 		return 0;
 	case 'p':
 		return opts_port(optarg, &srv->port);
+	case 'P':
+		srv->rping = true;
+		return 0;
 	case 'm':
 		return opts_number("--max-clients", optarg, 1, 65536, &srv->max_clients);
 	case 't':
@@ -401,7 +427,6 @@ static int take_option(struct server *srv, int c)
 static int serve_run(int argc, char **argv)
 {
 	struct server srv = {
-		.port = WIRE_DEFAULT_PORT,
 		.max_clients = 1024,
 		.idle_ms = 300000,
 	};
@@ -415,6 +440,10 @@ static int serve_run(int argc, char **argv)
 		return err_usage("'%s' is one word too many", argv[optind]);
 	if (srv.read_only && !srv.root_path)
 		return err_usage("--read-only wants --root");
+	if (srv.rping && srv.root_path)
+		return err_usage("--rping and --root do not go together");
+	if (!srv.port)
+		srv.port = srv.rping ? RPING_DEFAULT_PORT : WIRE_DEFAULT_PORT;
 	return run(&srv);
 }
 

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rping.h"
+
+/* The letters that a text runs through, and each text begins one further on. */
+#define FIRST 65
+#define LAST 122
+#define PERIOD (LAST - FIRST + 1)
+
+#define HEAD_ROOM 32
+
+void rping_hello(struct wire_hello *hello)
+{
+	memset(hello, 0, sizeof(*hello));
+	hello->msg_max = RPING_MSG_MAX;
+	hello->depth = RPING_DEPTH;
+}
+
+/* ---- the message --------------------------------------------------------- */
+
+static void put(uint8_t *p, uint64_t v, unsigned int bytes)
+{
+	while (bytes--) {
+		p[bytes] = v;
+		v >>= 8;
+	}
+}
+
+static uint64_t get(const uint8_t *p, unsigned int bytes)
+{
+	uint64_t v = 0;
+
+	while (bytes--)
+		v = v << 8 | *p++;
+	return v;
+}
+
+void rping_info_encode(const struct rping_info *info, uint8_t buf[RPING_INFO_LEN])
+{
+	put(buf, info->addr, 8);
+	put(buf + 8, info->rkey, 4);
+	put(buf + 12, info->size, 4);
+}
+
+int rping_info_decode(struct rping_info *info, const void *buf, size_t len)
+{
+	const uint8_t *p = buf;
+
+	memset(info, 0, sizeof(*info));
+	if (len != RPING_INFO_LEN)
+		return -EBADMSG;
+	info->addr = get(p, 8);
+	info->rkey = get(p + 8, 4);
+	info->size = get(p + 12, 4);
+	if (!info->size || info->addr > UINT64_MAX - (info->size - 1))
+		return -EBADMSG;
+	return 0;
+}
+
+/* ---- the text ------------------------------------------------------------ */
+
+/* rping counts in an int. */
+static size_t format_head(char head[HEAD_ROOM], uint64_t ping)
+{
+	return snprintf(head, HEAD_ROOM, "rdma-ping-%" PRIu64 ": ", ping & INT_MAX);
+}
+
+static char letter(uint64_t ping, size_t i, size_t head_len)
+{
+	return FIRST + (ping % PERIOD + i - head_len) % PERIOD;
+}
+
+static char text_at(const char *head, size_t head_len, uint64_t ping, size_t i,
+		    size_t size)
+{
+	if (i == size - 1)
+		return '\0';
+	return i < head_len ? head[i] : letter(ping, i, head_len);
+}
+
+void rping_text_fill(char *buf, size_t size, uint64_t ping)
+{
+	char head[HEAD_ROOM];
+	size_t head_len = format_head(head, ping), i;
+
+	for (i = 0; i < size; i++)
+		buf[i] = text_at(head, head_len, ping, i, size);
+}
+
+bool rping_text_differs(const char *buf, size_t size, uint64_t ping)
+{
+	char head[HEAD_ROOM];
+	size_t head_len = format_head(head, ping), i;
+
+	for (i = 0; i < size; i++)
+		if (buf[i] != text_at(head, head_len, ping, i, size))
+			return true;
+	return false;
+}
