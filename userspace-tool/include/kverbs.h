@@ -400,7 +400,10 @@ KVERBS_API const char *kverbs_addr_format(const struct kverbs_addr *addr, char *
  * @segs: the segments, in order
  * @id: the export's id on the exporter's side, 0 on the peer's
  *
- * The exporter sends it to the peer packed; how it travels is up to them.
+ * The exporter sends it to the peer packed; how it travels is up to them. A peer
+ * with a protocol of its own names memory by address, key and length: a token for
+ * that is made by hand, from one segment and @length, @access, @nr_segs and @segs,
+ * and need not be freed. Likewise @segs tell such a peer what an export is called.
  */
 struct kverbs_token {
 	uint64_t length;

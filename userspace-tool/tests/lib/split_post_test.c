@@ -51,6 +51,28 @@ static void the_first_error_is_kept(void **state)
 	kverbs_token_free(&token);
 }
 
+static void a_token_may_be_made_by_hand(void **state)
+{
+	struct t *t = *state;
+	struct kverbs_segment seg = {
+		.addr = 0x100000000, .length = 3000, .rkey = 0xa1b2c3d4,
+	};
+	struct kverbs_token token = {
+		.length = 3000, .access = KVERBS_REMOTE_READ, .nr_segs = 1, .segs = &seg,
+	};
+	struct kverbs_req req = { 0 };
+
+	assert_int_equal(kverbs_read(t->conn, t->buf, 0, 2000, &token, 1000, &req), 0);
+	assert_int_equal(fake_pending(), 1);
+	assert_int_equal(fake_entry(0).remote_addr, 0x100000000 + 1000);
+	assert_int_equal(fake_entry(0).rkey, 0xa1b2c3d4);
+	fake_complete(0, 0);
+	assert_int_equal(kverbs_wait(&req, 0), 0);
+	assert_int_equal(kverbs_read(t->conn, t->buf, 0, 2001, &token, 1000, &req),
+			 -ERANGE);
+	assert_int_equal(kverbs_write(t->conn, t->buf, 0, 1, &token, 0, &req), -EACCES);
+}
+
 static void only_the_last_part_tells_the_peer(void **state)
 {
 	struct t *t = *state;
@@ -229,6 +251,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		t_test_conn(it_is_handed_over_at_once_and_completes_once),
 		t_test_conn(the_first_error_is_kept),
+		t_test_conn(a_token_may_be_made_by_hand),
 		t_test_conn(only_the_last_part_tells_the_peer),
 		t_test_conn(it_is_cut_to_what_the_connection_carries),
 		t_test_conn(limits_are_asked_for_once),
