@@ -180,6 +180,7 @@ void kverbs_conn_free(struct kverbs_conn *conn);
 int kverbs_conn_post(struct kverbs_conn *conn, struct kverbs_req *req,
 		     struct kverbs_chain *chain);
 int kverbs_conn_recv(struct kverbs_conn *conn, struct kverbs_req *req);
+bool kverbs_conn_has_atomics(const struct kverbs_conn *conn);
 void kverbs_conn_forget(struct kverbs_conn *conn, struct kverbs_region *region);
 
 /* conn_setup.c, for conn.c */

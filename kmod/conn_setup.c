@@ -341,13 +341,39 @@ int kverbs_conn_recv(struct kverbs_conn *conn, struct kverbs_req *req)
 }
 
 /**
+ * kverbs_conn_has_atomics() - whether the peers can use atomics
+ * @conn: the connection, with its device
+ *
+ * Return: true if so.
+ */
+bool kverbs_conn_has_atomics(const struct kverbs_conn *conn)
+{
+	return conn->transport != KVERBS_TRANSPORT_IWARP &&
+	       conn->pool.pd->device->attrs.atomic_cap != IB_ATOMIC_NONE;
+}
+
+static bool can_do(const struct kverbs_conn *conn, const struct kverbs_req *req)
+{
+	switch (req->opcode) {
+	case KVERBS_OP_WRITE_IMM:
+	case KVERBS_OP_SEND_IMM:
+		return conn->transport != KVERBS_TRANSPORT_IWARP;
+	case KVERBS_OP_CMP_SWAP:
+	case KVERBS_OP_FETCH_ADD:
+		return kverbs_conn_has_atomics(conn);
+	default:
+		return true;
+	}
+}
+
+/**
  * kverbs_conn_post() - post any operation but a receive
  * @conn: the connection
  * @req: the operation; its done is called if and only if this returns 0
  * @chain: room to build it in
  *
  * Context: process, may sleep.
- * Return: 0; see kverbs_wr_post().
+ * Return: 0; -EOPNOTSUPP not on this device or transport; see kverbs_wr_post().
  */
 int kverbs_conn_post(struct kverbs_conn *conn, struct kverbs_req *req,
 		     struct kverbs_chain *chain)
@@ -357,7 +383,7 @@ int kverbs_conn_post(struct kverbs_conn *conn, struct kverbs_req *req,
 
 	down_read(&conn->use);
 	ret = kverbs_queue_check_up(&conn->queue);
-	if (!ret && iwarp && req->opcode == KVERBS_OP_WRITE_IMM)
+	if (!ret && !can_do(conn, req))
 		ret = -EOPNOTSUPP;
 	if (!ret)
 		ret = kverbs_wr_post(&conn->queue, &conn->locals, req, chain, iwarp);
@@ -403,6 +429,11 @@ static void queue_broken(struct kverbs_queue *queue, enum ib_wc_status status)
 			KVERBS_CQE_DISCONNECTED, status_error(status), 0);
 }
 
+static void queue_revoked(struct kverbs_queue *queue, u32 rkey)
+{
+	kverbs_mr_revoke(&container_of(queue, struct kverbs_conn, queue)->pool, rkey);
+}
+
 static void queue_kick(struct kverbs_queue *queue)
 {
 	struct kverbs_conn *conn = container_of(queue, struct kverbs_conn, queue);
@@ -412,5 +443,6 @@ static void queue_kick(struct kverbs_queue *queue)
 
 const struct kverbs_queue_ops kverbs_conn_queue_ops = {
 	.broken	= queue_broken,
+	.revoked = queue_revoked,
 	.kick	= queue_kick,
 };

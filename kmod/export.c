@@ -15,6 +15,8 @@ static int access_rights(u32 rights)
 		access |= IB_ACCESS_REMOTE_READ;
 	if (rights & KVERBS_REMOTE_WRITE)
 		access |= IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE;
+	if (rights & KVERBS_REMOTE_ATOMIC)
+		access |= IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_ATOMIC;
 	return access;
 }
 
@@ -50,6 +52,7 @@ static int map_segments(struct kverbs_export *export, struct kverbs_map *map,
 		mr = kverbs_mr_get(pool, map, offset, part, access);
 		if (IS_ERR(mr))
 			return PTR_ERR(mr);
+		kverbs_mr_publish(pool, mr);
 		export->mrs[export->nr++] = mr;
 		offset += part;
 		length -= part;
@@ -128,6 +131,8 @@ static struct kverbs_export *export_locked(struct kverbs_conn *conn,
 	int ret;
 
 	ret = kverbs_queue_check_up(&conn->queue);
+	if (!ret && rights & KVERBS_REMOTE_ATOMIC && !kverbs_conn_has_atomics(conn))
+		ret = -EOPNOTSUPP;
 	if (ret)
 		return ERR_PTR(ret);
 	export = kvzalloc(struct_size(export, mrs,
@@ -154,7 +159,7 @@ static struct kverbs_export *export_locked(struct kverbs_conn *conn,
  *
  * Context: process, may sleep and be killed.
  * Return: the export, whose keys work, or an ERR_PTR: -ENOTCONN, -ENOMEM, -EINTR,
- * -EIO (the connection ends).
+ * -EOPNOTSUPP no atomics here, -EIO (the connection ends).
  */
 struct kverbs_export *kverbs_export_create(struct kverbs_conn *conn,
 					   struct kverbs_region *region, u64 offset,
@@ -187,6 +192,22 @@ static void prepare_invalidate(struct kverbs_export *export)
 	}
 }
 
+/* What the peer took back is invalid already. */
+static void recycle_revoked(struct kverbs_export *export)
+{
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < export->nr; i++) {
+		struct kverbs_mr *mr = export->mrs[i];
+
+		if (READ_ONCE(mr->state) == KVERBS_MR_REVOKED)
+			kverbs_mr_recycle(&export->conn->pool, mr);
+		else
+			export->mrs[nr++] = mr;
+	}
+	export->nr = nr;
+}
+
 static int invalidate(struct kverbs_export *export)
 {
 	unsigned int i;
@@ -195,6 +216,7 @@ static int invalidate(struct kverbs_export *export)
 	ret = kverbs_queue_check_up(&export->conn->queue);
 	if (ret)
 		return ret;
+	recycle_revoked(export);
 	prepare_invalidate(export);
 	ret = post_all(export, KVERBS_MR_FREE);
 	if (ret)

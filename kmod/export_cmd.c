@@ -10,7 +10,8 @@
 #include "region.h"
 #include "region_cmd.h"
 
-#define RIGHTS	(KVERBS_REMOTE_READ | KVERBS_REMOTE_WRITE)
+#define RIGHTS	(KVERBS_REMOTE_READ | KVERBS_REMOTE_WRITE | KVERBS_REMOTE_ATOMIC)
+#define WRITES	(KVERBS_REMOTE_WRITE | KVERBS_REMOTE_ATOMIC)
 
 static int export_destroy(struct kverbs_object *obj)
 {
@@ -107,7 +108,7 @@ static int export_region(struct kverbs_ucmd *ucmd, struct kverbs_conn_obj *conn_
 
 	if (!cmd->length || !kverbs_region_covers(region, cmd->offset, cmd->length))
 		return -EINVAL;
-	if (cmd->access & KVERBS_REMOTE_WRITE && !region->writable)
+	if (cmd->access & WRITES && !region->writable)
 		return -EINVAL;
 	ret = check_room(cmd, conn_obj->conn, region);
 	if (ret)

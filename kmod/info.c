@@ -8,11 +8,8 @@
 #include "device.h"
 #include "listen_cmd.h"
 #include "ring.h"
+#include "sqe.h"
 #include "version.h"
-
-#define OPCODES	(BIT_ULL(KVERBS_OP_SEND) | BIT_ULL(KVERBS_OP_RECV) |	\
-		 BIT_ULL(KVERBS_OP_WRITE) | BIT_ULL(KVERBS_OP_WRITE_IMM) |	\
-		 BIT_ULL(KVERBS_OP_READ))
 
 /**
  * kverbs_cmd_info() - KVERBS_INFO
@@ -29,7 +26,7 @@ int kverbs_cmd_info(struct kverbs_ucmd *ucmd)
 	cmd->out_abi = KVERBS_ABI_VERSION;
 	cmd->out_nr_devices = kverbs_device_count();
 	cmd->out_features = 0;
-	cmd->out_opcodes = OPCODES;
+	cmd->out_opcodes = KVERBS_OPCODES;
 	cmd->out_max_objects = KVERBS_MAX_OBJECTS;
 	cmd->out_max_sq_entries = KVERBS_MAX_SQ_ENTRIES;
 	cmd->out_max_cq_entries = KVERBS_MAX_CQ_ENTRIES;

@@ -37,7 +37,9 @@ SHOW(kverbs_mr_free);
 SHOW(kverbs_mr_get);
 SHOW(kverbs_mr_pool_destroy);
 SHOW(kverbs_mr_pool_init);
+SHOW(kverbs_mr_publish);
 SHOW(kverbs_mr_recycle);
+SHOW(kverbs_mr_revoke);
 
 SHOW(kverbs_object_destroy);
 SHOW(kverbs_object_destroy_all);
@@ -68,6 +70,9 @@ SHOW(kverbs_queue_up);
 SHOW(kverbs_region_covers);
 SHOW(kverbs_region_create);
 SHOW(kverbs_region_destroy);
+
+SHOW(kverbs_req_use);
+SHOW(kverbs_req_unuse);
 
 SHOW(kverbs_ring_complete);
 SHOW(kverbs_ring_event);

@@ -19,14 +19,57 @@ void kverbs_mr_pool_init(struct kverbs_mr_pool *pool)
 	mutex_init(&pool->lock);
 	INIT_LIST_HEAD(&pool->free);
 	INIT_LIST_HEAD(&pool->busy);
+	spin_lock_init(&pool->public_lock);
+	INIT_LIST_HEAD(&pool->public);
 	pool->pd = NULL;
 	pool->nr_free = 0;
 }
 
+/**
+ * kverbs_mr_publish() - let the peer's invalidation find an MR
+ * @pool: the pool
+ * @mr: the MR, until it is recycled or freed
+ */
+void kverbs_mr_publish(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
+{
+	spin_lock_bh(&pool->public_lock);
+	list_add(&mr->public, &pool->public);
+	spin_unlock_bh(&pool->public_lock);
+}
+
+static void unpublish(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
+{
+	spin_lock_bh(&pool->public_lock);
+	list_del_init(&mr->public);
+	spin_unlock_bh(&pool->public_lock);
+}
+
+/**
+ * kverbs_mr_revoke() - note that the peer invalidated an MR
+ * @pool: the pool
+ * @rkey: the key that it named, perhaps none of a public MR's
+ *
+ * Context: any but hardirq.
+ */
+void kverbs_mr_revoke(struct kverbs_mr_pool *pool, u32 rkey)
+{
+	struct kverbs_mr *mr;
+
+	spin_lock_bh(&pool->public_lock);
+	list_for_each_entry(mr, &pool->public, public) {
+		if (mr->ib->rkey != rkey)
+			continue;
+		WRITE_ONCE(mr->state, KVERBS_MR_REVOKED);
+		break;
+	}
+	spin_unlock_bh(&pool->public_lock);
+}
+
 /* Dereg is a fence of its own, so the region can go after it. */
-static void destroy_mr(struct kverbs_mr *mr)
+static void destroy_mr(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
 {
 	list_del(&mr->entry);
+	unpublish(pool, mr);
 	ib_dereg_mr(mr->ib);
 	if (mr->region)
 		kverbs_region_unuse(mr->region);
@@ -47,7 +90,7 @@ void kverbs_mr_pool_destroy(struct kverbs_mr_pool *pool)
 	list_splice_init(&pool->free, &pool->busy);
 	pool->nr_free = 0;
 	list_for_each_entry_safe(mr, next, &pool->busy, entry) {
-		destroy_mr(mr);
+		destroy_mr(pool, mr);
 		cond_resched();
 	}
 	mutex_unlock(&pool->lock);
@@ -61,6 +104,7 @@ static struct kverbs_mr *new_mr(struct kverbs_mr_pool *pool)
 	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
+	INIT_LIST_HEAD(&mr->public);
 	mr->ib = ib_alloc_mr(pool->pd, IB_MR_TYPE_MEM_REG, pool->pages);
 	if (IS_ERR(mr->ib)) {
 		ret = PTR_ERR(mr->ib);
@@ -208,13 +252,14 @@ void kverbs_mr_recycle(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
 {
 	mutex_lock(&pool->lock);
 	if (pool->nr_free < FREE_MAX) {
+		unpublish(pool, mr);
 		kverbs_region_unuse(mr->region);
 		mr->region = NULL;
 		mr->state = KVERBS_MR_FREE;
 		list_move(&mr->entry, &pool->free);
 		pool->nr_free++;
 	} else {
-		destroy_mr(mr);
+		destroy_mr(pool, mr);
 	}
 	mutex_unlock(&pool->lock);
 }
@@ -229,6 +274,6 @@ void kverbs_mr_recycle(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
 void kverbs_mr_free(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
 {
 	mutex_lock(&pool->lock);
-	destroy_mr(mr);
+	destroy_mr(pool, mr);
 	mutex_unlock(&pool->lock);
 }

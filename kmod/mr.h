@@ -4,6 +4,7 @@
 
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 
 struct kverbs_map;
@@ -16,17 +17,20 @@ struct kverbs_region;
  * @KVERBS_MR_POSTED: REG_MR or LOCAL_INV is in the queue; after a failure it
  *	stays so: unknown, and only dereg helps
  * @KVERBS_MR_VALID: registered
+ * @KVERBS_MR_REVOKED: it was, until the peer invalidated it
  */
 enum kverbs_mr_state {
 	KVERBS_MR_FREE,
 	KVERBS_MR_MAPPED,
 	KVERBS_MR_POSTED,
 	KVERBS_MR_VALID,
+	KVERBS_MR_REVOKED,
 };
 
 /**
  * struct kverbs_mr - a fast-registration memory region
  * @entry: in its pool's free or busy list
+ * @public: in its pool's list of those whose keys the peer may have
  * @ib: the MR
  * @region: whose memory it covers, counted in its uses; NULL when FREE
  * @state: written before posting and by the completion
@@ -36,6 +40,7 @@ enum kverbs_mr_state {
  */
 struct kverbs_mr {
 	struct list_head entry;
+	struct list_head public;
 	struct ib_mr *ib;
 	struct kverbs_region *region;
 	enum kverbs_mr_state state;
@@ -46,12 +51,14 @@ struct kverbs_mr {
 
 /**
  * struct kverbs_mr_pool - the MRs of one protection domain
- * @lock: guards the lists
+ * @lock: guards the lists but @public
  * @pd: where they belong
  * @pages: pages that one can cover
  * @free: FREE ones, kept for the next
  * @busy: all others
  * @nr_free: how many are kept
+ * @public_lock: guards @public; taken by completions: bottom halves off; innermost
+ * @public: those whose keys the peer may have
  */
 struct kverbs_mr_pool {
 	struct mutex lock;
@@ -60,6 +67,8 @@ struct kverbs_mr_pool {
 	struct list_head free;
 	struct list_head busy;
 	unsigned int nr_free;
+	spinlock_t public_lock;
+	struct list_head public;
 };
 
 void kverbs_mr_pool_init(struct kverbs_mr_pool *pool);
@@ -67,6 +76,8 @@ void kverbs_mr_pool_destroy(struct kverbs_mr_pool *pool);
 struct kverbs_mr *kverbs_mr_get(struct kverbs_mr_pool *pool,
 				const struct kverbs_map *map, u64 offset,
 				u64 length, int access);
+void kverbs_mr_publish(struct kverbs_mr_pool *pool, struct kverbs_mr *mr);
+void kverbs_mr_revoke(struct kverbs_mr_pool *pool, u32 rkey);
 void kverbs_mr_recycle(struct kverbs_mr_pool *pool, struct kverbs_mr *mr);
 void kverbs_mr_free(struct kverbs_mr_pool *pool, struct kverbs_mr *mr);
 

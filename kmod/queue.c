@@ -119,7 +119,39 @@ static bool is_recv(const struct kverbs_req *req)
 
 static bool is_inbound(const struct kverbs_req *req)
 {
-	return is_recv(req) || req->opcode == KVERBS_OP_READ;
+	switch (req->opcode) {
+	case KVERBS_OP_RECV:
+	case KVERBS_OP_READ:
+	case KVERBS_OP_CMP_SWAP:
+	case KVERBS_OP_FETCH_ADD:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/**
+ * kverbs_req_use() - count an operation in the uses of its regions
+ * @req: the operation
+ */
+void kverbs_req_use(const struct kverbs_req *req)
+{
+	unsigned int i;
+
+	for (i = 0; i < kverbs_req_extents(req); i++)
+		kverbs_region_use(kverbs_req_extent(req, i).region);
+}
+
+/**
+ * kverbs_req_unuse() - undo kverbs_req_use()
+ * @req: the operation
+ */
+void kverbs_req_unuse(const struct kverbs_req *req)
+{
+	unsigned int i;
+
+	for (i = 0; i < kverbs_req_extents(req); i++)
+		kverbs_region_unuse(kverbs_req_extent(req, i).region);
 }
 
 /*
@@ -164,8 +196,7 @@ static void finish(struct kverbs_req *req)
 	kick = !list_empty(&queue->parked) && queue->state == KVERBS_QUEUE_UP;
 	spin_unlock_bh(&queue->lock);
 
-	if (req->region)
-		kverbs_region_unuse(req->region);
+	kverbs_req_unuse(req);
 	if (kick)
 		queue->ops->kick(queue);
 	req->done(req);
@@ -203,6 +234,11 @@ static void recv_last(struct ib_cq *cq, struct ib_wc *wc)
 	if (wc->wc_flags & IB_WC_WITH_IMM) {
 		req->flags |= KVERBS_CQE_F_IMM;
 		req->imm = (__force u32)wc->ex.imm_data;
+	}
+	if (wc->wc_flags & IB_WC_WITH_INVALIDATE) {
+		req->flags |= KVERBS_CQE_F_INV;
+		req->imm = wc->ex.invalidate_rkey;
+		req->queue->ops->revoked(req->queue, req->imm);
 	}
 	if (wc->opcode == IB_WC_RECV_RDMA_WITH_IMM)
 		req->flags |= KVERBS_CQE_F_WRITE;

@@ -23,17 +23,33 @@ struct kverbs_region;
 #define KVERBS_REG_TIMEOUT	(30 * HZ)
 
 /**
+ * struct kverbs_extent - a range of a region
+ * @region: the region, counted in its uses
+ * @offset: first byte
+ * @length: bytes
+ */
+struct kverbs_extent {
+	struct kverbs_region *region;
+	u64 offset;
+	u64 length;
+};
+
+/**
  * struct kverbs_req - an operation, from being taken to being done
  * @last: completion of its last work request: the operation is over
  * @part: completions of those before, which come only if they failed
  * @entry: in the queue's posted or parked list
  * @queue: where
- * @region: the local buffer's, counted in its uses; NULL if there is none
+ * @region: the local buffer's, counted in its uses; NULL if there is none or a list
  * @offset: of the buffer in the region
- * @length: of the buffer
- * @remote_addr: WRITE*, READ
- * @rkey: WRITE*, READ
- * @imm: WRITE_IMM, and of a receive what came
+ * @length: of the buffer, or of all that is in the list
+ * @list: the buffer's pieces, if there are several; the owner's to free
+ * @nr_list: how many
+ * @remote_addr: WRITE*, READ, atomics
+ * @rkey: WRITE*, READ, atomics, SEND_INV
+ * @imm: *_IMM, and of a receive what came
+ * @operand: CMP_SWAP: what is expected; FETCH_ADD: what is added
+ * @swap: CMP_SWAP: the new value
  * @opcode: enum kverbs_opcode
  * @fence: wait for earlier READs
  * @solicited: mark it solicited
@@ -52,9 +68,13 @@ struct kverbs_req {
 	struct kverbs_region *region;
 	u64 offset;
 	u64 length;
+	struct kverbs_extent *list;
+	unsigned int nr_list;
 	u64 remote_addr;
 	u32 rkey;
 	u32 imm;
+	u64 operand;
+	u64 swap;
 	u8 opcode;
 	bool fence;
 	bool solicited;
@@ -69,10 +89,12 @@ struct kverbs_req {
 /**
  * struct kverbs_queue_ops - what the owner of a queue must know
  * @broken: a work request failed with this status; atomic context
+ * @revoked: the peer took this key back; atomic context
  * @kick: parked receives may be able to go on; atomic context
  */
 struct kverbs_queue_ops {
 	void (*broken)(struct kverbs_queue *queue, enum ib_wc_status status);
+	void (*revoked)(struct kverbs_queue *queue, u32 rkey);
 	void (*kick)(struct kverbs_queue *queue);
 };
 
@@ -162,6 +184,18 @@ struct kverbs_queue {
 };
 
 /**
+ * union kverbs_wr - a work request of any kind
+ * @wr: what all have
+ * @rdma: WRITE*, READ
+ * @atomic: CMP_SWAP, FETCH_ADD
+ */
+union kverbs_wr {
+	struct ib_send_wr wr;
+	struct ib_rdma_wr rdma;
+	struct ib_atomic_wr atomic;
+};
+
+/**
  * struct kverbs_chain - work requests of one operation, being built
  * @nr_regs: registrations in @regs
  * @nr_wrs: requests in @wrs
@@ -177,9 +211,25 @@ struct kverbs_chain {
 	unsigned int nr_wrs;
 	unsigned int nr_sges;
 	struct kverbs_mr *regs[KVERBS_OP_WRS];
-	struct ib_rdma_wr wrs[KVERBS_OP_WRS];
+	union kverbs_wr wrs[KVERBS_OP_WRS];
 	struct ib_sge sges[KVERBS_OP_SGES];
 };
+
+static inline unsigned int kverbs_req_extents(const struct kverbs_req *req)
+{
+	return req->list ? req->nr_list : !!req->region;
+}
+
+static inline struct kverbs_extent kverbs_req_extent(const struct kverbs_req *req,
+						     unsigned int i)
+{
+	if (req->list)
+		return req->list[i];
+	return (struct kverbs_extent){ req->region, req->offset, req->length };
+}
+
+void kverbs_req_use(const struct kverbs_req *req);
+void kverbs_req_unuse(const struct kverbs_req *req);
 
 void kverbs_queue_init(struct kverbs_queue *queue, const struct kverbs_queue_ops *ops,
 		       unsigned int sq_depth, unsigned int rq_depth);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Taking entries from the submission ring. */
 #include <linux/sched/signal.h>
+#include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/uaccess.h>
 
 #include "chardev.h"
 #include "conn_cmd.h"
 #include "region.h"
 #include "region_cmd.h"
 #include "ring.h"
-
-#define SQE_FLAGS	(KVERBS_SQE_SIGNAL | KVERBS_SQE_FENCE | KVERBS_SQE_SOLICITED)
+#include "sqe.h"
 
 /**
  * struct batch - entries of one SUBMIT
@@ -67,50 +68,94 @@ static int get_region(struct batch *batch, u32 id)
 	return 0;
 }
 
-/* Which fields an opcode has; all others must be zero. */
-static bool has_remote(const struct kverbs_sqe *sqe)
-{
-	return sqe->opcode == KVERBS_OP_WRITE || sqe->opcode == KVERBS_OP_WRITE_IMM ||
-	       sqe->opcode == KVERBS_OP_READ;
-}
-
-static bool writes_local(const struct kverbs_sqe *sqe)
-{
-	return sqe->opcode == KVERBS_OP_RECV || sqe->opcode == KVERBS_OP_READ;
-}
-
-static int check_sqe(const struct kverbs_sqe *sqe)
-{
-	if (sqe->opcode < KVERBS_OP_SEND || sqe->opcode > KVERBS_OP_READ)
-		return -EINVAL;
-	if (sqe->flags & ~SQE_FLAGS || (sqe->opcode == KVERBS_OP_RECV && sqe->flags))
-		return -EINVAL;
-	if (sqe->__reserved || sqe->__reserved2 || sqe->__reserved3)
-		return -EINVAL;
-	if (!has_remote(sqe) && (sqe->remote_addr || sqe->rkey))
-		return -EINVAL;
-	if (sqe->opcode != KVERBS_OP_WRITE_IMM && sqe->imm)
-		return -EINVAL;
-	if (!sqe->length && (sqe->region_id || sqe->offset))
-		return -EINVAL;
-	return 0;
-}
-
-static int check_buffer(struct batch *batch, const struct kverbs_sqe *sqe)
+static int find_extent(struct batch *batch, const struct kverbs_sqe *sqe, u32 region_id,
+		       struct kverbs_extent *extent)
 {
 	struct kverbs_region *region;
 	int ret;
 
-	if (!sqe->length)
-		return 0;
-	ret = get_region(batch, sqe->region_id);
+	ret = get_region(batch, region_id);
 	if (ret)
 		return ret;
 	region = batch->region->region;
-	if (!kverbs_region_covers(region, sqe->offset, sqe->length))
+	if (!kverbs_region_covers(region, extent->offset, extent->length))
 		return -EINVAL;
-	if (writes_local(sqe) && !region->writable)
+	if (kverbs_sqe_writes(sqe) && !region->writable)
 		return -EINVAL;
+	extent->region = region;
+	return 0;
+}
+
+static int find_buffer(struct batch *batch, const struct kverbs_sqe *sqe,
+		       struct kverbs_req *req)
+{
+	struct kverbs_extent extent = {
+		.offset = sqe->offset,
+		.length = kverbs_sqe_length(sqe),
+	};
+	int ret;
+
+	if (!extent.length)
+		return 0;
+	ret = find_extent(batch, sqe, sqe->region_id, &extent);
+	if (ret)
+		return ret;
+	if (kverbs_sqe_is_atomic(sqe) &&
+	    !IS_ALIGNED(extent.region->page_offset + extent.offset, sizeof(u64)))
+		return -EINVAL;
+	req->region = extent.region;
+	req->offset = extent.offset;
+	req->length = extent.length;
+	kverbs_req_use(req);
+	return 0;
+}
+
+static int find_piece(struct batch *batch, const struct kverbs_sqe *sqe,
+		      const struct kverbs_piece __user *user, struct kverbs_req *req)
+{
+	struct kverbs_extent *extent = &req->list[req->nr_list];
+	struct kverbs_piece piece;
+	int ret;
+
+	if (copy_from_user(&piece, user, sizeof(piece)))
+		return -EFAULT;
+	if (!piece.length || piece.__reserved)
+		return -EINVAL;
+	extent->offset = piece.offset;
+	extent->length = piece.length;
+	ret = find_extent(batch, sqe, piece.region_id, extent);
+	if (ret)
+		return ret;
+	/* Its object is put when the next region is looked up. */
+	kverbs_region_use(extent->region);
+	req->nr_list++;
+	req->length += extent->length;
+	return 0;
+}
+
+static void drop_buffer(struct kverbs_req *req)
+{
+	kverbs_req_unuse(req);
+	kfree(req->list);
+}
+
+static int find_list(struct batch *batch, const struct kverbs_sqe *sqe,
+		     struct kverbs_req *req)
+{
+	const struct kverbs_piece __user *pieces = u64_to_user_ptr(sqe->offset);
+	unsigned int i;
+	int ret;
+
+	req->list = kmalloc_array(sqe->length, sizeof(*req->list), GFP_KERNEL_ACCOUNT);
+	if (!req->list)
+		return -ENOMEM;
+	for (i = 0; i < sqe->length; i++) {
+		ret = find_piece(batch, sqe, &pieces[i], req);
+		if (ret) {
+			drop_buffer(req);
+			return ret;
+		}
+	}
 	return 0;
 }
 
@@ -125,17 +170,17 @@ static void work_done(struct kverbs_req *req)
 		.type = KVERBS_CQE_WORK,
 		.wc_status = req->wc_status,
 		.flags = req->flags,
-		.imm = req->flags & KVERBS_CQE_F_IMM ? req->imm : 0,
+		.imm = req->flags & (KVERBS_CQE_F_IMM | KVERBS_CQE_F_INV) ? req->imm : 0,
 	};
 
+	kfree(req->list);
 	if (work->signal || req->result)
 		kverbs_ring_complete(work->ring, work, &cqe);
 	else
 		kverbs_ring_return_work(work->ring, work);
 }
 
-static void fill_req(struct batch *batch, const struct kverbs_sqe *sqe,
-		     struct kverbs_work *work)
+static void fill_req(const struct kverbs_sqe *sqe, struct kverbs_work *work)
 {
 	bool recv = sqe->opcode == KVERBS_OP_RECV;
 
@@ -143,12 +188,11 @@ static void fill_req(struct batch *batch, const struct kverbs_sqe *sqe,
 	work->conn_id = sqe->conn_id;
 	work->signal = recv || sqe->flags & KVERBS_SQE_SIGNAL;
 	work->req = (struct kverbs_req) {
-		.region = sqe->length ? batch->region->region : NULL,
-		.offset = sqe->offset,
-		.length = sqe->length,
 		.remote_addr = sqe->remote_addr,
 		.rkey = sqe->rkey,
 		.imm = sqe->imm,
+		.operand = sqe->operand,
+		.swap = sqe->swap,
 		.opcode = sqe->opcode,
 		.fence = sqe->flags & KVERBS_SQE_FENCE,
 		.solicited = sqe->flags & KVERBS_SQE_SOLICITED,
@@ -157,21 +201,24 @@ static void fill_req(struct batch *batch, const struct kverbs_sqe *sqe,
 	};
 }
 
-static int post_work(struct batch *batch, struct kverbs_work *work)
+static int post_work(struct batch *batch, const struct kverbs_sqe *sqe,
+		     struct kverbs_req *req)
 {
 	struct kverbs_conn *conn = batch->conn->conn;
-	struct kverbs_req *req = &work->req;
-	struct kverbs_region *region = req->region;
 	int ret;
 
-	if (region)
-		kverbs_region_use(region);
+	if (sqe->flags & KVERBS_SQE_LIST)
+		ret = find_list(batch, sqe, req);
+	else
+		ret = find_buffer(batch, sqe, req);
+	if (ret)
+		return ret;
 	if (req->opcode == KVERBS_OP_RECV)
 		ret = kverbs_conn_recv(conn, req);
 	else
 		ret = kverbs_conn_post(conn, req, batch->ring->chain);
-	if (ret && region)
-		kverbs_region_unuse(region);
+	if (ret)
+		drop_buffer(req);
 	return ret;
 }
 
@@ -180,20 +227,18 @@ static int take_entry(struct batch *batch, const struct kverbs_sqe *sqe)
 	struct kverbs_work *work;
 	int ret;
 
-	ret = check_sqe(sqe);
+	ret = kverbs_sqe_check(sqe);
 	if (!ret)
 		ret = get_conn(batch, sqe->conn_id);
 	if (!ret && READ_ONCE(batch->conn->ring) != batch->ring)
 		ret = -EINVAL;
-	if (!ret)
-		ret = check_buffer(batch, sqe);
 	if (ret)
 		return ret;
 	work = kverbs_ring_take_work(batch->ring);
 	if (!work)
 		return -EAGAIN;
-	fill_req(batch, sqe, work);
-	ret = post_work(batch, work);
+	fill_req(sqe, work);
+	ret = post_work(batch, sqe, &work->req);
 	if (ret)
 		kverbs_ring_return_work(batch->ring, work);
 	return ret;

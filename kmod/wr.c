@@ -16,6 +16,14 @@ static enum ib_wr_opcode wr_opcode(const struct kverbs_req *req)
 		return IB_WR_RDMA_WRITE;
 	case KVERBS_OP_READ:
 		return IB_WR_RDMA_READ;
+	case KVERBS_OP_SEND_IMM:
+		return IB_WR_SEND_WITH_IMM;
+	case KVERBS_OP_SEND_INV:
+		return IB_WR_SEND_WITH_INV;
+	case KVERBS_OP_CMP_SWAP:
+		return IB_WR_ATOMIC_CMP_AND_SWP;
+	case KVERBS_OP_FETCH_ADD:
+		return IB_WR_ATOMIC_FETCH_AND_ADD;
 	default:
 		return IB_WR_SEND;
 	}
@@ -23,25 +31,42 @@ static enum ib_wr_opcode wr_opcode(const struct kverbs_req *req)
 
 static bool is_message(const struct kverbs_req *req)
 {
-	return req->opcode == KVERBS_OP_SEND;
+	return req->opcode == KVERBS_OP_SEND || req->opcode == KVERBS_OP_SEND_IMM ||
+	       req->opcode == KVERBS_OP_SEND_INV;
+}
+
+static bool is_atomic(const struct kverbs_req *req)
+{
+	return req->opcode == KVERBS_OP_CMP_SWAP || req->opcode == KVERBS_OP_FETCH_ADD;
+}
+
+static void fill_kind(const struct kverbs_req *req, union kverbs_wr *wr, u64 done)
+{
+	if (is_atomic(req)) {
+		wr->atomic.remote_addr = req->remote_addr;
+		wr->atomic.rkey = req->rkey;
+		wr->atomic.compare_add = req->operand;
+		wr->atomic.swap = req->swap;
+	} else if (!is_message(req)) {
+		wr->rdma.remote_addr = req->remote_addr + done;
+		wr->rdma.rkey = req->rkey;
+	}
 }
 
 /* Appends a request without entries; @done bytes of the operation precede it. */
-static struct ib_rdma_wr *add_wr(struct kverbs_req *req, struct kverbs_chain *chain,
+static struct ib_send_wr *add_wr(struct kverbs_req *req, struct kverbs_chain *chain,
 				 u64 done)
 {
-	struct ib_rdma_wr *wr;
+	union kverbs_wr *wr;
 
 	if (chain->nr_regs + chain->nr_wrs == KVERBS_OP_WRS)
 		return NULL;
 	wr = &chain->wrs[chain->nr_wrs++];
-	*wr = (struct ib_rdma_wr) {
-		.wr.opcode = wr_opcode(req),
-		.wr.sg_list = &chain->sges[chain->nr_sges],
-		.remote_addr = req->remote_addr + done,
-		.rkey = req->rkey,
-	};
-	return wr;
+	memset(wr, 0, sizeof(*wr));
+	wr->wr.opcode = wr_opcode(req);
+	wr->wr.sg_list = &chain->sges[chain->nr_sges];
+	fill_kind(req, wr, done);
+	return &wr->wr;
 }
 
 /* What holds for the operation as a whole is said of its first or last part. */
@@ -54,10 +79,12 @@ static void seal(struct kverbs_req *req, struct kverbs_chain *chain)
 		first->send_flags |= IB_SEND_FENCE;
 	if (req->solicited)
 		last->send_flags |= IB_SEND_SOLICITED;
-	if (req->opcode == KVERBS_OP_WRITE_IMM) {
+	if (req->opcode == KVERBS_OP_WRITE_IMM)
 		last->opcode = IB_WR_RDMA_WRITE_WITH_IMM;
+	if (req->opcode == KVERBS_OP_SEND_INV)
+		last->ex.invalidate_rkey = req->rkey;
+	else
 		last->ex.imm_data = (__force __be32)req->imm;
-	}
 }
 
 static unsigned int max_sges(const struct kverbs_queue *queue,
@@ -72,90 +99,149 @@ static unsigned int max_locals(const struct kverbs_queue *queue,
 	return min(max_sges(queue, req), queue->max_local);
 }
 
-/* One request whose entries name the pages themselves. */
-static int build_direct(struct kverbs_queue *queue, const struct kverbs_map *map,
-			struct kverbs_req *req, struct kverbs_chain *chain, u32 lkey)
+/* The entries that name a buffer's pages themselves. */
+static int direct_sges(struct ib_pd *pd, const struct kverbs_req *req,
+		       struct ib_sge *sges, int max)
 {
-	struct ib_rdma_wr *wr;
-	int nr = 0;
+	unsigned int i;
+	int nr = 0, ret;
+
+	for (i = 0; i < kverbs_req_extents(req); i++) {
+		struct kverbs_extent extent = kverbs_req_extent(req, i);
+		struct kverbs_map *map = kverbs_map_get(extent.region, pd->device);
+
+		if (IS_ERR(map))
+			return PTR_ERR(map);
+		ret = kverbs_map_sges(map, extent.offset, extent.length,
+				      pd->local_dma_lkey, sges + nr, max - nr);
+		if (ret < 0)
+			return ret;
+		nr += ret;
+	}
+	return nr;
+}
+
+/* One request with such entries. */
+static int build_direct(struct kverbs_queue *queue, struct ib_pd *pd,
+			struct kverbs_req *req, struct kverbs_chain *chain)
+{
+	struct ib_send_wr *wr;
+	int nr;
 
 	if (req->length > queue->max_msg)
 		return -EMSGSIZE;
 	wr = add_wr(req, chain, 0);
-	if (map)
-		nr = kverbs_map_sges(map, req->offset, req->length, lkey, chain->sges,
-				     min_t(int, max_sges(queue, req), KVERBS_OP_SGES));
+	nr = direct_sges(pd, req, chain->sges,
+			 min_t(int, max_sges(queue, req), KVERBS_OP_SGES));
 	if (nr < 0)
 		return nr;
 	/* Some want an entry for every READ, even one of nothing. */
 	if (!nr && req->opcode == KVERBS_OP_READ)
-		chain->sges[nr++] = (struct ib_sge) { .lkey = lkey };
-	wr->wr.num_sge = nr;
+		chain->sges[nr++] = (struct ib_sge) { .lkey = pd->local_dma_lkey };
+	wr->num_sge = nr;
 	chain->nr_sges = nr;
 	return 0;
 }
 
+/* A list may come back to a region, but its request can stand in the chain once. */
 static int add_reg(struct kverbs_chain *chain, struct kverbs_mr *mr)
 {
+	unsigned int i;
+
 	if (mr->state != KVERBS_MR_MAPPED)
 		return 0;
-	if (chain->nr_regs && chain->regs[chain->nr_regs - 1] == mr)
-		return 0;
+	for (i = chain->nr_regs; i > 0; i--)
+		if (chain->regs[i - 1] == mr)
+			return 0;
 	if (chain->nr_regs + chain->nr_wrs == KVERBS_OP_WRS)
 		return -EMSGSIZE;
 	chain->regs[chain->nr_regs++] = mr;
 	return 0;
 }
 
-/* Fills one request as far as its entries and the message size go. */
-static int fill_wr(struct kverbs_queue *queue, struct kverbs_local_set *set,
-		   struct kverbs_local *local, struct kverbs_slice *slice,
-		   struct kverbs_req *req, struct kverbs_chain *chain)
+/**
+ * struct builder - an operation on its way into requests that name chunks
+ * @queue: where it will be posted
+ * @set: the connection's local registrations, locked
+ * @req: the operation
+ * @chain: its requests
+ * @sink: its chunks must be registered for the peer
+ * @wr: the request being filled
+ * @room: bytes that still go into it
+ * @done: bytes that have a place
+ */
+struct builder {
+	struct kverbs_queue *queue;
+	struct kverbs_local_set *set;
+	struct kverbs_req *req;
+	struct kverbs_chain *chain;
+	bool sink;
+	struct ib_send_wr *wr;
+	u64 room;
+	u64 done;
+};
+
+/* A request with room for one more entry; a message has only one. */
+static int make_room(struct builder *b)
 {
-	struct ib_rdma_wr *wr = add_wr(req, chain, req->length - slice->left);
-	u64 room = queue->max_msg;
+	if (b->chain->nr_sges == KVERBS_OP_SGES)
+		return -EMSGSIZE;
+	if (b->wr && b->room && b->wr->num_sge < max_locals(b->queue, b->req))
+		return 0;
+	if (b->wr && is_message(b->req))
+		return -EMSGSIZE;
+	b->wr = add_wr(b->req, b->chain, b->done);
+	b->room = b->queue->max_msg;
+	return b->wr ? 0 : -EMSGSIZE;
+}
+
+static int add_slice(struct builder *b, struct kverbs_local *local,
+		     struct kverbs_slice *slice)
+{
+	struct ib_sge *sge;
 	struct kverbs_mr *mr;
 	int ret;
 
-	if (!wr)
-		return -EMSGSIZE;
-	while (slice->left && room && wr->wr.num_sge < max_locals(queue, req)) {
-		struct ib_sge *sge = &chain->sges[chain->nr_sges];
-
-		if (chain->nr_sges == KVERBS_OP_SGES)
-			return -EMSGSIZE;
-		ret = kverbs_local_sge(set, local, slice, room, sge, &mr);
-		if (!ret)
-			ret = add_reg(chain, mr);
+	while (slice->left) {
+		ret = make_room(b);
 		if (ret)
 			return ret;
-		room -= sge->length;
-		chain->nr_sges++;
-		wr->wr.num_sge++;
+		sge = &b->chain->sges[b->chain->nr_sges];
+		ret = kverbs_local_sge(b->set, local, slice, b->room, sge, &mr);
+		if (!ret)
+			ret = add_reg(b->chain, mr);
+		if (ret)
+			return ret;
+		b->chain->nr_sges++;
+		b->wr->num_sge++;
+		b->room -= sge->length;
+		b->done += sge->length;
 	}
 	return 0;
 }
 
-/* As many requests as it takes, whose entries name registered chunks. */
-static int build_local(struct kverbs_queue *queue, struct kverbs_local_set *set,
-		       const struct kverbs_map *map, struct kverbs_req *req,
-		       struct kverbs_chain *chain, bool sink)
+static int add_extent(struct builder *b, struct kverbs_extent extent)
 {
-	struct kverbs_slice slice = {
-		.map = map,
-		.offset = req->offset,
-		.left = req->length,
-	};
+	struct kverbs_slice slice = { .offset = extent.offset, .left = extent.length };
 	struct kverbs_local *local;
-	int ret;
 
-	local = kverbs_local_get(set, req->region, sink);
+	slice.map = kverbs_map_get(extent.region, b->set->pool->pd->device);
+	if (IS_ERR(slice.map))
+		return PTR_ERR(slice.map);
+	local = kverbs_local_get(b->set, extent.region, b->sink);
 	if (IS_ERR(local))
 		return PTR_ERR(local);
-	while (slice.left) {
-		if (chain->nr_wrs && is_message(req))
-			return -EMSGSIZE;
-		ret = fill_wr(queue, set, local, &slice, req, chain);
+	return add_slice(b, local, &slice);
+}
+
+/* As many requests as it takes, whose entries name registered chunks. */
+static int build_local(struct builder *b)
+{
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < kverbs_req_extents(b->req); i++) {
+		ret = add_extent(b, kverbs_req_extent(b->req, i));
 		if (ret)
 			return ret;
 	}
@@ -170,14 +256,20 @@ static void reset_chain(struct kverbs_chain *chain)
 }
 
 static int post_local(struct kverbs_queue *queue, struct kverbs_local_set *set,
-		      const struct kverbs_map *map, struct kverbs_req *req,
-		      struct kverbs_chain *chain, bool sink)
+		      struct kverbs_req *req, struct kverbs_chain *chain, bool sink)
 {
+	struct builder builder = {
+		.queue = queue,
+		.set = set,
+		.req = req,
+		.chain = chain,
+		.sink = sink,
+	};
 	int ret;
 
 	reset_chain(chain);
 	mutex_lock(&set->lock);
-	ret = build_local(queue, set, map, req, chain, sink);
+	ret = build_local(&builder);
 	if (!ret) {
 		seal(req, chain);
 		ret = kverbs_queue_post(queue, req, chain);
@@ -192,7 +284,8 @@ static int post_local(struct kverbs_queue *queue, struct kverbs_local_set *set,
  * @set: the connection's local registrations
  * @req: the operation
  * @chain: room to build it in
- * @iwarp: on iWARP the sink of a READ must be registered for the peer
+ * @iwarp: on iWARP the sink of a READ must be registered for the peer, and READs
+ *	need no fence, since they are answered in order
  *
  * Context: process, may sleep; the connection's HCA objects stay.
  * Return: as kverbs_queue_post(); -EMSGSIZE also if it takes more requests than
@@ -201,60 +294,86 @@ static int post_local(struct kverbs_queue *queue, struct kverbs_local_set *set,
 int kverbs_wr_post(struct kverbs_queue *queue, struct kverbs_local_set *set,
 		   struct kverbs_req *req, struct kverbs_chain *chain, bool iwarp)
 {
-	struct ib_pd *pd = set->pool->pd;
-	bool sink = iwarp && req->opcode == KVERBS_OP_READ && req->length;
-	struct kverbs_map *map = NULL;
+	bool iwarp_read = iwarp && req->opcode == KVERBS_OP_READ;
+	bool sink = iwarp_read && req->length;
 	int ret = -EMSGSIZE;
 
-	if (req->region) {
-		map = kverbs_map_get(req->region, pd->device);
-		if (IS_ERR(map))
-			return PTR_ERR(map);
-	}
+	if (iwarp_read)
+		req->fence = false;
 	reset_chain(chain);
 	if (!sink)
-		ret = build_direct(queue, map, req, chain, pd->local_dma_lkey);
-	if (ret == -EMSGSIZE && map)
-		return post_local(queue, set, map, req, chain, sink);
+		ret = build_direct(queue, set->pool->pd, req, chain);
+	if (ret == -EMSGSIZE && kverbs_req_extents(req))
+		return post_local(queue, set, req, chain, sink);
 	if (ret)
 		return ret;
 	seal(req, chain);
 	return kverbs_queue_post(queue, req, chain);
 }
 
-/* A receive can be posted once every chunk of its buffer is valid. */
-static int build_recv(struct kverbs_queue *queue, struct kverbs_local_set *set,
-		      const struct kverbs_map *map, struct kverbs_req *req,
-		      struct kverbs_chain *chain, struct ib_sge *sges)
-{
-	struct kverbs_slice slice = {
-		.map = map,
-		.offset = req->offset,
-		.left = req->length,
-	};
-	struct kverbs_local *local = kverbs_local_get(set, req->region, false);
-	bool valid = true;
-	struct kverbs_mr *mr;
-	int nr = 0, ret;
+/**
+ * struct recv_builder - a receive on its way into entries that name chunks
+ * @sges: the entries
+ * @nr: how many
+ * @max: how many there may be
+ * @valid: every chunk so far is registered
+ */
+struct recv_builder {
+	struct ib_sge *sges;
+	int nr;
+	int max;
+	bool valid;
+};
 
+static int recv_extent(struct recv_builder *b, struct kverbs_local_set *set,
+		       struct kverbs_extent extent, struct kverbs_chain *chain)
+{
+	struct kverbs_slice slice = { .offset = extent.offset, .left = extent.length };
+	struct kverbs_local *local = kverbs_local_get(set, extent.region, false);
+	struct kverbs_mr *mr;
+	int ret;
+
+	slice.map = kverbs_map_get(extent.region, set->pool->pd->device);
+	if (IS_ERR(slice.map))
+		return PTR_ERR(slice.map);
 	if (IS_ERR(local))
 		return PTR_ERR(local);
 	while (slice.left) {
-		if (nr == min_t(int, queue->max_sge, KVERBS_RECV_SGES))
+		if (b->nr == b->max)
 			return -EMSGSIZE;
-		ret = kverbs_local_sge(set, local, &slice, U32_MAX, &sges[nr++], &mr);
+		ret = kverbs_local_sge(set, local, &slice, U32_MAX, &b->sges[b->nr++], &mr);
 		if (!ret)
 			ret = add_reg(chain, mr);
 		if (ret)
 			return ret;
-		valid &= READ_ONCE(mr->state) == KVERBS_MR_VALID;
+		b->valid &= READ_ONCE(mr->state) == KVERBS_MR_VALID;
 	}
-	return valid ? nr : -EAGAIN;
+	return 0;
+}
+
+/* A receive can be posted once every chunk of its buffer is valid. */
+static int build_recv(struct kverbs_queue *queue, struct kverbs_local_set *set,
+		      struct kverbs_req *req, struct kverbs_chain *chain,
+		      struct ib_sge *sges)
+{
+	struct recv_builder builder = {
+		.sges = sges,
+		.max = min_t(int, queue->max_sge, KVERBS_RECV_SGES),
+		.valid = true,
+	};
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < kverbs_req_extents(req); i++) {
+		ret = recv_extent(&builder, set, kverbs_req_extent(req, i), chain);
+		if (ret)
+			return ret;
+	}
+	return builder.valid ? builder.nr : -EAGAIN;
 }
 
 static int register_recv(struct kverbs_queue *queue, struct kverbs_local_set *set,
-			 const struct kverbs_map *map, struct kverbs_req *req,
-			 struct ib_sge *sges)
+			 struct kverbs_req *req, struct ib_sge *sges)
 {
 	struct kverbs_chain *chain;
 	int nr, ret;
@@ -266,7 +385,7 @@ static int register_recv(struct kverbs_queue *queue, struct kverbs_local_set *se
 		return -ENOMEM;
 	reset_chain(chain);
 	mutex_lock(&set->lock);
-	nr = build_recv(queue, set, map, req, chain, sges);
+	nr = build_recv(queue, set, req, chain, sges);
 	if (nr == -EAGAIN && chain->nr_regs) {
 		ret = kverbs_queue_post_regs(queue, chain);
 		if (ret && ret != -ENOTCONN)
@@ -290,22 +409,15 @@ static int register_recv(struct kverbs_queue *queue, struct kverbs_local_set *se
 int kverbs_wr_recv(struct kverbs_queue *queue, struct kverbs_local_set *set,
 		   struct kverbs_req *req)
 {
-	struct ib_pd *pd = set->pool->pd;
 	struct ib_sge sges[KVERBS_RECV_SGES];
-	struct kverbs_map *map;
-	int nr = 0, ret;
+	int nr, ret;
 
-	if (req->region) {
-		map = kverbs_map_get(req->region, pd->device);
-		if (IS_ERR(map))
-			return PTR_ERR(map);
-		nr = kverbs_map_sges(map, req->offset, req->length, pd->local_dma_lkey,
-				     sges, min_t(int, queue->max_sge, KVERBS_RECV_SGES));
-		if (nr == -EMSGSIZE)
-			nr = register_recv(queue, set, map, req, sges);
-		if (nr < 0)
-			return nr;
-	}
+	nr = direct_sges(set->pool->pd, req, sges,
+			 min_t(int, queue->max_sge, KVERBS_RECV_SGES));
+	if (nr == -EMSGSIZE)
+		nr = register_recv(queue, set, req, sges);
+	if (nr < 0)
+		return nr;
 	ret = kverbs_queue_post_recv(queue, req, sges, nr);
 	/* Closed meanwhile: what ends the connection ends the receive. */
 	return ret == -ENOTCONN ? -EAGAIN : ret;

@@ -149,7 +149,7 @@ static const struct bad_field bad_fields[] = {
 	BAD(EXPORT, export, flags, U32, 0x80000000, EINVAL),
 	BAD(EXPORT, export, __reserved, U32, 1, EINVAL),
 	BAD(EXPORT, export, access, U32, 0, EINVAL),
-	BAD(EXPORT, export, access, U32, 4, EINVAL),
+	BAD(EXPORT, export, access, U32, 8, EINVAL),
 	BAD(EXPORT, export, access, U32, 0x80000000, EINVAL),
 	BAD(EXPORT, export, conn_id, U32, 0, ENOENT),
 

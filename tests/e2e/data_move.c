@@ -78,9 +78,8 @@ static void barrier(void)
 	CHECK_DONE(ring_work(&pair.ring, 0xba));
 }
 
-static void sends(const void *arg)
+static void send_with(const struct shape *shape, uint8_t opcode, uint32_t imm)
 {
-	const struct shape *shape = arg;
 	struct kverbs_sqe recv, send;
 	struct kverbs_cqe cqe;
 
@@ -89,6 +88,8 @@ static void sends(const void *arg)
 	recv.user_data = 77;
 	CHECK_OK(ring_put(&pair.ring, &recv));
 	send = sqe_send(pair.client, from.region, shape->from_offset, shape->length);
+	send.opcode = opcode;
+	send.imm = imm;
 	if (shape->length > dev_query(pair.fd, pair.client).out_max_msg) {
 		CHECK_ERR(ring_put(&pair.ring, &send), EMSGSIZE);
 		buf_check_untouched(&to);
@@ -101,8 +102,19 @@ static void sends(const void *arg)
 	CHECK_DONE(cqe);
 	CHECK_EQ(cqe.byte_len, shape->length);
 	CHECK_EQ(cqe.id, pair.server);
-	CHECK_EQ(cqe.flags, KVERBS_CQE_F_RECV);
+	CHECK_EQ(cqe.flags, KVERBS_CQE_F_RECV | (imm ? KVERBS_CQE_F_IMM : 0));
+	CHECK_EQ(cqe.imm, imm);
 	check(shape);
+}
+
+static void sends(const void *arg)
+{
+	send_with(arg, KVERBS_OP_SEND, 0);
+}
+
+static void sends_with_imm(const void *arg)
+{
+	send_with(arg, KVERBS_OP_SEND_IMM, IMM);
 }
 
 /* One operation for each of the export's segments; the last may be another. */
@@ -206,8 +218,10 @@ TEST_GROUP(moves)
 	for (i = 0; i < ARRAY_SIZE(shapes); i++) {
 		add("SEND", &shapes[i], sends);
 		add("WRITE", &shapes[i], writes);
-		if (!dev_is_iwarp())
+		if (!dev_is_iwarp()) {
+			add("SEND_IMM", &shapes[i], sends_with_imm);
 			add("WRITE_IMM", &shapes[i], writes_with_imm);
+		}
 		add("READ", &shapes[i], reads);
 	}
 	add("WRITE", &large, writes);
@@ -226,7 +240,7 @@ static struct kverbs_segment small_export(uint32_t access)
 	return seg;
 }
 
-TEST(WRITE_IMM_on_iWARP_gives_EOPNOTSUPP)
+TEST(what_iWARP_does_not_have_gives_EOPNOTSUPP)
 {
 	struct kverbs_segment seg;
 	struct kverbs_sqe sqe;
@@ -235,6 +249,14 @@ TEST(WRITE_IMM_on_iWARP_gives_EOPNOTSUPP)
 		test_skip("not iWARP");
 	seg = small_export(KVERBS_REMOTE_WRITE);
 	sqe = sqe_rdma(KVERBS_OP_WRITE_IMM, pair.client, from.region, 0, 8, &seg);
+	CHECK_ERR(ring_put(&pair.ring, &sqe), EOPNOTSUPP);
+	sqe.opcode = KVERBS_OP_FETCH_ADD;
+	sqe.remote_addr = 0;
+	CHECK_ERR(ring_put(&pair.ring, &sqe), EOPNOTSUPP);
+	sqe.opcode = KVERBS_OP_CMP_SWAP;
+	CHECK_ERR(ring_put(&pair.ring, &sqe), EOPNOTSUPP);
+	sqe = sqe_send(pair.client, from.region, 0, 8);
+	sqe.opcode = KVERBS_OP_SEND_IMM;
 	CHECK_ERR(ring_put(&pair.ring, &sqe), EOPNOTSUPP);
 	barrier();
 	buf_check_untouched(&to);

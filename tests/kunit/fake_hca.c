@@ -21,6 +21,11 @@ static void save_sges(struct fake_wr *to, const struct ib_sge *sges, int nr)
 	memcpy(to->sges, sges, min(nr, FAKE_SGES) * sizeof(*sges));
 }
 
+static bool is_atomic(enum ib_wr_opcode opcode)
+{
+	return opcode == IB_WR_ATOMIC_CMP_AND_SWP || opcode == IB_WR_ATOMIC_FETCH_AND_ADD;
+}
+
 static void save_send(struct fake_wr *to, const struct ib_send_wr *wr)
 {
 	*to = (struct fake_wr) {
@@ -32,6 +37,12 @@ static void save_send(struct fake_wr *to, const struct ib_send_wr *wr)
 	if (is_rdma(wr->opcode)) {
 		to->remote_addr = rdma_wr(wr)->remote_addr;
 		to->rkey = rdma_wr(wr)->rkey;
+	}
+	if (is_atomic(wr->opcode)) {
+		to->remote_addr = atomic_wr(wr)->remote_addr;
+		to->rkey = atomic_wr(wr)->rkey;
+		to->operand = atomic_wr(wr)->compare_add;
+		to->swap = atomic_wr(wr)->swap;
 	}
 	if (wr->opcode == IB_WR_REG_MR)
 		to->mr = reg_wr(wr)->mr;

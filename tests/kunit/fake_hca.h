@@ -17,8 +17,10 @@
  * @opcode: of a send
  * @send_flags: of a send
  * @imm: of a send
- * @remote_addr: of a WRITE or READ
- * @rkey: of a WRITE or READ
+ * @remote_addr: of a WRITE, READ or atomic
+ * @rkey: of a WRITE, READ or atomic
+ * @operand: of an atomic
+ * @swap: of an atomic
  * @mr: of a REG_MR
  * @num_sge: entries
  * @sges: the first of them
@@ -30,6 +32,8 @@ struct fake_wr {
 	u32 imm;
 	u64 remote_addr;
 	u32 rkey;
+	u64 operand;
+	u64 swap;
 	struct ib_mr *mr;
 	int num_sge;
 	struct ib_sge sges[FAKE_SGES];

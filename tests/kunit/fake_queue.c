@@ -17,8 +17,14 @@ static void kick(struct kverbs_queue *queue)
 	to_fake(queue)->kicks++;
 }
 
+static void revoked(struct kverbs_queue *queue, u32 rkey)
+{
+	to_fake(queue)->revoked = rkey;
+}
+
 static const struct kverbs_queue_ops queue_ops = {
 	.broken	= broken,
+	.revoked = revoked,
 	.kick	= kick,
 };
 

@@ -15,6 +15,7 @@
  * @chain: room to build a chain in
  * @broken: how often the owner was told that it is broken
  * @status: what it was told last
+ * @revoked: the last key that the peer took back
  * @kicks: how often it was kicked
  */
 struct fake_queue {
@@ -23,6 +24,7 @@ struct fake_queue {
 	struct kverbs_chain chain;
 	unsigned int broken;
 	enum ib_wc_status status;
+	u32 revoked;
 	unsigned int kicks;
 };
 

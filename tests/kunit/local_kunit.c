@@ -461,6 +461,35 @@ static void local_forget_does_not_touch_what_is_in_the_queue(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 3, poster->fake->hca->nr_mrs);
 }
 
+/* Chunk 0, chunk 1 and chunk 0 again, in six pages. */
+static void local_list_that_comes_back_registers_a_chunk_once(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct kverbs_region *region = &poster->region->region;
+	struct kverbs_extent list[] = {
+		{ region, 0, 2 * PAGE_SIZE - OFFSET },
+		{ region, CHUNK - OFFSET, 2 * PAGE_SIZE },
+		{ region, 2 * PAGE_SIZE - OFFSET, 2 * PAGE_SIZE },
+	};
+	struct fake_op *op = fake_op_create(test, KVERBS_OP_WRITE, 6 * PAGE_SIZE - OFFSET);
+	struct fake_wr *sends = poster->fake->hca->sends;
+
+	op->req.list = list;
+	op->req.nr_list = ARRAY_SIZE(list);
+	kverbs_req_use(&op->req);
+	KUNIT_ASSERT_EQ(test, 0, kverbs_wr_post(&poster->fake->queue, &poster->set, &op->req,
+						&poster->fake->chain, false));
+	KUNIT_ASSERT_EQ(test, 3, nr_sends(test));
+	KUNIT_EXPECT_EQ(test, IB_WR_REG_MR, sends[0].opcode);
+	KUNIT_EXPECT_EQ(test, IB_WR_REG_MR, sends[1].opcode);
+	KUNIT_EXPECT_PTR_NE(test, sends[0].mr, sends[1].mr);
+	KUNIT_EXPECT_EQ(test, IB_WR_RDMA_WRITE, sends[2].opcode);
+	KUNIT_ASSERT_EQ(test, 3, sends[2].num_sge);
+	KUNIT_EXPECT_EQ(test, sends[2].sges[0].lkey, sends[2].sges[2].lkey);
+	kverbs_queue_close(&poster->fake->queue);
+	kverbs_queue_sweep(&poster->fake->queue);
+}
+
 static struct kunit_case local_cases[] = {
 	KUNIT_CASE(local_is_not_used_where_entries_suffice),
 	KUNIT_CASE(local_chunks_are_registered_before_they_are_used),
@@ -481,6 +510,7 @@ static struct kunit_case local_cases[] = {
 	KUNIT_CASE(local_without_memory_leaves_nothing_half_done),
 	KUNIT_CASE(local_receive_waits_until_its_chunks_are_valid),
 	KUNIT_CASE(local_receive_of_too_many_chunks_cannot_be_posted),
+	KUNIT_CASE(local_list_that_comes_back_registers_a_chunk_once),
 	KUNIT_CASE(local_forget_deregisters),
 	KUNIT_CASE(local_forget_leaves_other_regions_alone),
 	KUNIT_CASE(local_forget_does_not_touch_what_is_in_the_queue),

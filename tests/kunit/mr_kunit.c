@@ -185,6 +185,36 @@ static void mr_key_is_not_to_be_guessed(struct kunit *test)
 	KUNIT_EXPECT_GT(test, bitmap_weight(seen, 256), 200);
 }
 
+static void mr_is_revoked_by_its_key(struct kunit *test)
+{
+	struct pool *pool = test->priv;
+	struct kverbs_mr *mr = must_get(test, 0, 1);
+	struct kverbs_mr *other = must_get(test, 0, 1);
+
+	mr->state = KVERBS_MR_VALID;
+	other->state = KVERBS_MR_VALID;
+	kverbs_mr_publish(&pool->pool, mr);
+	kverbs_mr_publish(&pool->pool, other);
+	kverbs_mr_revoke(&pool->pool, mr->ib->rkey);
+	KUNIT_EXPECT_EQ(test, KVERBS_MR_REVOKED, mr->state);
+	KUNIT_EXPECT_EQ(test, KVERBS_MR_VALID, other->state);
+}
+
+/* Its own registrations are nobody else's business. */
+static void mr_is_revoked_only_if_it_is_public(struct kunit *test)
+{
+	struct pool *pool = test->priv;
+	struct kverbs_mr *mr = must_get(test, 0, 1);
+
+	mr->state = KVERBS_MR_VALID;
+	kverbs_mr_revoke(&pool->pool, mr->ib->rkey);
+	KUNIT_EXPECT_EQ(test, KVERBS_MR_VALID, mr->state);
+	kverbs_mr_publish(&pool->pool, mr);
+	kverbs_mr_recycle(&pool->pool, mr);
+	kverbs_mr_revoke(&pool->pool, mr->ib->rkey);
+	KUNIT_EXPECT_EQ(test, KVERBS_MR_FREE, mr->state);
+}
+
 static void mr_pool_keeps_some_and_no_more(struct kunit *test)
 {
 	struct pool *pool = test->priv;
@@ -221,6 +251,8 @@ static struct kunit_case mr_cases[] = {
 	KUNIT_CASE(mr_that_is_recycled_is_used_again),
 	KUNIT_CASE(mr_has_another_key_every_time),
 	KUNIT_CASE(mr_key_is_not_to_be_guessed),
+	KUNIT_CASE(mr_is_revoked_by_its_key),
+	KUNIT_CASE(mr_is_revoked_only_if_it_is_public),
 	KUNIT_CASE(mr_pool_keeps_some_and_no_more),
 	KUNIT_CASE(mr_pool_ends_them_all),
 	{}

@@ -139,6 +139,23 @@ static void recv_reports_an_immediate(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0x12345678, op->req.imm);
 }
 
+static void recv_tells_which_key_the_peer_took_back(struct kunit *test)
+{
+	struct fake_queue *fake = fake_queue_up(test, 1, SLOTS);
+	struct fake_op *op = fake_queue_park(test, fake);
+
+	KUNIT_ASSERT_EQ(test, 0, fake_queue_post_parked(fake));
+	fake_wr_end(&fake->hca->recvs[0], (struct ib_wc) {
+		.opcode = IB_WC_RECV,
+		.wc_flags = IB_WC_WITH_INVALIDATE,
+		.ex.invalidate_rkey = 0x4711,
+	});
+	expect_over(test, op, 0, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, KVERBS_CQE_F_INV, op->req.flags);
+	KUNIT_EXPECT_EQ(test, 0x4711, op->req.imm);
+	KUNIT_EXPECT_EQ(test, 0x4711, fake->revoked);
+}
+
 static void recv_that_fails_reports_nothing_else(struct kunit *test)
 {
 	struct fake_queue *fake = fake_queue_up(test, 1, SLOTS);
@@ -372,6 +389,7 @@ static struct kunit_case recv_cases[] = {
 	KUNIT_CASE(recv_is_not_posted_to_a_closed_queue),
 	KUNIT_CASE(recv_reports_what_came),
 	KUNIT_CASE(recv_reports_an_immediate),
+	KUNIT_CASE(recv_tells_which_key_the_peer_took_back),
 	KUNIT_CASE(recv_that_fails_reports_nothing_else),
 	KUNIT_CASE(recv_that_cannot_be_posted_ends_alone),
 	KUNIT_CASE(recvs_are_all_flushed_by_a_sweep),

@@ -89,6 +89,10 @@ static const struct opcode {
 	{ "WRITE", KVERBS_OP_WRITE, IB_WR_RDMA_WRITE, 0x8000 },
 	{ "WRITE_IMM", KVERBS_OP_WRITE_IMM, IB_WR_RDMA_WRITE_WITH_IMM, 0x8000 },
 	{ "READ", KVERBS_OP_READ, IB_WR_RDMA_READ, 0x8000 },
+	{ "SEND_IMM", KVERBS_OP_SEND_IMM, IB_WR_SEND_WITH_IMM, 0 },
+	{ "SEND_INV", KVERBS_OP_SEND_INV, IB_WR_SEND_WITH_INV, 0 },
+	{ "CMP_SWAP", KVERBS_OP_CMP_SWAP, IB_WR_ATOMIC_CMP_AND_SWP, 0x8000 },
+	{ "FETCH_ADD", KVERBS_OP_FETCH_ADD, IB_WR_ATOMIC_FETCH_AND_ADD, 0x8000 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(opcodes, opcodes, what);
@@ -135,12 +139,124 @@ static void wr_carries_the_key(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0x99, posted(test, op_on(test, KVERBS_OP_READ, 0, 1))->rkey);
 }
 
+static const struct immediate {
+	const char *what;
+	u8 opcode;
+} immediates[] = {
+	{ "WRITE_IMM", KVERBS_OP_WRITE_IMM },
+	{ "SEND_IMM", KVERBS_OP_SEND_IMM },
+};
+
+KUNIT_ARRAY_PARAM_DESC(immediates, immediates, what);
+
 static void wr_carries_the_immediate_as_it_is(struct kunit *test)
 {
-	struct fake_op *op = op_on(test, KVERBS_OP_WRITE_IMM, 0, 1);
+	const struct immediate *immediate = test->param_value;
+	struct fake_op *op = op_on(test, immediate->opcode, 0, 1);
 
 	op->req.imm = 0x12345678;
 	KUNIT_EXPECT_EQ(test, 0x12345678, posted(test, op)->imm);
+}
+
+/* It shares its place with the immediate. */
+static void wr_names_the_key_to_be_taken_back(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, 0x99,
+			posted(test, op_on(test, KVERBS_OP_SEND_INV, 0, 1))->imm);
+}
+
+static const struct immediate atomics[] = {
+	{ "CMP_SWAP", KVERBS_OP_CMP_SWAP },
+	{ "FETCH_ADD", KVERBS_OP_FETCH_ADD },
+};
+
+KUNIT_ARRAY_PARAM_DESC(atomics, atomics, what);
+
+static void wr_of_an_atomic_has_its_operands(struct kunit *test)
+{
+	const struct immediate *atomic = test->param_value;
+	struct fake_op *op = op_on(test, atomic->opcode, 0, sizeof(u64));
+	const struct fake_wr *wr;
+
+	op->req.operand = 0x1122334455667788;
+	op->req.swap = 0x99aabbccddeeff00;
+	wr = posted(test, op);
+	KUNIT_EXPECT_EQ(test, 0x1122334455667788, wr->operand);
+	KUNIT_EXPECT_EQ(test, 0x99aabbccddeeff00, wr->swap);
+	KUNIT_EXPECT_EQ(test, 0x8000, wr->remote_addr);
+	KUNIT_EXPECT_EQ(test, 0x99, wr->rkey);
+	KUNIT_EXPECT_EQ(test, 1, wr->num_sge);
+	KUNIT_EXPECT_EQ(test, sizeof(u64), wr->sges[0].length);
+}
+
+static void add_piece(struct poster *poster, struct fake_op *op, u64 offset, u64 length)
+{
+	struct kverbs_req *req = &op->req;
+
+	req->list[req->nr_list++] = (struct kverbs_extent) {
+		.region = &poster->region->region,
+		.offset = offset,
+		.length = length,
+	};
+	kverbs_region_use(&poster->region->region);
+	req->length += length;
+}
+
+static struct fake_op *op_on_list(struct kunit *test, u8 opcode)
+{
+	struct fake_op *op = op_on(test, opcode, 0, 0);
+
+	op->req.list = kunit_kcalloc(test, 8, sizeof(*op->req.list), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, op->req.list);
+	return op;
+}
+
+/* The second lies across two pages; the third comes before the first. */
+static void wr_of_a_list_names_the_pieces_in_order(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct fake_op *op = op_on_list(test, KVERBS_OP_SEND);
+	const struct fake_wr *wr;
+
+	add_piece(poster, op, 100, 8);
+	add_piece(poster, op, PAGE_SIZE - 50, 20);
+	add_piece(poster, op, 0, 1);
+	wr = posted(test, op);
+	KUNIT_ASSERT_EQ(test, 4, wr->num_sge);
+	KUNIT_EXPECT_EQ(test, fake_region_page(0) + 140, wr->sges[0].addr);
+	KUNIT_EXPECT_EQ(test, 8, wr->sges[0].length);
+	KUNIT_EXPECT_EQ(test, 10, wr->sges[1].length);
+	KUNIT_EXPECT_EQ(test, fake_region_page(1), wr->sges[2].addr);
+	KUNIT_EXPECT_EQ(test, fake_region_page(0) + 40, wr->sges[3].addr);
+	KUNIT_EXPECT_EQ(test, 1, wr->sges[3].length);
+}
+
+static void wr_recv_takes_a_list(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct fake_op *op = op_on_list(test, KVERBS_OP_RECV);
+	const struct fake_wr *wr = &poster->fake->hca->recvs[0];
+
+	add_piece(poster, op, 7, 3);
+	add_piece(poster, op, 100, 8);
+	KUNIT_ASSERT_EQ(test, 0, fake_queue_try_park(poster->fake, op));
+	KUNIT_ASSERT_EQ(test, 0, kverbs_wr_recv(&poster->fake->queue, &poster->set,
+						&op->req));
+	KUNIT_ASSERT_EQ(test, 2, wr->num_sge);
+	KUNIT_EXPECT_EQ(test, fake_region_page(0) + 47, wr->sges[0].addr);
+	KUNIT_EXPECT_EQ(test, 8, wr->sges[1].length);
+}
+
+/* READs are answered in order there, and siw takes no fence on one. */
+static void wr_of_a_read_on_iwarp_is_not_fenced(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct fake_op *op = op_on(test, KVERBS_OP_READ, 0, 0);
+
+	op->req.fence = true;
+	KUNIT_ASSERT_EQ(test, 0, kverbs_wr_post(&poster->fake->queue, &poster->set,
+						&op->req, &poster->fake->chain, true));
+	KUNIT_EXPECT_EQ(test, IB_SEND_SIGNALED, poster->fake->hca->sends[0].send_flags);
 }
 
 static void wr_is_fenced_if_asked_for(struct kunit *test)
@@ -237,7 +353,12 @@ static struct kunit_case wr_cases[] = {
 	KUNIT_CASE_PARAM(wr_of_nothing_has_no_bytes, opcodes_gen_params),
 	KUNIT_CASE(wr_of_a_read_has_an_entry),
 	KUNIT_CASE(wr_carries_the_key),
-	KUNIT_CASE(wr_carries_the_immediate_as_it_is),
+	KUNIT_CASE_PARAM(wr_carries_the_immediate_as_it_is, immediates_gen_params),
+	KUNIT_CASE(wr_names_the_key_to_be_taken_back),
+	KUNIT_CASE_PARAM(wr_of_an_atomic_has_its_operands, atomics_gen_params),
+	KUNIT_CASE(wr_of_a_list_names_the_pieces_in_order),
+	KUNIT_CASE(wr_recv_takes_a_list),
+	KUNIT_CASE(wr_of_a_read_on_iwarp_is_not_fenced),
 	KUNIT_CASE(wr_is_fenced_if_asked_for),
 	KUNIT_CASE(wr_is_solicited_if_asked_for),
 	KUNIT_CASE(wr_without_a_region_may_not_have_a_length),

@@ -257,6 +257,12 @@ struct kverbs_cmd_device_query {
  * @KVERBS_OP_WRITE: write into the peer's export
  * @KVERBS_OP_WRITE_IMM: the same, and complete a receive of the peer
  * @KVERBS_OP_READ: read from the peer's export
+ * @KVERBS_OP_SEND_IMM: send a message with four bytes for its completion
+ * @KVERBS_OP_SEND_INV: send a message and take a key of the peer's export back
+ * @KVERBS_OP_CMP_SWAP: replace 8 bytes of the peer's export if they are as
+ *	expected; what they were comes into the local buffer
+ * @KVERBS_OP_FETCH_ADD: add to 8 bytes of the peer's export; what they were
+ *	comes into the local buffer
  */
 enum kverbs_opcode {
 	KVERBS_OP_SEND = 1,
@@ -264,32 +270,67 @@ enum kverbs_opcode {
 	KVERBS_OP_WRITE = 3,
 	KVERBS_OP_WRITE_IMM = 4,
 	KVERBS_OP_READ = 5,
+	KVERBS_OP_SEND_IMM = 6,
+	KVERBS_OP_SEND_INV = 7,
+	KVERBS_OP_CMP_SWAP = 8,
+	KVERBS_OP_FETCH_ADD = 9,
 };
 
 /* Bits of kverbs_sqe.flags */
 #define KVERBS_SQE_SIGNAL	(1U << 0)	/* complete it even if it succeeds */
-#define KVERBS_SQE_FENCE	(1U << 1)	/* wait for earlier READs first */
+#define KVERBS_SQE_FENCE	(1U << 1)	/* wait for earlier READs and atomics */
 #define KVERBS_SQE_SOLICITED	(1U << 2)	/* mark it solicited for the peer */
+#define KVERBS_SQE_LIST		(1U << 3)	/* the buffer is a list of pieces */
+
+/* Pieces that the list of one entry may have */
+#define KVERBS_LIST_MAX	32
+
+/**
+ * struct kverbs_piece - one of several pieces of a local buffer
+ * @offset: where it starts in the region, bytes
+ * @length: bytes, at least 1
+ * @region_id: its region
+ * @__reserved: must be 0
+ */
+struct kverbs_piece {
+	__aligned_u64 offset;
+	__aligned_u64 length;
+	__u32 region_id;
+	__u32 __reserved;
+};
 
 /**
  * struct kverbs_sqe - a submission entry, written by the user
  * @opcode: enum kverbs_opcode
- * @flags: KVERBS_SQE_*; RECV always completes and takes no flag
+ * @flags: KVERBS_SQE_*; RECV always completes and takes no flag but
+ *	KVERBS_SQE_LIST, which atomics do not take
  * @__reserved: must be 0
  * @conn_id: the connection
  * @user_data: comes back in the completion, not looked at
- * @remote_addr: WRITE*, READ: address as the peer's export gave it, plus offset
- * @rkey: WRITE*, READ: key as the peer's export gave it
- * @imm: WRITE_IMM: four bytes for the peer, carried as they are
- * @region_id: the local buffer's region; must be 0 if @length is 0
+ * @remote_addr: WRITE*, READ, atomics: address as the peer's export gave it, plus
+ *	offset; a multiple of 8 for an atomic
+ * @rkey: WRITE*, READ, atomics: key as the peer's export gave it; SEND_INV: the
+ *	key that shall stop working
+ * @imm: *_IMM: four bytes for the peer, carried as they are
+ * @region_id: the local buffer's region; must be 0 if @length is 0 or with a list
  * @__reserved2: must be 0
- * @offset: where the local buffer starts in the region, bytes
- * @length: the local buffer's length, bytes
- * @__reserved3: must be 0
+ * @offset: where the local buffer starts in the region, bytes; with
+ *	KVERBS_SQE_LIST the address of an array of struct kverbs_piece; an atomic's
+ *	8 bytes must be aligned in memory
+ * @length: the local buffer's length, bytes; with KVERBS_SQE_LIST the number of
+ *	pieces, 1 to KVERBS_LIST_MAX
+ * @swap: CMP_SWAP: the new value, in place of @length, which is 8
+ * @operand: CMP_SWAP: the value expected; FETCH_ADD: the value to add; else 0
  *
- * READ and RECV need a region that is not KVERBS_REGION_READ_ONLY. Without
+ * An atomic's values are in the byte order of the hosts, which must be the same.
+ * Atomics exclude each other on the peer's device, but not the peer's processor
+ * (IB_ATOMIC_HCA) unless the device says so.
+ *
+ * READ, RECV and atomics need a region that is not KVERBS_REGION_READ_ONLY. Without
  * KVERBS_SQE_SIGNAL an operation completes only if it fails. Operations other
- * than RECV need an established connection. Receives are taken from the moment
+ * than RECV need an established connection. A list is read when SUBMIT takes its
+ * entry. iWARP has neither immediate data nor atomics: EOPNOTSUPP; so it is with
+ * atomics on a device without KVERBS_CAP_ATOMIC. Receives are taken from the moment
  * that a connection has an id and are posted before the peer can send; only one
  * whose buffer lies in more pieces than the connection has scatter/gather
  * entries, and those after it, have to wait until it is established. Once it is,
@@ -307,8 +348,11 @@ struct kverbs_sqe {
 	__u32 region_id;
 	__u32 __reserved2;
 	__aligned_u64 offset;
-	__aligned_u64 length;
-	__aligned_u64 __reserved3;
+	__extension__ union {
+		__aligned_u64 length;
+		__aligned_u64 swap;
+	};
+	__aligned_u64 operand;
 };
 
 /**
@@ -340,6 +384,7 @@ enum kverbs_cqe_type {
 #define KVERBS_CQE_F_RECV	(1U << 0)	/* the entry was a RECV */
 #define KVERBS_CQE_F_IMM	(1U << 1)	/* @imm is the peer's */
 #define KVERBS_CQE_F_WRITE	(1U << 2)	/* RECV ended by the peer's WRITE_IMM */
+#define KVERBS_CQE_F_INV	(1U << 3)	/* @imm is a key that the peer took back */
 
 /**
  * struct kverbs_cqe - a completion, written by the kernel
@@ -350,7 +395,8 @@ enum kverbs_cqe_type {
  * @type: enum kverbs_cqe_type
  * @wc_status: WORK: work completion status, enum ib_wc_status by number
  * @flags: KVERBS_CQE_F_*
- * @imm: immediate data as the peer gave it, or the reason of a REJECTED
+ * @imm: immediate data as the peer gave it, the key that its SEND_INV took back,
+ *	or the reason of a REJECTED
  */
 struct kverbs_cqe {
 	__aligned_u64 user_data;
@@ -772,6 +818,7 @@ struct kverbs_cmd_conn_query {
 /* Rights that an export gives: kverbs_cmd_export.access */
 #define KVERBS_REMOTE_READ	(1U << 0)
 #define KVERBS_REMOTE_WRITE	(1U << 1)
+#define KVERBS_REMOTE_ATOMIC	(1U << 2)
 
 /**
  * struct kverbs_segment - a part of an export, as the peer must name it
@@ -793,7 +840,8 @@ struct kverbs_segment {
  * @flags: must be 0
  * @conn_id: the connection, established; no other can use the keys
  * @region_id: the region
- * @access: KVERBS_REMOTE_*, at least one; WRITE needs a writable region
+ * @access: KVERBS_REMOTE_*, at least one; WRITE and ATOMIC need a writable region,
+ *	ATOMIC a device with KVERBS_CAP_ATOMIC, else EOPNOTSUPP
  * @segs_len: in: room in @segs_uptr; out: segments
  * @offset: first byte in the region
  * @length: bytes, at least 1
@@ -803,7 +851,9 @@ struct kverbs_segment {
  * @__reserved: must be 0
  *
  * The keys work when it returns. DESTROY of the export takes them back: after
- * it not one byte moves. The export ends with its connection.
+ * it not one byte moves. The export ends with its connection. A peer that knows a
+ * key may take it back as well, with SEND_INV: then a RECV's completion says so,
+ * and only a new export works again.
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, ENOTCONN, EOPNOTSUPP, EMSGSIZE,
  * ENOMEM, ENODEV, EINTR, EIO (registration failed; the connection ends).

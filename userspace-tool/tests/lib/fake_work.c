@@ -34,7 +34,7 @@ static int check_fields(const struct kverbs_sqe *sqe)
 
 	if (sqe->opcode < KVERBS_OP_SEND || sqe->opcode > KVERBS_OP_READ)
 		return -EINVAL;
-	if (sqe->__reserved || sqe->__reserved2 || sqe->__reserved3)
+	if (sqe->__reserved || sqe->__reserved2 || sqe->operand)
 		return -EINVAL;
 	if (!remote && (sqe->remote_addr || sqe->rkey))
 		return -EINVAL;

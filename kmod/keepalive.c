@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Probes: a peer that went without a word is noticed, even if nothing is sent. */
+#include "keepalive.h"
+#include "queue.h"
+#include "workqueue.h"
+
+static void probe_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct kverbs_keepalive *keepalive =
+		container_of(wc->wr_cqe, struct kverbs_keepalive, cqe);
+
+	WRITE_ONCE(keepalive->probing, false);
+	if (wc->status != IB_WC_SUCCESS)
+		keepalive->queue->ops->broken(keepalive->queue, wc->status);
+}
+
+static void probe(struct kverbs_keepalive *keepalive)
+{
+	struct kverbs_queue *queue = keepalive->queue;
+	/* Some want an entry for every READ. */
+	struct ib_sge nothing = {};
+	struct ib_rdma_wr wr = {
+		.wr.opcode = keepalive->opcode,
+		.wr.wr_cqe = &keepalive->cqe,
+		.wr.send_flags = IB_SEND_SIGNALED,
+		.wr.sg_list = &nothing,
+		.wr.num_sge = keepalive->opcode == IB_WR_RDMA_READ,
+	};
+	int ret = 0;
+
+	spin_lock_bh(&queue->lock);
+	if (queue->state == KVERBS_QUEUE_UP) {
+		nothing.lkey = queue->qp->pd->local_dma_lkey;
+		keepalive->probing = true;
+		ret = ib_post_send(queue->qp, &wr.wr, NULL);
+	}
+	spin_unlock_bh(&queue->lock);
+	if (ret)
+		queue->ops->broken(queue, IB_WC_GENERAL_ERR);
+}
+
+static bool is_idle(struct kverbs_keepalive *keepalive)
+{
+	struct kverbs_queue *queue = keepalive->queue;
+	bool idle;
+
+	spin_lock_bh(&queue->lock);
+	idle = keepalive->seen == queue->ops_done;
+	keepalive->seen = queue->ops_done;
+	spin_unlock_bh(&queue->lock);
+	return idle || keepalive->always;
+}
+
+static void look(struct work_struct *work)
+{
+	struct kverbs_keepalive *keepalive =
+		container_of(work, struct kverbs_keepalive, work.work);
+	struct kverbs_queue *queue = keepalive->queue;
+
+	if (kverbs_queue_check_up(queue))
+		return;
+	if (READ_ONCE(keepalive->probing)) {
+		queue->ops->broken(queue, IB_WC_RESP_TIMEOUT_ERR);
+		return;
+	}
+	if (is_idle(keepalive))
+		probe(keepalive);
+	if (keepalive->ms)
+		queue_delayed_work(kverbs_workqueue, &keepalive->work,
+				   msecs_to_jiffies(keepalive->ms));
+}
+
+/**
+ * kverbs_keepalive_init() - make one that does not look
+ * @keepalive: zeroed
+ * @queue: whose peer is watched
+ */
+void kverbs_keepalive_init(struct kverbs_keepalive *keepalive,
+			   struct kverbs_queue *queue)
+{
+	keepalive->queue = queue;
+	keepalive->cqe.done = probe_done;
+	INIT_DELAYED_WORK(&keepalive->work, look);
+}
+
+/**
+ * kverbs_keepalive_start() - look from now on
+ * @keepalive: with its @ms, @opcode and @always
+ * @first_ms: when for the first time
+ *
+ * Context: any.
+ */
+void kverbs_keepalive_start(struct kverbs_keepalive *keepalive, unsigned int first_ms)
+{
+	queue_delayed_work(kverbs_workqueue, &keepalive->work, msecs_to_jiffies(first_ms));
+}
+
+/**
+ * kverbs_keepalive_stop() - look no more
+ * @keepalive: started or not
+ *
+ * Context: process, may sleep.
+ */
+void kverbs_keepalive_stop(struct kverbs_keepalive *keepalive)
+{
+	cancel_delayed_work_sync(&keepalive->work);
+}
