@@ -99,6 +99,7 @@ static void teardown(struct kverbs_conn *conn)
 		goto out_unlock;
 	cancel_delayed_work(&conn->deadline);
 	kverbs_dial_stop(&conn->dial);
+	kverbs_keepalive_stop(&conn->keepalive);
 	kverbs_conn_quiesce(conn);
 	id = conn->id;
 	conn->id = NULL;
@@ -242,6 +243,7 @@ static void set_attr(struct kverbs_conn *conn, const struct kverbs_conn_attr *at
 	conn->attr = *attr;
 	kverbs_queue_init(&conn->queue, &kverbs_conn_queue_ops, attr->param.sq_depth,
 			  attr->param.rq_depth);
+	kverbs_keepalive_init(&conn->keepalive, &conn->queue);
 }
 
 /**
@@ -483,6 +485,7 @@ void kverbs_conn_free(struct kverbs_conn *conn)
 {
 	kverbs_conn_close(conn);
 	cancel_delayed_work_sync(&conn->deadline);
+	kverbs_keepalive_stop(&conn->keepalive);
 	cancel_work_sync(&conn->work);
 	cancel_work_sync(&conn->close_work);
 	kfree(conn);
@@ -508,7 +511,9 @@ static bool mark_up(struct kverbs_conn *conn)
 static void established(struct kverbs_conn *conn, struct rdma_cm_id *id,
 			const struct rdma_cm_event *event)
 {
-	if (READ_ONCE(conn->state) == KVERBS_CONN_CONNECTING)
+	bool asked = READ_ONCE(conn->state) == KVERBS_CONN_CONNECTING;
+
+	if (asked)
 		save_priv(conn, event->param.conn.private_data,
 			  event->param.conn.private_data_len);
 	if (!mark_up(conn))
@@ -517,6 +522,7 @@ static void established(struct kverbs_conn *conn, struct rdma_cm_id *id,
 	kverbs_conn_note_path(conn, id);
 	kverbs_queue_up(&conn->queue);
 	conn->attr.ops->established(conn);
+	kverbs_conn_watch(conn, asked);
 	queue_work(kverbs_workqueue, &conn->work);
 }
 

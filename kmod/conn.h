@@ -12,6 +12,7 @@
 #include "cq.h"
 #include "device.h"
 #include "dial.h"
+#include "keepalive.h"
 #include "local.h"
 #include "mr.h"
 #include "queue.h"
@@ -102,6 +103,7 @@ enum kverbs_conn_step {
  * @work: takes the next step, posts parked receives
  * @close_work: tears down
  * @deadline: ends what is not established in time
+ * @keepalive: ends what has no peer any more
  * @responder_resources: READs that the peer may have in flight
  * @initiator_depth: READs that we may have in flight
  * @port: of the device
@@ -147,6 +149,7 @@ struct kverbs_conn {
 	struct work_struct work;
 	struct work_struct close_work;
 	struct delayed_work deadline;
+	struct kverbs_keepalive keepalive;
 	u8 responder_resources;
 	u8 initiator_depth;
 	u32 port;
@@ -191,6 +194,7 @@ int kverbs_conn_set_options(struct kverbs_conn *conn);
 void kverbs_conn_cm_param(struct kverbs_conn *conn, struct rdma_conn_param *param);
 void kverbs_conn_note_path(struct kverbs_conn *conn, struct rdma_cm_id *id);
 void kverbs_conn_note_addresses(struct kverbs_conn *conn);
+void kverbs_conn_watch(struct kverbs_conn *conn, bool asked);
 void kverbs_conn_post_parked(struct kverbs_conn *conn);
 
 extern const struct kverbs_queue_ops kverbs_conn_queue_ops;

@@ -9,6 +9,8 @@
 #include "region.h"
 
 #define DEFAULT_DEPTH		128
+/* Less would be noise. */
+#define MIN_KEEPALIVE_MS	10
 #define MAX_DEPTH		32768
 #define DEFAULT_TIMEOUT_MS	10000
 #define MAX_TIMEOUT_MS		INT_MAX
@@ -181,7 +183,9 @@ static int check_value(const struct kverbs_conn_param *param, u32 bit, u8 value,
 
 static int check_param(const struct kverbs_conn_param *param)
 {
-	if (param->valid & ~PARAM_BITS || param->__reserved)
+	if (param->valid & ~PARAM_BITS)
+		return -EINVAL;
+	if (param->keepalive_ms && param->keepalive_ms < MIN_KEEPALIVE_MS)
 		return -EINVAL;
 	if (param->sq_depth > MAX_DEPTH || param->rq_depth > MAX_DEPTH)
 		return -EINVAL;

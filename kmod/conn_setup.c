@@ -14,6 +14,10 @@
 #define DEFAULT_RNR_RETRY	6
 #define DEFAULT_MAX_SGE		8
 #define DEFAULT_MAX_READ	16
+/* Send slots besides the user's: chains that are waited for, probes, the drain. */
+#define OTHER_WRS		(KVERBS_CONTROL_WRS + KVERBS_PROBE_WRS + 1)
+/* When siw gets its second message, if there was none. */
+#define NUDGE_MS		50
 
 /**
  * kverbs_conn_set_options() - what the CM must know before it begins
@@ -105,6 +109,33 @@ void kverbs_conn_note_path(struct kverbs_conn *conn, struct rdma_cm_id *id)
 		WRITE_ONCE(conn->mtu, ib_mtu_enum_to_int(id->route.path_rec->mtu));
 }
 
+/**
+ * kverbs_conn_watch() - have an idle peer probed
+ * @conn: the connection, which is up
+ * @asked: this side asked for it
+ *
+ * A WRITE is answered by the peer's device, but on iWARP only by TCP: there a READ
+ * is the probe, if the peer takes any. And siw may overlook what comes right after
+ * its answer to a request until more comes, so it gets more.
+ *
+ * Context: the CM's handler.
+ */
+void kverbs_conn_watch(struct kverbs_conn *conn, bool asked)
+{
+	struct kverbs_keepalive *keepalive = &conn->keepalive;
+	bool iwarp = conn->transport == KVERBS_TRANSPORT_IWARP;
+
+	keepalive->ms = conn->attr.param.keepalive_ms;
+	keepalive->opcode = IB_WR_RDMA_WRITE;
+	keepalive->always = iwarp;
+	if (keepalive->ms && iwarp && conn->initiator_depth)
+		keepalive->opcode = IB_WR_RDMA_READ;
+	if (keepalive->ms)
+		kverbs_keepalive_start(keepalive, keepalive->ms);
+	else if (asked && conn->pool.pd->device->ops.driver_id == RDMA_DRIVER_SIW)
+		kverbs_keepalive_start(keepalive, NUDGE_MS);
+}
+
 static bool may_establish(struct kverbs_conn *conn)
 {
 	return conn->state == KVERBS_CONN_ACCEPTING ||
@@ -179,7 +210,7 @@ static int choose_limits(struct kverbs_conn *conn)
 	struct ib_port_attr port;
 	int ret;
 
-	if (queue->sq_depth + KVERBS_CONTROL_WRS + 1 > dev->max_qp_wr ||
+	if (queue->sq_depth + OTHER_WRS > dev->max_qp_wr ||
 	    queue->rq_depth + 1 > dev->max_qp_wr)
 		return -EINVAL;
 	ret = ib_query_port(conn->id->device, conn->id->port_num, &port);
@@ -197,7 +228,7 @@ static int make_qp(struct kverbs_conn *conn)
 		.qp_context = conn,
 		.send_cq = conn->cq->ib,
 		.recv_cq = conn->cq->ib,
-		.cap.max_send_wr = queue->sq_depth + KVERBS_CONTROL_WRS + 1,
+		.cap.max_send_wr = queue->sq_depth + OTHER_WRS,
 		.cap.max_recv_wr = queue->rq_depth + 1,
 		.cap.max_send_sge = queue->max_sge,
 		.cap.max_recv_sge = queue->max_sge,
@@ -239,8 +270,7 @@ int kverbs_conn_setup_qp(struct kverbs_conn *conn)
 	conn->pool.pages = kverbs_device_mr_pages(ib);
 	choose_chunks(conn);
 
-	conn->nr_cqe = conn->queue.sq_depth + KVERBS_CONTROL_WRS + 1 +
-		       conn->queue.rq_depth + 1;
+	conn->nr_cqe = conn->queue.sq_depth + OTHER_WRS + conn->queue.rq_depth + 1;
 	cq = kverbs_cq_get(conn->attr.cqs, ib, conn->nr_cqe);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);

@@ -109,7 +109,7 @@ static const struct bad_field bad_fields[] = {
 	BAD(CONNECT, connect, src.addr[0], U8, 1, EINVAL),
 	BAD(CONNECT, connect, param.valid, U32, 0x20, EINVAL),
 	BAD(CONNECT, connect, param.valid, U32, 0x80000000, EINVAL),
-	BAD(CONNECT, connect, param.__reserved, U16, 1, EINVAL),
+	BAD(CONNECT, connect, param.keepalive_ms, U16, 9, EINVAL),
 	BAD(CONNECT, connect, param.sq_depth, U32, 0xffffffff, EINVAL),
 	BAD(CONNECT, connect, param.rq_depth, U32, 0xffffffff, EINVAL),
 	BAD(CONNECT, connect, param.retry, U8, 1, EINVAL),
@@ -126,7 +126,7 @@ static const struct bad_field bad_fields[] = {
 	BAD(ACCEPT, accept, conn_id, U32, 0, ENOENT),
 	BAD(ACCEPT, accept, param.valid, U32, 0x20, EINVAL),
 	BAD(ACCEPT, accept, param.valid, U32, KVERBS_PARAM_TOS, EINVAL),
-	BAD(ACCEPT, accept, param.__reserved, U16, 1, EINVAL),
+	BAD(ACCEPT, accept, param.keepalive_ms, U16, 9, EINVAL),
 	BAD(ACCEPT, accept, priv_len, U32, KVERBS_PRIV_ACCEPT_MAX + 1, EINVAL),
 	BAD(ACCEPT, accept, priv_len, U32, KVERBS_PRIV_ACCEPT_MAX, EFAULT),
 

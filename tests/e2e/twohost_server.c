@@ -19,6 +19,8 @@ static void must(int ret, const char *what)
 
 static void serve_until_told(struct kverbs_listener *listener, struct kverbs_buf *buf)
 {
+	/* So that a peer that has gone without a word does not keep others out. */
+	struct kverbs_conn_opts opts = { .sz = sizeof(opts), .param.keepalive_ms = 3000 };
 	struct kverbs_req reqs[8] = { 0 };
 	struct kverbs_conn *conn;
 	unsigned int i;
@@ -26,7 +28,7 @@ static void serve_until_told(struct kverbs_listener *listener, struct kverbs_buf
 	must(kverbs_next_request(listener, -1, &conn), "next request");
 	for (i = 0; i < 8; i++)
 		must(kverbs_recv(conn, buf, 64 * i, 64, &reqs[i]), "recv");
-	must(kverbs_accept(conn, NULL), "accept");
+	must(kverbs_accept(conn, &opts), "accept");
 	for (i = 0; i < 8 && !kverbs_wait(&reqs[i], -1); i++)
 		if (!strncmp((char *)kverbs_buf_addr(buf) + 64 * i, "die", 3))
 			kill(getpid(), SIGKILL);

@@ -81,9 +81,45 @@ TEST(messages_to_another_host_arrive)
 	CHECK_EQ(ring_end_of(&ring, conn).result, -ECONNRESET);
 }
 
-static const char cut_script[] =
-	"wire=$(ip -o addr | awk '/192.0.2.2/ { print $2 }')\n"
-	"tc qdisc add dev $wire root netem loss 100%\n";
+static void cut_wire(void)
+{
+	CHECK(!test_shell("tc qdisc add dev $(ip -o addr | awk '/192.0.2.2/ { print $2 }') "
+			  "root netem loss 100%%"));
+}
+
+static void mend_wire(void)
+{
+	CHECK(!test_shell("tc qdisc del dev $(ip -o addr | awk '/192.0.2.2/ { print $2 }') "
+			  "root"));
+}
+
+TEST(with_keepalive_an_idle_connection_stays_up_as_long_as_the_peer_does)
+{
+	struct kverbs_conn_param param = { .keepalive_ms = 50 };
+
+	connect_to_a(&param);
+	/* Twenty times what a peer that is gone would get. */
+	CHECK_OK(ring_wait(&ring, 1, 2000));
+	CHECK_EQ(ring_unread(&ring), 0);
+	CHECK_DONE(ring_do(&ring, sqe_send(conn, region, 0, 64)));
+}
+
+TEST(with_keepalive_an_idle_connection_ends_with_its_peer)
+{
+	struct kverbs_conn_param param = { .keepalive_ms = 400 };
+	struct kverbs_cqe cqe;
+	long long start;
+
+	connect_to_a(&param);
+	cut_wire();
+	start = test_now_ms();
+	cqe = ring_end_of(&ring, conn);
+	CHECK_EQ(cqe.type, KVERBS_CQE_DISCONNECTED);
+	CHECK_EQ(cqe.result, -ETIMEDOUT);
+	/* Twice the time, and what a slow guest takes. */
+	CHECK(test_now_ms() - start < 2000);
+	mend_wire();
+}
 
 /* The last test: the wire is not mended. */
 TEST(a_wire_that_is_cut_ends_the_connection_with_ETIMEDOUT)
@@ -96,7 +132,7 @@ TEST(a_wire_that_is_cut_ends_the_connection_with_ETIMEDOUT)
 	struct kverbs_cqe cqe;
 
 	connect_to_a(&param);
-	CHECK(!test_shell("%s", cut_script));
+	cut_wire();
 	cqe = ring_do(&ring, sqe_send(conn, region, 0, 64));
 	CHECK_EQ(cqe.result, -EIO);
 	CHECK_EQ(cqe.wc_status, WC_RETRY_EXC);

@@ -582,7 +582,8 @@ struct kverbs_addr {
  *	InfiniBand specification, table 45; default 12 (0.64 ms)
  * @ack_timeout: 0-31, 4.096 us times 2 to this power; default the CM's
  * @tos: type of service, CONNECT only
- * @__reserved: must be 0
+ * @keepalive_ms: if nothing completes for so long the peer is probed, and if it does
+ *	not answer for as long the connection ends with ETIMEDOUT; from 10 on, 0: off
  *
  * Depths beyond the device's limits give EINVAL.
  */
@@ -597,7 +598,7 @@ struct kverbs_conn_param {
 	__u8 rnr_timer;
 	__u8 ack_timeout;
 	__u8 tos;
-	__u16 __reserved;
+	__u16 keepalive_ms;
 };
 
 /* Private data that the connection manager carries, bytes */

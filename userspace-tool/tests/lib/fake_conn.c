@@ -207,7 +207,7 @@ int fake_connect(int fd, struct kverbs_cmd_connect *cmd)
 
 	if (!ring)
 		return -ENOENT;
-	if (cmd->priv_len > KVERBS_PRIV_CONNECT_MAX || cmd->param.__reserved)
+	if (cmd->priv_len > KVERBS_PRIV_CONNECT_MAX)
 		return -EINVAL;
 	fake.last_connect = *cmd;
 	o = new_conn(ring, KVERBS_CONN_CONNECTING);
