@@ -81,16 +81,16 @@ TEST(messages_to_another_host_arrive)
 	CHECK_EQ(ring_end_of(&ring, conn).result, -ECONNRESET);
 }
 
+static const char our_wire[] = "$(ip -o addr | awk '/192.0.2.2/ { print $2 }')";
+
 static void cut_wire(void)
 {
-	CHECK(!test_shell("tc qdisc add dev $(ip -o addr | awk '/192.0.2.2/ { print $2 }') "
-			  "root netem loss 100%%"));
+	CHECK(!test_shell("tc qdisc add dev %s root netem loss 100%%", our_wire));
 }
 
 static void mend_wire(void)
 {
-	CHECK(!test_shell("tc qdisc del dev $(ip -o addr | awk '/192.0.2.2/ { print $2 }') "
-			  "root"));
+	CHECK(!test_shell("tc qdisc del dev %s root", our_wire));
 }
 
 TEST(with_keepalive_an_idle_connection_stays_up_as_long_as_the_peer_does)

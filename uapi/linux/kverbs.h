@@ -348,7 +348,7 @@ struct kverbs_sqe {
 	__u32 region_id;
 	__u32 __reserved2;
 	__aligned_u64 offset;
-	__extension__ union {
+	union {
 		__aligned_u64 length;
 		__aligned_u64 swap;
 	};
