@@ -419,7 +419,7 @@ struct kverbs_token {
  * @buf: the buffer
  * @offset: first byte
  * @length: bytes, at least 1
- * @access: KVERBS_REMOTE_READ, KVERBS_REMOTE_WRITE
+ * @access: KVERBS_REMOTE_READ, _WRITE and _ATOMIC, or some of them
  * @token: filled in; kverbs_unexport() it
  *
  * Return: 0 or -errno.
@@ -498,7 +498,7 @@ typedef void (*kverbs_done_fn)(struct kverbs_req *req);
  *	-ECANCELED if the connection was freed first
  * @wc_status: the first failed work request's status, see kverbs_wc_status_str()
  * @flags: KVERBS_CQE_F_*
- * @imm: immediate data as the peer gave it
+ * @imm: immediate data as the peer gave it, or the key that it took back
  * @byte_len: bytes moved
  * @priv: the library's
  *
@@ -539,6 +539,77 @@ struct kverbs_req {
  */
 KVERBS_API int kverbs_send(struct kverbs_conn *conn, struct kverbs_buf *buf,
 			   size_t offset, size_t length, struct kverbs_req *req);
+
+/**
+ * kverbs_send_imm() - send a message with four bytes for its completion
+ * @conn: the connection
+ * @buf: where it is; may be NULL if @length is 0
+ * @offset: where it starts there
+ * @length: its length
+ * @imm: the four bytes, as they are
+ * @req: the request
+ *
+ * Return: as kverbs_send(), or -EOPNOTSUPP on iWARP.
+ */
+KVERBS_API int kverbs_send_imm(struct kverbs_conn *conn, struct kverbs_buf *buf,
+			       size_t offset, size_t length, uint32_t imm,
+			       struct kverbs_req *req);
+
+/**
+ * kverbs_send_inv() - send a message and take a key of the peer's export back
+ * @conn: the connection
+ * @buf: where it is; may be NULL if @length is 0
+ * @offset: where it starts there
+ * @length: its length
+ * @rkey: the key of a segment of the peer's token
+ * @req: the request
+ *
+ * The peer's receive says which: KVERBS_CQE_F_INV is in its flags, the key in its
+ * imm. A key that is none ends the connection.
+ *
+ * Return: as kverbs_send().
+ */
+KVERBS_API int kverbs_send_inv(struct kverbs_conn *conn, struct kverbs_buf *buf,
+			       size_t offset, size_t length, uint32_t rkey,
+			       struct kverbs_req *req);
+
+/**
+ * struct kverbs_vec - one of several pieces of a message
+ * @buf: where it is
+ * @offset: where it starts there
+ * @length: bytes, at least 1
+ */
+struct kverbs_vec {
+	struct kverbs_buf *buf;
+	size_t offset;
+	size_t length;
+};
+
+/**
+ * kverbs_sendv() - send a message that lies in pieces
+ * @conn: the connection
+ * @vec: the pieces, in order; not used after the call
+ * @nr: how many, 1 to KVERBS_LIST_MAX
+ * @req: the request
+ *
+ * Return: as kverbs_send(); -EMSGSIZE if they take more scatter/gather entries
+ * than the connection has.
+ */
+KVERBS_API int kverbs_sendv(struct kverbs_conn *conn, const struct kverbs_vec *vec,
+			    size_t nr, struct kverbs_req *req);
+
+/**
+ * kverbs_recvv() - post a receive whose message goes into pieces
+ * @conn: the connection, which need not be established yet
+ * @vec: the pieces, filled in order; not used after the call
+ * @nr: how many, 1 to KVERBS_LIST_MAX
+ * @req: the request; it fails if they take more scatter/gather entries than the
+ *	connection has
+ *
+ * Return: as kverbs_recv().
+ */
+KVERBS_API int kverbs_recvv(struct kverbs_conn *conn, const struct kverbs_vec *vec,
+			    size_t nr, struct kverbs_req *req);
 
 /**
  * kverbs_recv() - post a receive
@@ -608,6 +679,46 @@ KVERBS_API int kverbs_read(struct kverbs_conn *conn, struct kverbs_buf *buf,
 			   size_t offset, size_t length,
 			   const struct kverbs_token *token, uint64_t remote_offset,
 			   struct kverbs_req *req);
+
+/**
+ * kverbs_fetch_add() - add to 8 bytes of what a peer's token covers
+ * @conn: the connection
+ * @buf: where what was there goes to
+ * @offset: where there; those 8 bytes are aligned in memory
+ * @token: the peer's token, for KVERBS_REMOTE_ATOMIC
+ * @remote_offset: where in the token's range; a multiple of 8 in the peer's memory
+ * @add: what to add, modulo 2^64
+ * @req: the request
+ *
+ * Both hosts must have the same byte order. No other atomic of the peer's device
+ * comes between reading and writing; what the peer's processor does may, unless
+ * the device says otherwise.
+ *
+ * Return: as kverbs_write(); -EINVAL not aligned; -EOPNOTSUPP iWARP, or the
+ * device has no atomics.
+ */
+KVERBS_API int kverbs_fetch_add(struct kverbs_conn *conn, struct kverbs_buf *buf,
+				size_t offset, const struct kverbs_token *token,
+				uint64_t remote_offset, uint64_t add,
+				struct kverbs_req *req);
+
+/**
+ * kverbs_cmp_swap() - replace 8 bytes of what a peer's token covers, if as expected
+ * @conn: the connection
+ * @buf: where what was there goes to
+ * @offset: where there; those 8 bytes are aligned in memory
+ * @token: the peer's token, for KVERBS_REMOTE_ATOMIC
+ * @remote_offset: where in the token's range; a multiple of 8 in the peer's memory
+ * @expected: what must be there
+ * @desired: what is then put there
+ * @req: the request; it succeeds either way: look at what was there
+ *
+ * Return: as kverbs_fetch_add().
+ */
+KVERBS_API int kverbs_cmp_swap(struct kverbs_conn *conn, struct kverbs_buf *buf,
+			       size_t offset, const struct kverbs_token *token,
+			       uint64_t remote_offset, uint64_t expected,
+			       uint64_t desired, struct kverbs_req *req);
 
 /**
  * kverbs_wait() - wait until a request is complete

@@ -20,7 +20,12 @@
  * @opcode: of all entries but the last
  * @last_opcode: of the last
  * @imm: of the last
+ * @rkey: SEND_INV
+ * @operand: atomics
+ * @swap: CMP_SWAP
  * @region_id: the local buffer's
+ * @pieces: the local buffer's, if it is a list; @split is nothing then
+ * @nr_pieces: how many
  */
 struct post {
 	struct kverbs_conn *conn;
@@ -29,8 +34,26 @@ struct post {
 	uint8_t opcode;
 	uint8_t last_opcode;
 	uint32_t imm;
+	uint32_t rkey;
+	uint64_t operand;
+	uint64_t swap;
 	uint32_t region_id;
+	const struct kverbs_piece *pieces;
+	size_t nr_pieces;
 };
+
+static bool has_imm(unsigned int opcode)
+{
+	return opcode == KVERBS_OP_WRITE_IMM || opcode == KVERBS_OP_SEND_IMM;
+}
+
+static void fill_list(const struct post *p, struct kverbs_sqe *sqe)
+{
+	sqe->flags |= KVERBS_SQE_LIST;
+	sqe->region_id = 0;
+	sqe->offset = (uintptr_t)p->pieces;
+	sqe->length = p->nr_pieces;
+}
 
 static void fill_entry(const struct post *p, struct kverbs_split *split,
 		       struct kverbs_sqe *sqe)
@@ -40,8 +63,15 @@ static void fill_entry(const struct post *p, struct kverbs_split *split,
 	sqe->flags = sqe->opcode == KVERBS_OP_RECV ? 0 : KVERBS_SQE_SIGNAL;
 	sqe->conn_id = p->conn->obj.id;
 	sqe->user_data = (uintptr_t)p->req;
-	sqe->imm = sqe->opcode == KVERBS_OP_WRITE_IMM ? p->imm : 0;
+	sqe->imm = has_imm(sqe->opcode) ? p->imm : 0;
 	sqe->region_id = sqe->length ? p->region_id : 0;
+	sqe->operand = p->operand;
+	if (sqe->opcode == KVERBS_OP_SEND_INV)
+		sqe->rkey = p->rkey;
+	if (sqe->opcode == KVERBS_OP_CMP_SWAP)
+		sqe->swap = p->swap;
+	if (p->pieces)
+		fill_list(p, sqe);
 }
 
 static void fill_ring(const struct post *p, struct kverbs_ring *r)
@@ -193,33 +223,93 @@ static int post_many(struct post *p, unsigned int parts)
 	return 0;
 }
 
-static int post_message(struct kverbs_conn *conn, struct kverbs_buf *buf, size_t offset,
-			size_t length, uint8_t opcode, struct kverbs_req *req)
+static int post_message(struct post *p, struct kverbs_buf *buf, size_t offset,
+			size_t length)
 {
-	struct post p = {
-		.conn = conn,
-		.req = req,
-		.opcode = opcode,
-		.last_opcode = opcode,
-		.region_id = buf ? buf->id : 0,
-	};
-
-	if (!kverbs_buf_holds(buf, conn->kv, offset, length))
+	if (!kverbs_buf_holds(buf, p->conn->kv, offset, length))
 		return -EINVAL;
-	kverbs_split_init(&p.split, offset, length, NULL, 0);
-	return post_one(&p, opcode != KVERBS_OP_RECV);
+	p->opcode = p->last_opcode;
+	p->region_id = buf ? buf->id : 0;
+	kverbs_split_init(&p->split, offset, length, NULL, 0);
+	return post_one(p, p->last_opcode != KVERBS_OP_RECV);
 }
 
 int kverbs_send(struct kverbs_conn *conn, struct kverbs_buf *buf, size_t offset,
 		size_t length, struct kverbs_req *req)
 {
-	return post_message(conn, buf, offset, length, KVERBS_OP_SEND, req);
+	struct post p = { .conn = conn, .req = req, .last_opcode = KVERBS_OP_SEND };
+
+	return post_message(&p, buf, offset, length);
+}
+
+int kverbs_send_imm(struct kverbs_conn *conn, struct kverbs_buf *buf, size_t offset,
+		    size_t length, uint32_t imm, struct kverbs_req *req)
+{
+	struct post p = {
+		.conn = conn,
+		.req = req,
+		.last_opcode = KVERBS_OP_SEND_IMM,
+		.imm = imm,
+	};
+
+	return post_message(&p, buf, offset, length);
+}
+
+int kverbs_send_inv(struct kverbs_conn *conn, struct kverbs_buf *buf, size_t offset,
+		    size_t length, uint32_t rkey, struct kverbs_req *req)
+{
+	struct post p = {
+		.conn = conn,
+		.req = req,
+		.last_opcode = KVERBS_OP_SEND_INV,
+		.rkey = rkey,
+	};
+
+	return post_message(&p, buf, offset, length);
 }
 
 int kverbs_recv(struct kverbs_conn *conn, struct kverbs_buf *buf, size_t offset,
 		size_t length, struct kverbs_req *req)
 {
-	return post_message(conn, buf, offset, length, KVERBS_OP_RECV, req);
+	struct post p = { .conn = conn, .req = req, .last_opcode = KVERBS_OP_RECV };
+
+	return post_message(&p, buf, offset, length);
+}
+
+static int post_list(struct post *p, const struct kverbs_vec *vec, size_t nr)
+{
+	struct kverbs_piece pieces[KVERBS_LIST_MAX] = { 0 };
+	size_t i;
+
+	if (!nr || nr > KVERBS_LIST_MAX)
+		return -EINVAL;
+	for (i = 0; i < nr; i++) {
+		if (!vec[i].length ||
+		    !kverbs_buf_holds(vec[i].buf, p->conn->kv, vec[i].offset, vec[i].length))
+			return -EINVAL;
+		pieces[i].region_id = vec[i].buf->id;
+		pieces[i].offset = vec[i].offset;
+		pieces[i].length = vec[i].length;
+	}
+	p->pieces = pieces;
+	p->nr_pieces = nr;
+	return post_message(p, NULL, 0, 0);
+}
+
+int kverbs_sendv(struct kverbs_conn *conn, const struct kverbs_vec *vec, size_t nr,
+		 struct kverbs_req *req)
+{
+	struct post p = { .conn = conn, .req = req, .last_opcode = KVERBS_OP_SEND };
+
+	return post_list(&p, vec, nr);
+}
+
+int kverbs_recvv(struct kverbs_conn *conn, const struct kverbs_vec *vec, size_t nr,
+		 struct kverbs_req *req)
+{
+	struct post p = { .conn = conn, .req = req, .last_opcode = KVERBS_OP_RECV };
+
+	return post_list(&p, vec, nr);
 }
 
 /* A range of the local buffer and one of the token. */
@@ -310,4 +400,53 @@ int kverbs_read(struct kverbs_conn *conn, struct kverbs_buf *buf, size_t offset,
 	};
 
 	return token ? post_remote(&p, &r) : -EINVAL;
+}
+
+/* Its 8 bytes lie in one segment. */
+static int post_atomic(struct post *p, struct kverbs_buf *buf, size_t offset,
+		       const struct kverbs_token *token, uint64_t remote_offset)
+{
+	struct range r = { buf, offset, sizeof(uint64_t), token, remote_offset,
+			   KVERBS_REMOTE_ATOMIC };
+	int ret;
+
+	p->opcode = p->last_opcode;
+	p->region_id = buf ? buf->id : 0;
+	if (!token)
+		return -EINVAL;
+	ret = check_range(p->conn, &r);
+	if (!ret)
+		ret = kverbs_split_init(&p->split, offset, r.length, token, remote_offset);
+	if (ret)
+		return ret;
+	return kverbs_split_count(&p->split) == 1 ? post_one(p, true) : -ERANGE;
+}
+
+int kverbs_fetch_add(struct kverbs_conn *conn, struct kverbs_buf *buf, size_t offset,
+		     const struct kverbs_token *token, uint64_t remote_offset,
+		     uint64_t add, struct kverbs_req *req)
+{
+	struct post p = {
+		.conn = conn,
+		.req = req,
+		.last_opcode = KVERBS_OP_FETCH_ADD,
+		.operand = add,
+	};
+
+	return post_atomic(&p, buf, offset, token, remote_offset);
+}
+
+int kverbs_cmp_swap(struct kverbs_conn *conn, struct kverbs_buf *buf, size_t offset,
+		    const struct kverbs_token *token, uint64_t remote_offset,
+		    uint64_t expected, uint64_t desired, struct kverbs_req *req)
+{
+	struct post p = {
+		.conn = conn,
+		.req = req,
+		.last_opcode = KVERBS_OP_CMP_SWAP,
+		.operand = expected,
+		.swap = desired,
+	};
+
+	return post_atomic(&p, buf, offset, token, remote_offset);
 }

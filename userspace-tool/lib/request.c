@@ -105,7 +105,7 @@ void kverbs_req_part_done(struct kverbs_conn *conn, struct kverbs_req *req,
 			  const struct kverbs_cqe *cqe)
 {
 	req->flags |= cqe->flags;
-	if (cqe->flags & KVERBS_CQE_F_IMM)
+	if (cqe->flags & (KVERBS_CQE_F_IMM | KVERBS_CQE_F_INV))
 		req->imm = cqe->imm;
 	if (!cqe->result) {
 		req->byte_len += cqe->byte_len;

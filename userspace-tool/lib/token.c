@@ -15,7 +15,7 @@
 #define TOKEN_HEAD_SIZE 24u
 #define TOKEN_SEG_SIZE 20u
 #define TOKEN_MAX_SEGS 1048576u
-#define TOKEN_ACCESS (KVERBS_REMOTE_READ | KVERBS_REMOTE_WRITE)
+#define TOKEN_ACCESS (KVERBS_REMOTE_READ | KVERBS_REMOTE_WRITE | KVERBS_REMOTE_ATOMIC)
 
 size_t kverbs_token_packed_size(const struct kverbs_token *token)
 {

@@ -379,7 +379,7 @@ static int check_export(int fd, const struct kverbs_cmd_export *cmd)
 
 	if (!conn || !region)
 		return -ENOENT;
-	if (!cmd->access || cmd->access & ~(KVERBS_REMOTE_READ | KVERBS_REMOTE_WRITE))
+	if (!cmd->access || cmd->access >= KVERBS_REMOTE_ATOMIC << 1)
 		return -EINVAL;
 	if (!cmd->length || cmd->offset > region->region.length ||
 	    cmd->length > region->region.length - cmd->offset)

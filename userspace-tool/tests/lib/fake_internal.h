@@ -71,6 +71,9 @@ struct fake_work {
 	struct fake_work *next;
 	struct fake_obj *conn;
 	struct kverbs_sqe sqe;
+	struct kverbs_piece pieces[KVERBS_LIST_MAX];
+	unsigned int nr_pieces;
+	uint64_t length;
 };
 
 struct fake_kernel {

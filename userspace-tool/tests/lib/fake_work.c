@@ -11,38 +11,86 @@
 
 #define WC_REM_ACCESS_ERR 10
 
-static int check_region(int fd, const struct kverbs_sqe *sqe)
-{
-	struct fake_obj *o;
+/* What an opcode has, as in the kernel. */
+#define REMOTE	(1u << 0)
+#define KEY	(1u << 1)
+#define IMM	(1u << 2)
+#define SINK	(1u << 3)
+#define ATOMIC	(1u << 4)
 
-	if (!sqe->length)
-		return sqe->region_id || sqe->offset ? -EINVAL : 0;
-	o = fake_find(fd, sqe->region_id, FAKE_REGION);
+static const unsigned int rules[] = {
+	[KVERBS_OP_SEND]	= 0,
+	[KVERBS_OP_RECV]	= SINK,
+	[KVERBS_OP_WRITE]	= REMOTE | KEY,
+	[KVERBS_OP_WRITE_IMM]	= REMOTE | KEY | IMM,
+	[KVERBS_OP_READ]	= REMOTE | KEY | SINK,
+	[KVERBS_OP_SEND_IMM]	= IMM,
+	[KVERBS_OP_SEND_INV]	= KEY,
+	[KVERBS_OP_CMP_SWAP]	= REMOTE | KEY | SINK | ATOMIC,
+	[KVERBS_OP_FETCH_ADD]	= REMOTE | KEY | SINK | ATOMIC,
+};
+
+/* The local buffer as pieces, in @w. */
+static int find_pieces(const struct kverbs_sqe *sqe, struct fake_work *w)
+{
+	const struct kverbs_piece *list = (const void *)(uintptr_t)sqe->offset;
+
+	if (sqe->flags & KVERBS_SQE_LIST) {
+		if (sqe->region_id || !sqe->length || sqe->length > KVERBS_LIST_MAX)
+			return -EINVAL;
+		w->nr_pieces = sqe->length;
+		memcpy(w->pieces, list, sqe->length * sizeof(*list));
+		return 0;
+	}
+	w->pieces[0] = (struct kverbs_piece) {
+		.region_id = sqe->region_id,
+		.offset = sqe->offset,
+		.length = rules[sqe->opcode] & ATOMIC ? 8 : sqe->length,
+	};
+	w->nr_pieces = w->pieces[0].length ? 1 : 0;
+	return !w->nr_pieces && (sqe->region_id || sqe->offset) ? -EINVAL : 0;
+}
+
+static int check_piece(int fd, const struct kverbs_piece *p, unsigned int rule)
+{
+	struct fake_obj *o = fake_find(fd, p->region_id, FAKE_REGION);
+
 	if (!o)
 		return -ENOENT;
-	if (sqe->offset > o->region.length || sqe->length > o->region.length - sqe->offset)
+	if (!p->length || p->__reserved)
 		return -EINVAL;
-	if ((sqe->opcode == KVERBS_OP_RECV || sqe->opcode == KVERBS_OP_READ) &&
-	    (o->region.flags & KVERBS_REGION_READ_ONLY))
+	if (p->offset > o->region.length || p->length > o->region.length - p->offset)
 		return -EINVAL;
-	return sqe->length > fake.max_msg ? -EMSGSIZE : 0;
+	return rule & SINK && o->region.flags & KVERBS_REGION_READ_ONLY ? -EINVAL : 0;
+}
+
+static int check_buffer(int fd, const struct kverbs_sqe *sqe, struct fake_work *w)
+{
+	unsigned int i;
+	int ret;
+
+	ret = find_pieces(sqe, w);
+	for (i = 0; !ret && i < w->nr_pieces; i++) {
+		ret = check_piece(fd, &w->pieces[i], rules[sqe->opcode]);
+		w->length += w->pieces[i].length;
+	}
+	return !ret && w->length > fake.max_msg ? -EMSGSIZE : ret;
 }
 
 static int check_fields(const struct kverbs_sqe *sqe)
 {
-	bool remote = sqe->opcode >= KVERBS_OP_WRITE;
+	unsigned int rule, flags;
 
-	if (sqe->opcode < KVERBS_OP_SEND || sqe->opcode > KVERBS_OP_READ)
+	if (sqe->opcode < KVERBS_OP_SEND || sqe->opcode > KVERBS_OP_FETCH_ADD)
 		return -EINVAL;
-	if (sqe->__reserved || sqe->__reserved2 || sqe->operand)
+	rule = rules[sqe->opcode];
+	if (sqe->__reserved || sqe->__reserved2 || (sqe->operand && !(rule & ATOMIC)))
 		return -EINVAL;
-	if (!remote && (sqe->remote_addr || sqe->rkey))
+	if ((sqe->remote_addr && !(rule & REMOTE)) || (sqe->rkey && !(rule & KEY)) ||
+	    (sqe->imm && !(rule & IMM)))
 		return -EINVAL;
-	if (sqe->imm && sqe->opcode != KVERBS_OP_WRITE_IMM)
-		return -EINVAL;
-	if (sqe->flags != (sqe->opcode == KVERBS_OP_RECV ? 0 : KVERBS_SQE_SIGNAL))
-		return -EINVAL;
-	return 0;
+	flags = sqe->flags & (rule & ATOMIC ? ~0u : ~KVERBS_SQE_LIST);
+	return flags == (sqe->opcode == KVERBS_OP_RECV ? 0 : KVERBS_SQE_SIGNAL) ? 0 : -EINVAL;
 }
 
 static int take_credit(struct fake_conn *c, const struct kverbs_sqe *sqe)
@@ -73,14 +121,23 @@ static int check_state(const struct fake_conn *c, const struct kverbs_sqe *sqe)
 	return 0;
 }
 
-static void add_work(struct fake_obj *conn, const struct kverbs_sqe *sqe)
+static void use_regions(const struct fake_work *w, int by)
+{
+	unsigned int i;
+
+	for (i = 0; i < w->nr_pieces; i++)
+		fk.objs[w->pieces[i].region_id]->region.users += by;
+}
+
+static void add_work(struct fake_obj *conn, const struct kverbs_sqe *sqe,
+		     const struct fake_work *buffer)
 {
 	struct fake_work *w = calloc(1, sizeof(*w));
 
+	*w = *buffer;
 	w->conn = conn;
 	w->sqe = *sqe;
-	if (sqe->region_id)
-		fk.objs[sqe->region_id]->region.users++;
+	use_regions(w, 1);
 	*fk.work_tail = w;
 	fk.work_tail = &w->next;
 	fk.nr_work++;
@@ -89,6 +146,7 @@ static void add_work(struct fake_obj *conn, const struct kverbs_sqe *sqe)
 int fake_work_take(int fd, struct fake_obj *ring, const struct kverbs_sqe *sqe)
 {
 	struct fake_obj *conn = fake_find(fd, sqe->conn_id, FAKE_CONN);
+	struct fake_work buffer = { 0 };
 	int ret = check_fields(sqe);
 
 	if (ret)
@@ -97,7 +155,7 @@ int fake_work_take(int fd, struct fake_obj *ring, const struct kverbs_sqe *sqe)
 		return -ENOENT;
 	ret = check_state(&conn->conn, sqe);
 	if (!ret)
-		ret = check_region(fd, sqe);
+		ret = check_buffer(fd, sqe, &buffer);
 	if (!ret)
 		ret = take_credit(&conn->conn, sqe);
 	if (ret)
@@ -107,7 +165,7 @@ int fake_work_take(int fd, struct fake_obj *ring, const struct kverbs_sqe *sqe)
 		put_credit(&conn->conn, sqe);
 		return ret;
 	}
-	add_work(conn, sqe);
+	add_work(conn, sqe, &buffer);
 	return 0;
 }
 
@@ -122,8 +180,7 @@ static void unlink_work(struct fake_work *w)
 		fk.work_tail = p;
 	fk.nr_work--;
 	put_credit(&w->conn->conn, &w->sqe);
-	if (w->sqe.region_id)
-		fk.objs[w->sqe.region_id]->region.users--;
+	use_regions(w, -1);
 }
 
 void fake_work_end(struct fake_work *w, int result, unsigned int wc_status,
@@ -178,9 +235,43 @@ struct fake_work *fake_work_find(const struct fake_obj *conn, unsigned int opcod
 
 /* ---- between peers ------------------------------------------------------------ */
 
-static uint8_t *local_addr(const struct kverbs_sqe *sqe)
+static uint8_t *piece_addr(const struct kverbs_piece *p)
 {
-	return sqe->length ? fk.objs[sqe->region_id]->region.addr + sqe->offset : NULL;
+	return fk.objs[p->region_id]->region.addr + p->offset;
+}
+
+/* Copy @n bytes between memory and the pieces, from their byte @done on. */
+static void copy_pieces(const struct fake_work *w, uint64_t done, uint8_t *mem, uint64_t n,
+			bool in)
+{
+	const struct kverbs_piece *p;
+	uint64_t part;
+
+	for (p = w->pieces; n; p++) {
+		fake_check(p < w->pieces + w->nr_pieces);
+		if (done >= p->length) {
+			done -= p->length;
+			continue;
+		}
+		part = p->length - done < n ? p->length - done : n;
+		memcpy(in ? piece_addr(p) + done : mem, in ? mem : piece_addr(p) + done, part);
+		mem += part;
+		n -= part;
+		done = 0;
+	}
+}
+
+/* From one's pieces to the other's. */
+static void copy_message(const struct fake_work *to, const struct fake_work *from)
+{
+	uint64_t done = 0;
+	unsigned int i;
+
+	for (i = 0; i < from->nr_pieces; i++) {
+		copy_pieces(to, done, piece_addr(&from->pieces[i]), from->pieces[i].length,
+			    true);
+		done += from->pieces[i].length;
+	}
 }
 
 /* An rkey is the export's id; its addresses begin at the export's id times 2^32. */
@@ -193,7 +284,7 @@ static uint8_t *remote_addr(const struct fake_work *w, uint32_t access)
 	if (!o || o->type != FAKE_EXPORT || o->export.conn != peer->id ||
 	    !(o->export.access & access))
 		return NULL;
-	if (at > o->export.length || w->sqe.length > o->export.length - at)
+	if (at > o->export.length || w->length > o->export.length - at)
 		return NULL;
 	return fk.objs[o->export.region]->region.addr + o->export.offset + at;
 }
@@ -209,6 +300,13 @@ static bool deliver(struct fake_work *w, uint64_t byte_len, unsigned int flags)
 	return true;
 }
 
+static uint32_t message_flags(unsigned int opcode)
+{
+	if (opcode == KVERBS_OP_SEND_IMM)
+		return KVERBS_CQE_F_IMM;
+	return opcode == KVERBS_OP_SEND_INV ? KVERBS_CQE_F_INV : 0;
+}
+
 static bool do_send(struct fake_work *w)
 {
 	struct fake_work *r = fake_work_find(fk.objs[w->conn->conn.peer],
@@ -216,24 +314,40 @@ static bool do_send(struct fake_work *w)
 
 	if (!r)
 		return false;
-	fake_check(r->sqe.length >= w->sqe.length);
-	if (w->sqe.length)
-		memcpy(local_addr(&r->sqe), local_addr(&w->sqe), w->sqe.length);
-	deliver(w, w->sqe.length, 0);
+	fake_check(r->length >= w->length);
+	copy_message(r, w);
+	if (w->sqe.opcode == KVERBS_OP_SEND_INV)
+		w->sqe.imm = w->sqe.rkey;
+	deliver(w, w->length, message_flags(w->sqe.opcode));
 	return true;
 }
 
 static int do_rdma(struct fake_work *w)
 {
 	bool read = w->sqe.opcode == KVERBS_OP_READ;
-	uint8_t *to = remote_addr(w, read ? KVERBS_REMOTE_READ : KVERBS_REMOTE_WRITE);
-	uint8_t *from = local_addr(&w->sqe);
+	uint8_t *there = remote_addr(w, read ? KVERBS_REMOTE_READ : KVERBS_REMOTE_WRITE);
 
-	if (!w->sqe.length)
+	if (!w->length)
 		return 0;
-	if (!to)
+	if (!there)
 		return WC_REM_ACCESS_ERR;
-	memcpy(read ? from : to, read ? to : from, w->sqe.length);
+	copy_pieces(w, 0, there, w->length, read);
+	return 0;
+}
+
+static int do_atomic(struct fake_work *w)
+{
+	uint64_t *there = (uint64_t *)remote_addr(w, KVERBS_REMOTE_ATOMIC);
+	uint64_t was;
+
+	if (!there)
+		return WC_REM_ACCESS_ERR;
+	was = *there;
+	if (w->sqe.opcode == KVERBS_OP_FETCH_ADD)
+		*there = was + w->sqe.operand;
+	else if (was == w->sqe.operand)
+		*there = w->sqe.swap;
+	copy_pieces(w, 0, (uint8_t *)&was, sizeof(was), true);
 	return 0;
 }
 
@@ -246,18 +360,24 @@ static bool do_work(struct fake_work *w)
 	case KVERBS_OP_RECV:
 		return false;
 	case KVERBS_OP_SEND:
+	case KVERBS_OP_SEND_IMM:
+	case KVERBS_OP_SEND_INV:
 		if (!do_send(w))
 			return false;
+		break;
+	case KVERBS_OP_CMP_SWAP:
+	case KVERBS_OP_FETCH_ADD:
+		wc_status = do_atomic(w);
 		break;
 	default:
 		wc_status = do_rdma(w);
 		if (!wc_status && w->sqe.opcode == KVERBS_OP_WRITE_IMM &&
-		    !deliver(w, w->sqe.length, KVERBS_CQE_F_IMM | KVERBS_CQE_F_WRITE))
+		    !deliver(w, w->length, KVERBS_CQE_F_IMM | KVERBS_CQE_F_WRITE))
 			return false;
 		break;
 	}
 	fake_work_end(w, wc_status ? -EIO : 0, (unsigned int)wc_status,
-		      wc_status ? 0 : w->sqe.length, 0, 0);
+		      wc_status ? 0 : w->length, 0, 0);
 	return true;
 }
 
@@ -333,7 +453,7 @@ static void complete(unsigned int n, unsigned int wc_status)
 	struct fake_work *w = nth(n);
 
 	fake_work_end(w, wc_status ? -EIO : 0, wc_status,
-		      wc_status ? 0 : w->sqe.length, 0, 0);
+		      wc_status ? 0 : w->length, 0, 0);
 }
 
 void fake_complete(unsigned int n, unsigned int wc_status)
@@ -394,7 +514,7 @@ static void end_any(void)
 		     !((unsigned int)rand_r(&device.seed) % device.error_rate);
 
 	fake_work_end(w, error ? -EIO : 0, error ? WC_REM_ACCESS_ERR : 0,
-		      error ? 0 : w->sqe.length, 0, 0);
+		      error ? 0 : w->length, 0, 0);
 }
 
 static void *run_device(void *arg)

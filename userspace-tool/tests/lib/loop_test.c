@@ -178,6 +178,132 @@ static void immediate_data_comes_after_the_bytes(void **state)
 	kverbs_token_free(&own);
 }
 
+static void a_message_carries_immediate_data(void **state)
+{
+	struct pair *p = *state;
+	struct kverbs_req req = { 0 }, recv = { 0 };
+
+	join_pair(p);
+	assert_int_equal(kverbs_recv(p->server, p->sbuf, 0, 100, &recv), 0);
+	assert_int_equal(kverbs_send_imm(p->client, p->cbuf, 0, 10, 0xcafe, &req), 0);
+	assert_int_equal(kverbs_wait(&recv, -1), 0);
+	assert_int_equal(recv.imm, 0xcafe);
+	assert_int_equal(recv.flags, KVERBS_CQE_F_RECV | KVERBS_CQE_F_IMM);
+	assert_int_equal(recv.byte_len, 10);
+	assert_int_equal(kverbs_wait(&req, -1), 0);
+}
+
+static void a_message_takes_a_key_back(void **state)
+{
+	struct pair *p = *state;
+	struct kverbs_req req = { 0 }, recv = { 0 };
+
+	join_pair(p);
+	assert_int_equal(kverbs_recv(p->server, NULL, 0, 0, &recv), 0);
+	assert_int_equal(kverbs_send_inv(p->client, NULL, 0, 0, 0x4711, &req), 0);
+	assert_int_equal(kverbs_wait(&recv, -1), 0);
+	assert_int_equal(recv.imm, 0x4711);
+	assert_int_equal(recv.flags, KVERBS_CQE_F_RECV | KVERBS_CQE_F_INV);
+	assert_int_equal(kverbs_wait(&req, -1), 0);
+}
+
+static void a_message_goes_from_pieces_to_pieces(void **state)
+{
+	struct pair *p = *state;
+	struct kverbs_vec from[2] = { { NULL, 100, 50 }, { NULL, 3, 20 } };
+	struct kverbs_vec to[3] = { { NULL, 900, 10 }, { NULL, 0, 45 }, { NULL, 500, 100 } };
+	struct kverbs_req req = { 0 }, recv = { 0 };
+	const char *src, *dst;
+
+	join_pair(p);
+	from[0].buf = p->cbuf;
+	from[1].buf = p->cbuf;
+	to[0].buf = p->sbuf;
+	to[1].buf = p->sbuf;
+	to[2].buf = p->sbuf;
+	src = kverbs_buf_addr(p->cbuf);
+	dst = kverbs_buf_addr(p->sbuf);
+	fill(p->cbuf, 5);
+	assert_int_equal(kverbs_recvv(p->server, to, 3, &recv), 0);
+	assert_int_equal(kverbs_sendv(p->client, from, 2, &req), 0);
+	assert_int_equal(kverbs_wait(&recv, -1), 0);
+	assert_int_equal(recv.byte_len, 70);
+	assert_memory_equal(dst + 900, src + 100, 10);
+	assert_memory_equal(dst, src + 110, 40);
+	assert_memory_equal(dst + 40, src + 3, 5);
+	assert_memory_equal(dst + 500, src + 8, 15);
+	assert_int_equal(kverbs_wait(&req, -1), 0);
+}
+
+static void wrong_pieces_are_refused(void **state)
+{
+	struct pair *p = *state;
+	struct kverbs_vec vec[KVERBS_LIST_MAX + 1];
+	struct kverbs_req req = { 0 };
+	size_t i;
+
+	join_pair(p);
+	for (i = 0; i <= KVERBS_LIST_MAX; i++)
+		vec[i] = (struct kverbs_vec) { p->cbuf, i, 1 };
+	assert_int_equal(kverbs_sendv(p->client, vec, 0, &req), -EINVAL);
+	assert_int_equal(kverbs_sendv(p->client, vec, KVERBS_LIST_MAX + 1, &req), -EINVAL);
+	vec[1].length = 0;
+	assert_int_equal(kverbs_sendv(p->client, vec, 2, &req), -EINVAL);
+	vec[1].length = kverbs_buf_size(p->cbuf);
+	assert_int_equal(kverbs_sendv(p->client, vec, 2, &req), -EINVAL);
+	vec[1].buf = NULL;
+	assert_int_equal(kverbs_sendv(p->client, vec, 2, &req), -EINVAL);
+}
+
+/* The token begins 10 bytes into the buffer. */
+static void atomics_return_what_was_there(void **state)
+{
+	struct pair *p = *state;
+	struct kverbs_req req = { 0 };
+	struct kverbs_token own, token;
+	uint64_t *there, *was;
+
+	join_pair(p);
+	there = (uint64_t *)((char *)kverbs_buf_addr(p->sbuf) + 16);
+	was = kverbs_buf_addr(p->cbuf);
+	token = pass_token(p, &own, KVERBS_REMOTE_ATOMIC);
+	*there = 40;
+	assert_int_equal(kverbs_fetch_add(p->client, p->cbuf, 0, &token, 6, 2, &req), 0);
+	assert_int_equal(kverbs_wait(&req, -1), 0);
+	assert_int_equal(*was, 40);
+	assert_int_equal(*there, 42);
+	assert_int_equal(kverbs_cmp_swap(p->client, p->cbuf, 8, &token, 6, 41, 7, &req), 0);
+	assert_int_equal(kverbs_wait(&req, -1), 0);
+	assert_int_equal(was[1], 42);
+	assert_int_equal(*there, 42);
+	assert_int_equal(kverbs_cmp_swap(p->client, p->cbuf, 8, &token, 6, 42, 7, &req), 0);
+	assert_int_equal(kverbs_wait(&req, -1), 0);
+	assert_int_equal(*there, 7);
+	kverbs_token_free(&token);
+	kverbs_token_free(&own);
+}
+
+static void atomics_need_their_right_and_8_bytes_in_one_segment(void **state)
+{
+	struct pair *p = *state;
+	struct kverbs_req req = { 0 };
+	struct kverbs_token own, token;
+
+	join_pair(p);
+	token = pass_token(p, &own, KVERBS_REMOTE_ATOMIC);
+	assert_true(token.nr_segs > 1);
+	assert_int_equal(kverbs_fetch_add(p->client, p->cbuf, 0, &token,
+					  token.segs[0].length - 4, 2, &req), -ERANGE);
+	assert_int_equal(kverbs_fetch_add(p->client, p->cbuf, 0, &token,
+					  token.length - 4, 2, &req), -ERANGE);
+	assert_int_equal(kverbs_fetch_add(p->client, p->cbuf, 0, NULL, 0, 2, &req), -EINVAL);
+	token.access = KVERBS_REMOTE_WRITE;
+	assert_int_equal(kverbs_fetch_add(p->client, p->cbuf, 0, &token, 6, 2, &req),
+			 -EACCES);
+	kverbs_token_free(&token);
+	kverbs_token_free(&own);
+}
+
 static void a_key_taken_back_is_worth_nothing(void **state)
 {
 	struct pair *p = *state;
@@ -361,6 +487,12 @@ int main(void)
 		loop_test(written_bytes_arrive_over_all_segments),
 		loop_test(read_bytes_come_over_all_segments),
 		loop_test(immediate_data_comes_after_the_bytes),
+		loop_test(a_message_carries_immediate_data),
+		loop_test(a_message_takes_a_key_back),
+		loop_test(a_message_goes_from_pieces_to_pieces),
+		loop_test(wrong_pieces_are_refused),
+		loop_test(atomics_return_what_was_there),
+		loop_test(atomics_need_their_right_and_8_bytes_in_one_segment),
 		loop_test(a_key_taken_back_is_worth_nothing),
 		loop_test(one_side_leaving_tells_the_other),
 		loop_test(nobody_listening_is_refused),

@@ -140,7 +140,7 @@ static void every_wrong_field_is_refused(void **state)
 	static const struct change changes[] = {
 		{ 0, 'K' }, { 1, 0 }, { 2, 0xff },	/* magic */
 		{ 3, 0 }, { 3, 2 },			/* version */
-		{ 7, 0 }, { 7, 4 }, { 4, 0x80 },	/* access */
+		{ 7, 0 }, { 7, 8 }, { 4, 0x80 },	/* access */
 		{ 15, 0x2f }, { 15, 0x31 }, { 8, 1 },	/* length */
 		{ 19, 0 }, { 19, 1 }, { 19, 3 },	/* segments */
 		{ 16, 0xff }, { 17, 0x10 },
