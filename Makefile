@@ -32,7 +32,7 @@ clean:
 	find . -name .git -prune -o -type f \( -name '*.o' -o -name '*.ko' -o -name '*.mod' \
 		-o -name '*.mod.c' -o -name '.*.cmd' -o -name '.*.d' -o -name .module-common.c \
 		-o -name Module.symvers -o -name modules.order \) -exec rm -f {} +
-	+for dir in userspace-tool tests/e2e; do \
+	+for dir in userspace-tool tests/e2e examples; do \
 		[ ! -e $$dir/Makefile ] || $(MAKE) -C $$dir clean || exit 1; done
 	rm -rf build
 
