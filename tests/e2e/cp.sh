@@ -6,12 +6,11 @@ set -u
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 
 here=$TOP/tests/e2e/guest
-for kernel in 6.12 6.1; do
-	guest "$kernel" rxe --hosts 2 --timeout 900 \
+for kernel in 6.12 6.1 debug; do
+	guest "$kernel" rxe --hosts 2 --timeout 1200 \
 		--server 'mkdir /tmp/root; exec kverbs serve --root /tmp/root' \
 		--server-ready 'kverbs ping -q -c 1 a' -- "$here/cp-two"
-	guest "$kernel" rxe --disk 1G --timeout 900 -- "$here/cp-one"
+	guest "$kernel" rxe --disk 1G --timeout 1200 -- "$here/cp-one"
 done
-guest debug rxe --disk 1G --timeout 1200 -- "$here/cp-one"
 guest 6.12 siw --disk 1G --timeout 900 -- "$here/cp-one"
 finish
