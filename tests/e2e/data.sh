@@ -6,10 +6,13 @@ set -u
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 
 build
+RECORD=$(mktemp)
+trap 'rm -f "$RECORD"' EXIT
 for kernel in 6.12 6.1; do
 	for provider in rxe siw; do
 		guest "$kernel" "$provider" -- data_test
 	done
 done
 guest debug rxe -- data_test
+awk -f "$TOP/tests/e2e/table.awk" "$RECORD"
 finish

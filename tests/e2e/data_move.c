@@ -78,18 +78,40 @@ static void barrier(void)
 	CHECK_DONE(ring_work(&pair.ring, 0xba));
 }
 
-static void send_with(const struct shape *shape, uint8_t opcode, uint32_t imm)
+/**
+ * struct extra - what a message carries besides its bytes
+ * @opcode: how
+ * @flag: of the receive's completion
+ * @value: immediate data or a key
+ */
+struct extra {
+	uint8_t opcode;
+	uint16_t flag;
+	uint32_t value;
+};
+
+static struct kverbs_sqe message(const struct shape *shape, const struct extra *extra)
 {
-	struct kverbs_sqe recv, send;
+	struct kverbs_sqe sqe = sqe_send(pair.client, from.region, shape->from_offset,
+					 shape->length);
+
+	sqe.opcode = extra->opcode;
+	if (extra->opcode == KVERBS_OP_SEND_INV)
+		sqe.rkey = extra->value;
+	else
+		sqe.imm = extra->value;
+	return sqe;
+}
+
+static void send_with(const struct shape *shape, const struct extra *extra)
+{
+	struct kverbs_sqe send = message(shape, extra);
+	struct kverbs_sqe recv;
 	struct kverbs_cqe cqe;
 
-	set_up(shape);
 	recv = sqe_recv(pair.server, to.region, shape->to_offset, shape->length);
 	recv.user_data = 77;
 	CHECK_OK(ring_put(&pair.ring, &recv));
-	send = sqe_send(pair.client, from.region, shape->from_offset, shape->length);
-	send.opcode = opcode;
-	send.imm = imm;
 	if (shape->length > dev_query(pair.fd, pair.client).out_max_msg) {
 		CHECK_ERR(ring_put(&pair.ring, &send), EMSGSIZE);
 		buf_check_untouched(&to);
@@ -102,19 +124,35 @@ static void send_with(const struct shape *shape, uint8_t opcode, uint32_t imm)
 	CHECK_DONE(cqe);
 	CHECK_EQ(cqe.byte_len, shape->length);
 	CHECK_EQ(cqe.id, pair.server);
-	CHECK_EQ(cqe.flags, KVERBS_CQE_F_RECV | (imm ? KVERBS_CQE_F_IMM : 0));
-	CHECK_EQ(cqe.imm, imm);
+	CHECK_EQ(cqe.flags, KVERBS_CQE_F_RECV | extra->flag);
+	CHECK_EQ(cqe.imm, extra->value);
 	check(shape);
 }
 
 static void sends(const void *arg)
 {
-	send_with(arg, KVERBS_OP_SEND, 0);
+	set_up(arg);
+	send_with(arg, &(struct extra){ KVERBS_OP_SEND, 0, 0 });
 }
 
 static void sends_with_imm(const void *arg)
 {
-	send_with(arg, KVERBS_OP_SEND_IMM, IMM);
+	set_up(arg);
+	send_with(arg, &(struct extra){ KVERBS_OP_SEND_IMM, KVERBS_CQE_F_IMM, IMM });
+}
+
+static void sends_with_inv(const void *arg)
+{
+	struct extra extra = { KVERBS_OP_SEND_INV, KVERBS_CQE_F_INV, 0 };
+	struct kverbs_segment seg;
+	static struct buf other;
+
+	set_up(arg);
+	buf_open(&other, pair.fd, BUF_ANON, PAGE);
+	dev_export(pair.fd, pair.server, other.region, 0, PAGE, KVERBS_REMOTE_READ, &seg,
+		   NULL);
+	extra.value = seg.rkey;
+	send_with(arg, &extra);
 }
 
 /* One operation for each of the export's segments; the last may be another. */
@@ -203,6 +241,119 @@ static void writes_with_imm(const void *arg)
 	check(shape);
 }
 
+static uint64_t *word_at(struct buf *buf, size_t offset)
+{
+	return (uint64_t *)((buf->twin ? buf->twin : buf->addr) + offset);
+}
+
+static size_t next_word(size_t offset)
+{
+	return (offset + 7) / 8 * 8;
+}
+
+static bool is_read_only(enum buf_kind kind)
+{
+	return kind == BUF_READ_ONLY || kind == BUF_FILE_READ_ONLY;
+}
+
+static uint32_t region_for_answers(const struct shape *shape)
+{
+	return is_read_only(shape->from) ? from.region : to.region;
+}
+
+/* At the end of the sink, in its last segment; the answer comes to its beginning. */
+static void atomic_on(const struct shape *shape, uint8_t opcode)
+{
+	size_t last = next_word(shape->to_offset + shape->length - 8) - 8;
+	size_t answer = next_word(shape->to_offset) + 8;
+	static struct kverbs_segment segs[SEGMENTS];
+	struct kverbs_sqe sqe;
+	uint32_t nr = SEGMENTS;
+
+	dev_export(pair.fd, pair.server, to.region, last, 8, KVERBS_REMOTE_ATOMIC, segs, &nr);
+	sqe = sqe_rdma(opcode, pair.client, region_for_answers(shape), answer, 8, segs);
+	sqe.operand = 5;
+	if (opcode == KVERBS_OP_CMP_SWAP)
+		sqe.swap = 47;
+	if (is_read_only(shape->from)) {
+		CHECK_ERR(ring_put(&pair.ring, &sqe), EINVAL);
+		buf_check_untouched(&to);
+		return;
+	}
+	*word_at(&to, last) = opcode == KVERBS_OP_CMP_SWAP ? 5 : 42;
+	CHECK_DONE(ring_do(&pair.ring, sqe));
+	CHECK_EQ(*word_at(&to, answer), opcode == KVERBS_OP_CMP_SWAP ? 5 : 42);
+	CHECK_EQ(*word_at(&to, last), 47);
+	sqe.offset++;
+	CHECK_ERR(ring_put(&pair.ring, &sqe), EINVAL);
+}
+
+/* One that holds no two words is not worth asking. */
+static const struct shape *with_words(const struct shape *shape)
+{
+	static struct shape copy;
+
+	copy = *shape;
+	if (copy.length < 64)
+		copy.length = 64;
+	return &copy;
+}
+
+static void fetches_and_adds(const void *arg)
+{
+	set_up(with_words(arg));
+	atomic_on(with_words(arg), KVERBS_OP_FETCH_ADD);
+}
+
+static void compares_and_swaps(const void *arg)
+{
+	set_up(with_words(arg));
+	atomic_on(with_words(arg), KVERBS_OP_CMP_SWAP);
+}
+
+static void refused_on_iwarp(const struct shape *shape, uint8_t opcode)
+{
+	struct kverbs_segment nowhere = { 0 };
+	struct kverbs_sqe sqe;
+
+	set_up(shape);
+	sqe = sqe_rdma(opcode, pair.client, from.region, shape->from_offset, shape->length,
+		       &nowhere);
+	CHECK_ERR(ring_put(&pair.ring, &sqe), EOPNOTSUPP);
+	buf_check_untouched(&to);
+}
+
+static void send_imm_is_refused(const void *arg)
+{
+	refused_on_iwarp(arg, KVERBS_OP_SEND_IMM);
+}
+
+static void write_imm_is_refused(const void *arg)
+{
+	refused_on_iwarp(arg, KVERBS_OP_WRITE_IMM);
+}
+
+static void atomic_is_refused(const struct shape *shape, uint8_t opcode)
+{
+	struct kverbs_segment nowhere = { 0 };
+	struct kverbs_sqe sqe;
+
+	set_up(shape);
+	sqe = sqe_rdma(opcode, pair.client, to.region, 0, 8, &nowhere);
+	CHECK_ERR(ring_put(&pair.ring, &sqe), EOPNOTSUPP);
+	buf_check_untouched(&to);
+}
+
+static void cmp_swap_is_refused(const void *arg)
+{
+	atomic_is_refused(with_words(arg), KVERBS_OP_CMP_SWAP);
+}
+
+static void fetch_add_is_refused(const void *arg)
+{
+	atomic_is_refused(with_words(arg), KVERBS_OP_FETCH_ADD);
+}
+
 static void add(const char *opcode, const struct shape *shape, test_fn run)
 {
 	char name[128];
@@ -211,18 +362,50 @@ static void add(const char *opcode, const struct shape *shape, test_fn run)
 	test_add(name, run, shape);
 }
 
+/* What must be refused has that in its name. */
+static void add_refusal(const char *opcode, const struct shape *shape, const char *err,
+			test_fn run)
+{
+	char name[128];
+
+	snprintf(name, sizeof(name), "%s: %s gives %s", opcode, shape->name, err);
+	test_add(name, run, shape);
+}
+
+static void add_beyond_iwarp(const struct shape *shape)
+{
+	add("SEND_IMM", shape, sends_with_imm);
+	add("WRITE_IMM", shape, writes_with_imm);
+	if (is_read_only(shape->from)) {
+		add_refusal("CMP_SWAP", shape, "EINVAL", compares_and_swaps);
+		add_refusal("FETCH_ADD", shape, "EINVAL", fetches_and_adds);
+	} else {
+		add("CMP_SWAP", shape, compares_and_swaps);
+		add("FETCH_ADD", shape, fetches_and_adds);
+	}
+}
+
+static void refuse_on_iwarp(const struct shape *shape)
+{
+	add_refusal("SEND_IMM", shape, "EOPNOTSUPP", send_imm_is_refused);
+	add_refusal("WRITE_IMM", shape, "EOPNOTSUPP", write_imm_is_refused);
+	add_refusal("CMP_SWAP", shape, "EOPNOTSUPP", cmp_swap_is_refused);
+	add_refusal("FETCH_ADD", shape, "EOPNOTSUPP", fetch_add_is_refused);
+}
+
 TEST_GROUP(moves)
 {
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(shapes); i++) {
 		add("SEND", &shapes[i], sends);
+		add("SEND_INV", &shapes[i], sends_with_inv);
 		add("WRITE", &shapes[i], writes);
-		if (!dev_is_iwarp()) {
-			add("SEND_IMM", &shapes[i], sends_with_imm);
-			add("WRITE_IMM", &shapes[i], writes_with_imm);
-		}
 		add("READ", &shapes[i], reads);
+		if (dev_is_iwarp())
+			refuse_on_iwarp(&shapes[i]);
+		else
+			add_beyond_iwarp(&shapes[i]);
 	}
 	add("WRITE", &large, writes);
 	add("READ", &large, reads);

@@ -25,7 +25,8 @@ guest() {
 
 	wanted "$kernel" "$provider" || return 0
 	"$TOP/scripts/vm" --kernel "$kernel" --provider "$provider" --timeout 1500 "$@" |
-		sed -u -E "s/^((not )?ok [0-9]+ - )/\1$kernel $provider: /"
+		sed -u -E "s/^((not )?ok [0-9]+ - )/\1$kernel $provider: /" |
+		tee -a "${RECORD:-/dev/null}"
 	status=${PIPESTATUS[0]}
 	if [[ $status -eq 0 ]]; then
 		echo "ok 0 - $kernel $provider: the guest ends well"
