@@ -515,10 +515,10 @@ struct kverbs_req {
 	struct {
 		struct kverbs *kv;
 		struct kverbs_conn *conn;
-		struct kverbs_req *next, *prev;
+		struct kverbs_req *next, *prev, *early;
 		unsigned int pending;
 		int state;
-		uint64_t reserved[3];
+		uint64_t reserved[2];
 	} priv;
 };
 
@@ -618,6 +618,9 @@ KVERBS_API int kverbs_recvv(struct kverbs_conn *conn, const struct kverbs_vec *v
  * @offset: where there
  * @length: how long it may be
  * @req: the request
+ *
+ * A message that comes before this side knows that the connection is up completes
+ * when it does, so that its callback can answer.
  *
  * Return: 0 posted, -EAGAIN the receive queue is full, else -errno.
  */

@@ -53,6 +53,7 @@ static void end_conn(struct kverbs_conn *conn, int error)
 	if (conn->error)
 		return;
 	conn->error = error;
+	kverbs_req_end_early(conn);
 	kverbs_wake(conn->kv, conn);
 	/* Whoever waits for room on it waits in vain. */
 	kverbs_wake(conn->kv, conn->kv);
@@ -78,6 +79,7 @@ void kverbs_conn_event(struct kverbs_conn *conn, const struct kverbs_cqe *cqe)
 	case KVERBS_CQE_ESTABLISHED:
 		conn->established = true;
 		kverbs_wake(conn->kv, conn);
+		kverbs_req_end_early(conn);
 		break;
 	case KVERBS_CQE_DISCONNECTED:
 	case KVERBS_CQE_REJECTED:

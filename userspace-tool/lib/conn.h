@@ -13,6 +13,7 @@
  * @node: in the context's list
  * @request: in its listener's list, until it is taken from there
  * @reqs: requests that are not complete
+ * @early: receives that ended before the connection was known to be up, in order
  * @callbacks: of requests that are complete, due or running
  * @established: it was up
  * @disconnecting: this side ends it
@@ -27,6 +28,7 @@ struct kverbs_conn {
 	struct list_head node;
 	struct list_head request;
 	struct kverbs_req *reqs;
+	struct kverbs_req *early;
 	unsigned int callbacks;
 	bool established;
 	bool disconnecting;

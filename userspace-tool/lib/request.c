@@ -101,6 +101,17 @@ static int part_error(const struct kverbs_conn *conn, const struct kverbs_cqe *c
 	return cqe->result;
 }
 
+/* Whoever is told of a message shall be able to answer it. */
+static void add_early(struct kverbs_conn *conn, struct kverbs_req *req)
+{
+	struct kverbs_req **end = &conn->early;
+
+	while (*end)
+		end = &(*end)->priv.early;
+	req->priv.early = NULL;
+	*end = req;
+}
+
 void kverbs_req_part_done(struct kverbs_conn *conn, struct kverbs_req *req,
 			  const struct kverbs_cqe *cqe)
 {
@@ -113,7 +124,20 @@ void kverbs_req_part_done(struct kverbs_conn *conn, struct kverbs_req *req,
 		req->result = part_error(conn, cqe);
 		req->wc_status = cqe->wc_status;
 	}
-	put_parts(conn, req, 1);
+	if (!conn->established && !conn->error && !req->result)
+		add_early(conn, req);
+	else
+		put_parts(conn, req, 1);
+}
+
+void kverbs_req_end_early(struct kverbs_conn *conn)
+{
+	struct kverbs_req *req;
+
+	while ((req = conn->early)) {
+		conn->early = req->priv.early;
+		put_parts(conn, req, 1);
+	}
 }
 
 void kverbs_req_drop_parts(struct kverbs_conn *conn, struct kverbs_req *req,
@@ -128,6 +152,7 @@ void kverbs_req_cancel_all(struct kverbs_conn *conn)
 {
 	struct kverbs_req *req;
 
+	kverbs_req_end_early(conn);
 	while ((req = conn->reqs))
 		kverbs_req_drop_parts(conn, req, req->priv.pending, -ECANCELED);
 }

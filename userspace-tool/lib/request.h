@@ -23,6 +23,8 @@ int kverbs_req_begin(struct kverbs_conn *conn, struct kverbs_req *req,
 		     unsigned int parts);
 /* Give it back as if it had never been posted. */
 void kverbs_req_abort(struct kverbs_conn *conn, struct kverbs_req *req);
+/* End those that completed before the connection was known to be up. */
+void kverbs_req_end_early(struct kverbs_conn *conn);
 /* A part has completed. */
 void kverbs_req_part_done(struct kverbs_conn *conn, struct kverbs_req *req,
 			  const struct kverbs_cqe *cqe);

@@ -214,6 +214,57 @@ static void sending_before_it_is_up_is_refused(void **state)
 	assert_int_equal(kverbs_wait(&recv, 0), -ECANCELED);
 }
 
+static void answer(struct kverbs_req *req)
+{
+	struct kverbs_conn *conn = req->data;
+	static struct kverbs_req send;
+
+	send = (struct kverbs_req) { 0 };
+	req->result = kverbs_send(conn, NULL, 0, 0, &send);
+}
+
+/* The kernel may say that a message came before it says that the connection is up. */
+static void a_message_that_comes_first_can_be_answered(void **state)
+{
+	struct sockaddr_storage peer = { .ss_family = AF_INET };
+	struct kverbs_req first = { .done = answer }, second = { 0 };
+	struct t *t = *state;
+	struct kverbs_conn *conn;
+
+	fake_script_connect(FAKE_CONNECT_HANGS);
+	assert_int_equal(kverbs_connect_start(t->kv, (void *)&peer, NULL, &conn), 0);
+	first.data = conn;
+	assert_int_equal(kverbs_recv(conn, t->buf, 0, 1, &first), 0);
+	assert_int_equal(kverbs_recv(conn, t->buf, 1, 1, &second), 0);
+	fake_complete_recv(0, 1, 0, 0);
+	fake_complete_recv(0, 1, 0, 0);
+	assert_int_equal(kverbs_process(t->kv, 0), 2);
+	assert_false(kverbs_complete(&first));
+	assert_false(kverbs_complete(&second));
+	fake_event(fake.last_conn, KVERBS_CQE_ESTABLISHED, 0);
+	assert_int_equal(kverbs_wait(&second, 0), 0);
+	assert_int_equal(second.byte_len, 1);
+	assert_int_equal(kverbs_wait(&first, 0), 0);
+	kverbs_conn_free(conn);
+}
+
+static void a_message_that_came_first_is_not_lost_with_the_connection(void **state)
+{
+	struct sockaddr_storage peer = { .ss_family = AF_INET };
+	struct kverbs_req recv = { 0 };
+	struct t *t = *state;
+	struct kverbs_conn *conn;
+
+	fake_script_connect(FAKE_CONNECT_HANGS);
+	assert_int_equal(kverbs_connect_start(t->kv, (void *)&peer, NULL, &conn), 0);
+	assert_int_equal(kverbs_recv(conn, t->buf, 0, 9, &recv), 0);
+	fake_complete_recv(0, 7, 0, 0);
+	fake_event(fake.last_conn, KVERBS_CQE_FAILED, -ETIMEDOUT);
+	assert_int_equal(kverbs_wait(&recv, 0), 0);
+	assert_int_equal(recv.byte_len, 7);
+	kverbs_conn_free(conn);
+}
+
 /* ---- credits -------------------------------------------------------------------------- */
 
 static void a_full_receive_queue_is_told(void **state)
@@ -357,6 +408,8 @@ int main(void)
 		t_test_conn(a_refused_entry_does_not_stay),
 		t_test_conn(too_long_a_message_is_the_kernels_to_refuse),
 		t_test_conn(sending_before_it_is_up_is_refused),
+		t_test_conn(a_message_that_comes_first_can_be_answered),
+		t_test_conn(a_message_that_came_first_is_not_lost_with_the_connection),
 		t_test_conn(a_full_receive_queue_is_told),
 		t_test_conn(room_in_the_ring_is_found_without_sleeping),
 		t_test_conn(an_interrupted_wait_for_room_posts_nothing),
