@@ -11,9 +11,6 @@
 #include "chardev.h"
 #include "ring.h"
 
-#define OFFSET_SHIFT	28
-#define PARTS		4
-
 union cmd_buffer {
 	struct kverbs_cmd_info info;
 	struct kverbs_cmd_device_query device_query;
@@ -179,16 +176,16 @@ static __poll_t kverbs_poll(struct file *filp, struct poll_table_struct *wait)
 static int kverbs_mmap(struct file *filp, struct vm_area_struct *vma)
 {
 	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
-	u64 part = offset >> OFFSET_SHIFT;
+	u64 part = offset >> KVERBS_RING_OFFSET_SHIFT;
 	struct kverbs_ring *ring;
 	int ret;
 
-	if (part << OFFSET_SHIFT != offset)
+	if (part << KVERBS_RING_OFFSET_SHIFT != offset)
 		return -EINVAL;
-	ring = ring_by_index(filp->private_data, part / PARTS);
+	ring = ring_by_index(filp->private_data, part / KVERBS_RING_PARTS);
 	if (IS_ERR(ring))
 		return -EINVAL;
-	ret = kverbs_ring_mmap(ring, part % PARTS, vma);
+	ret = kverbs_ring_mmap(ring, part % KVERBS_RING_PARTS, vma);
 	kverbs_object_put(&ring->obj);
 	return ret;
 }

@@ -9,9 +9,6 @@
 #include "chardev.h"
 #include "ring.h"
 
-#define OFFSET_SHIFT	28
-#define PARTS		4
-
 static struct kverbs_ring_user *user_indices(struct kverbs_ring *ring)
 {
 	return ring->idx.addr;
@@ -369,7 +366,7 @@ static const struct kverbs_object_ops ring_ops = {
 
 static u64 part_offset(const struct kverbs_ring *ring, unsigned int part)
 {
-	return ((u64)ring->index * PARTS + part) << OFFSET_SHIFT;
+	return ((u64)ring->index * KVERBS_RING_PARTS + part) << KVERBS_RING_OFFSET_SHIFT;
 }
 
 static void describe(const struct kverbs_ring *ring, struct kverbs_cmd_ring_create *cmd)

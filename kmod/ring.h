@@ -16,6 +16,9 @@ struct kverbs_conn_obj;
 
 #define KVERBS_MAX_SQ_ENTRIES	16384
 #define KVERBS_MAX_CQ_ENTRIES	262144
+/* An mmap offset says which ring of the file, and which part of it. */
+#define KVERBS_RING_OFFSET_SHIFT	28
+#define KVERBS_RING_PARTS		4
 /* Rings that one file may have at a time. */
 #define KVERBS_MAX_RINGS	256
 
