@@ -4,6 +4,7 @@
 #include <linux/in6.h>
 #include <linux/kverbs.h>
 #include <linux/string.h>
+#include <net/ipv6.h>
 
 #include "conn_cmd.h"
 
@@ -19,6 +20,11 @@ static int inet_in(const struct kverbs_addr *addr, struct sockaddr_in *sin)
 
 static int inet6_in(const struct kverbs_addr *addr, struct sockaddr_in6 *sin6)
 {
+	const struct in6_addr *in6 = (const struct in6_addr *)addr->addr;
+
+	/* Which link? rdma_cm would take any on some transports. */
+	if (ipv6_addr_type(in6) & IPV6_ADDR_LINKLOCAL && !addr->scope_id)
+		return -EINVAL;
 	sin6->sin6_family = AF_INET6;
 	sin6->sin6_port = (__force __be16)addr->port;
 	sin6->sin6_scope_id = addr->scope_id;
@@ -31,7 +37,7 @@ static int inet6_in(const struct kverbs_addr *addr, struct sockaddr_in6 *sin6)
  * @addr: the address
  * @ss: filled in
  *
- * Return: 0, or -EINVAL if it is neither IPv4 nor IPv6.
+ * Return: 0, or -EINVAL if it is neither IPv4 nor IPv6, or link-local of no link.
  */
 int kverbs_addr_in(const struct kverbs_addr *addr, struct sockaddr_storage *ss)
 {

@@ -3,6 +3,7 @@
 #ifndef KVERBS_COMPAT_H
 #define KVERBS_COMPAT_H
 
+#include <linux/eventfd.h>
 #include <linux/mm.h>
 
 #ifndef KVERBS_HAVE_VM_FLAGS_SET
@@ -16,5 +17,14 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
 	vma->vm_flags &= ~flags;
 }
 #endif
+
+static inline void kverbs_eventfd_signal(struct eventfd_ctx *eventfd)
+{
+#ifdef KVERBS_HAVE_EVENTFD_SIGNAL_ONE
+	eventfd_signal(eventfd);
+#else
+	eventfd_signal(eventfd, 1);
+#endif
+}
 
 #endif /* KVERBS_COMPAT_H */

@@ -4,6 +4,7 @@
 #include <rdma/ib_cm.h>
 
 #include "conn.h"
+#include "fault.h"
 #include "region.h"
 #include "workqueue.h"
 #include "wr.h"
@@ -135,8 +136,10 @@ static void evict(struct kverbs_tenant *tenant)
 
 static int begin_addr(struct kverbs_conn *conn)
 {
-	return rdma_resolve_addr(conn->id, NULL, (struct sockaddr *)&conn->remote,
-				 min_t(unsigned int, conn->attr.timeout_ms, RESOLVE_MS));
+	unsigned int ms = min_t(unsigned int, conn->attr.timeout_ms, RESOLVE_MS);
+
+	return kverbs_fault() ?: rdma_resolve_addr(conn->id, NULL,
+						   (struct sockaddr *)&conn->remote, ms);
 }
 
 static int begin_route(struct kverbs_conn *conn)
@@ -148,7 +151,7 @@ static int begin_route(struct kverbs_conn *conn)
 	if (ret)
 		return ret;
 	kverbs_conn_note_addresses(conn);
-	return rdma_resolve_route(conn->id, conn->attr.timeout_ms);
+	return kverbs_fault() ?: rdma_resolve_route(conn->id, conn->attr.timeout_ms);
 }
 
 static void dial_failed(struct kverbs_dial *dial, int error)
@@ -269,14 +272,15 @@ struct kverbs_conn *kverbs_conn_create(struct net *net,
 		return conn;
 	set_attr(conn, attr);
 	memcpy(&conn->remote, dst, rdma_addr_size((struct sockaddr *)dst));
-	conn->id = rdma_create_id(net, cm_handler, conn, RDMA_PS_TCP, IB_QPT_RC);
+	conn->id = kverbs_fault() ? ERR_PTR(-ENOMEM) :
+		   rdma_create_id(net, cm_handler, conn, RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(conn->id)) {
 		ret = PTR_ERR(conn->id);
 		goto out_free_conn;
 	}
 	ret = kverbs_conn_set_options(conn);
 	if (!ret && src)
-		ret = rdma_bind_addr(conn->id, (struct sockaddr *)src);
+		ret = kverbs_fault() ?: rdma_bind_addr(conn->id, (struct sockaddr *)src);
 	if (ret)
 		goto out_destroy_id;
 	return conn;
@@ -404,7 +408,7 @@ static int answer_request(struct kverbs_conn *conn)
 			 msecs_to_jiffies(conn->attr.timeout_ms));
 	rdma_lock_handler(conn->id);
 	if (READ_ONCE(conn->state) == KVERBS_CONN_ACCEPTING)
-		ret = rdma_accept(conn->id, &param);
+		ret = kverbs_fault() ?: rdma_accept(conn->id, &param);
 	else
 		ret = -ENOTCONN;
 	rdma_unlock_handler(conn->id);

@@ -386,7 +386,8 @@ int kverbs_conn_obj_request(struct kverbs_ring *ring, u64 user_data,
 	if (ret) {
 		kverbs_ring_unreserve(ring, EVENT_SLOTS + 1);
 		kfree(conn_obj);
-		return ret;
+		/* On -ENOMEM the IB CM says nothing, and the peer waits in vain. */
+		return ret == -ENOMEM ? -EBUSY : ret;
 	}
 	kverbs_object_publish(&conn_obj->obj);
 	post_request(conn_obj, user_data);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* What a connection has on the HCA: made on the way up, taken down at the end. */
+#include <net/ipv6.h>
 #include <rdma/ib_cache.h>
 
 #include "conn.h"
+#include "fault.h"
 #include "region.h"
 #include "workqueue.h"
 #include "wr.h"
@@ -33,7 +35,7 @@ int kverbs_conn_set_options(struct kverbs_conn *conn)
 
 	if (param->valid & KVERBS_PARAM_RNR_TIMER)
 		timer = param->rnr_timer;
-	ret = rdma_set_min_rnr_timer(conn->id, timer);
+	ret = kverbs_fault() ?: rdma_set_min_rnr_timer(conn->id, timer);
 	if (ret)
 		return ret;
 	if (param->valid & KVERBS_PARAM_ACK_TIMEOUT)
@@ -78,6 +80,16 @@ void kverbs_conn_cm_param(struct kverbs_conn *conn, struct rdma_conn_param *para
 	};
 }
 
+/* On RoCE the CM does not say by which link a link-local address is reached. */
+static void complete_scope(struct sockaddr_storage *ss, const struct rdma_cm_id *id)
+{
+	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)ss;
+
+	if (ss->ss_family == AF_INET6 && !sin6->sin6_scope_id &&
+	    ipv6_addr_type(&sin6->sin6_addr) & IPV6_ADDR_LINKLOCAL)
+		sin6->sin6_scope_id = id->route.addr.dev_addr.bound_dev_if;
+}
+
 /**
  * kverbs_conn_note_addresses() - keep what outlives the CM's id
  * @conn: the connection, whose id is bound to a device
@@ -88,6 +100,8 @@ void kverbs_conn_note_addresses(struct kverbs_conn *conn)
 
 	conn->local = id->route.addr.src_addr;
 	conn->remote = id->route.addr.dst_addr;
+	complete_scope(&conn->local, id);
+	complete_scope(&conn->remote, id);
 	conn->port = id->port_num;
 	WRITE_ONCE(conn->device_index, id->device->index);
 	if (rdma_protocol_iwarp(id->device, id->port_num))
@@ -125,6 +139,7 @@ void kverbs_conn_watch(struct kverbs_conn *conn, bool asked)
 	struct kverbs_keepalive *keepalive = &conn->keepalive;
 	bool iwarp = conn->transport == KVERBS_TRANSPORT_IWARP;
 
+	keepalive->cqs = conn->attr.cqs;
 	keepalive->ms = conn->attr.param.keepalive_ms;
 	keepalive->opcode = IB_WR_RDMA_WRITE;
 	keepalive->always = iwarp;
@@ -213,7 +228,7 @@ static int choose_limits(struct kverbs_conn *conn)
 	if (queue->sq_depth + OTHER_WRS > dev->max_qp_wr ||
 	    queue->rq_depth + 1 > dev->max_qp_wr)
 		return -EINVAL;
-	ret = ib_query_port(conn->id->device, conn->id->port_num, &port);
+	ret = kverbs_fault() ?: ib_query_port(conn->id->device, conn->id->port_num, &port);
 	if (ret)
 		return ret;
 	queue->max_msg = port.max_msg_sz ?: U32_MAX;
@@ -238,7 +253,7 @@ static int make_qp(struct kverbs_conn *conn)
 	};
 	int ret;
 
-	ret = rdma_create_qp(conn->id, conn->pool.pd, &attr);
+	ret = kverbs_fault() ?: rdma_create_qp(conn->id, conn->pool.pd, &attr);
 	if (ret)
 		return ret;
 	conn->qp = conn->id->qp;
@@ -263,7 +278,7 @@ int kverbs_conn_setup_qp(struct kverbs_conn *conn)
 	ret = choose_limits(conn);
 	if (ret)
 		return ret;
-	pd = ib_alloc_pd(ib, 0);
+	pd = kverbs_fault() ? ERR_PTR(-ENOMEM) : ib_alloc_pd(ib, 0);
 	if (IS_ERR(pd))
 		return PTR_ERR(pd);
 	conn->pool.pd = pd;
@@ -290,8 +305,10 @@ void kverbs_conn_quiesce(struct kverbs_conn *conn)
 	kverbs_queue_close(&conn->queue);
 	if (conn->qp) {
 		rdma_disconnect(conn->id);
+		kverbs_cq_set_attend(conn->attr.cqs);
 		ib_drain_rq(conn->qp);
 		ib_drain_sq(conn->qp);
+		kverbs_cq_set_leave(conn->attr.cqs);
 	}
 	kverbs_queue_abort_control(&conn->queue);
 }
@@ -308,7 +325,7 @@ void kverbs_conn_destroy_qp(struct kverbs_conn *conn)
 	down_write(&conn->use);
 	if (conn->qp) {
 		ib_destroy_qp(conn->qp);
-		kverbs_cq_flush(conn->cq);
+		kverbs_cq_flush(conn->attr.cqs, conn->cq);
 	}
 	conn->qp = NULL;
 	kverbs_queue_sweep(&conn->queue);
@@ -359,6 +376,8 @@ void kverbs_conn_post_parked(struct kverbs_conn *conn)
  */
 int kverbs_conn_recv(struct kverbs_conn *conn, struct kverbs_req *req)
 {
+	/* Of the ring that the caller holds, or of the one that ACCEPT put there. */
+	struct kverbs_cq_set *cqs = READ_ONCE(conn->attr.cqs);
 	u32 ticket;
 	int ret;
 
@@ -366,7 +385,11 @@ int kverbs_conn_recv(struct kverbs_conn *conn, struct kverbs_req *req)
 	if (ret)
 		return ret;
 	kverbs_conn_post_parked(conn);
+	if (kverbs_queue_is_posted(&conn->queue, ticket))
+		return 0;
+	kverbs_cq_set_attend(cqs);
 	kverbs_queue_await_posted(&conn->queue, ticket);
+	kverbs_cq_set_leave(cqs);
 	return 0;
 }
 

@@ -2,6 +2,7 @@
 /* Chains of registrations and invalidations that somebody waits for. */
 #include <linux/sched/signal.h>
 
+#include "fault.h"
 #include "queue.h"
 
 static void control_part(struct ib_cq *cq, struct ib_wc *wc)
@@ -63,7 +64,7 @@ static int post_control(struct kverbs_queue *queue, struct ib_send_wr *first)
 
 	spin_lock_bh(&queue->lock);
 	if (queue->state == KVERBS_QUEUE_UP)
-		ret = ib_post_send(queue->qp, first, &bad);
+		ret = kverbs_fault() ?: ib_post_send(queue->qp, first, &bad);
 	spin_unlock_bh(&queue->lock);
 	/* A part of the chain is with the HCA, and nothing will complete it. */
 	if (ret && bad != first)

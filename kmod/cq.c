@@ -1,24 +1,104 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Completion queues that cannot overflow. */
+#include <linux/delay.h>
 #include <linux/slab.h>
 
 #include "cq.h"
+#include "fault.h"
+#include "workqueue.h"
 
 /* What a new queue has room for, so that a few connections can share it. */
 #define CQ_SIZE	2048U
+/* What a pass takes of one queue before it looks at the next. */
+#define PASS_SIZE	64
+
+static void attend(struct work_struct *work)
+{
+	struct kverbs_cq_set *set = container_of(work, struct kverbs_cq_set, attend);
+
+	while (atomic_read(&set->attended)) {
+		kverbs_cq_set_poll(set);
+		usleep_range(10, 20);
+	}
+}
 
 /**
  * kverbs_cq_set_init() - make an empty set
  * @set: the set
+ * @direct: whoever waits for completions polls for them
  */
-void kverbs_cq_set_init(struct kverbs_cq_set *set)
+void kverbs_cq_set_init(struct kverbs_cq_set *set, bool direct)
 {
 	mutex_init(&set->lock);
 	INIT_LIST_HEAD(&set->cqs);
+	set->direct = direct;
+	atomic_set(&set->attended, 0);
+	INIT_WORK(&set->attend, attend);
 }
 
-static struct kverbs_cq *new_cq(struct ib_device *ib, unsigned int nr)
+/**
+ * kverbs_cq_set_exit() - end a set that is empty again
+ * @set: the set
+ *
+ * Context: process, may sleep.
+ */
+void kverbs_cq_set_exit(struct kverbs_cq_set *set)
 {
+	cancel_work_sync(&set->attend);
+	mutex_destroy(&set->lock);
+}
+
+/**
+ * kverbs_cq_set_poll() - take what is in the queues
+ * @set: a direct one
+ *
+ * Does nothing while another task polls: the next pass sees what that one left.
+ *
+ * Context: process, may sleep; not from a completion handler.
+ */
+void kverbs_cq_set_poll(struct kverbs_cq_set *set)
+{
+	struct kverbs_cq *cq;
+
+	if (!mutex_trylock(&set->lock))
+		return;
+	list_for_each_entry(cq, &set->cqs, entry)
+		ib_process_cq_direct(cq->ib, PASS_SIZE);
+	mutex_unlock(&set->lock);
+}
+
+/**
+ * kverbs_cq_set_attend() - the caller is going to wait for a completion
+ * @set: direct or not; kverbs_cq_set_leave() ends it
+ *
+ * Somebody in the kernel cannot rely on the user to poll.
+ *
+ * Context: any.
+ */
+void kverbs_cq_set_attend(struct kverbs_cq_set *set)
+{
+	if (!set->direct)
+		return;
+	atomic_inc(&set->attended);
+	queue_work(kverbs_workqueue, &set->attend);
+}
+
+/**
+ * kverbs_cq_set_leave() - undo kverbs_cq_set_attend()
+ * @set: the set
+ *
+ * Context: any.
+ */
+void kverbs_cq_set_leave(struct kverbs_cq_set *set)
+{
+	if (set->direct)
+		atomic_dec(&set->attended);
+}
+
+static struct kverbs_cq *new_cq(struct kverbs_cq_set *set, struct ib_device *ib,
+				unsigned int nr)
+{
+	enum ib_poll_context context = set->direct ? IB_POLL_DIRECT : IB_POLL_WORKQUEUE;
 	unsigned int size = min_t(unsigned int, max(nr, CQ_SIZE), ib->attrs.max_cqe);
 	struct kverbs_cq *cq;
 	int ret;
@@ -28,7 +108,8 @@ static struct kverbs_cq *new_cq(struct ib_device *ib, unsigned int nr)
 	cq = kzalloc(sizeof(*cq), GFP_KERNEL_ACCOUNT);
 	if (!cq)
 		return ERR_PTR(-ENOMEM);
-	cq->ib = ib_alloc_cq_any(ib, cq, size, IB_POLL_WORKQUEUE);
+	cq->ib = kverbs_fault() ? ERR_PTR(-ENOMEM) :
+				  ib_alloc_cq_any(ib, cq, size, context);
 	if (IS_ERR(cq->ib)) {
 		ret = PTR_ERR(cq->ib);
 		kfree(cq);
@@ -57,7 +138,7 @@ struct kverbs_cq *kverbs_cq_get(struct kverbs_cq_set *set, struct ib_device *ib,
 	list_for_each_entry(cq, &set->cqs, entry)
 		if (cq->ib->device == ib && cq->size - cq->used >= nr)
 			goto out_promise;
-	cq = new_cq(ib, nr);
+	cq = new_cq(set, ib, nr);
 	if (IS_ERR(cq))
 		goto out_unlock;
 	list_add(&cq->entry, &set->cqs);
@@ -70,14 +151,21 @@ out_unlock:
 
 /**
  * kverbs_cq_flush() - see to all that is in a queue
+ * @set: its set
  * @cq: the queue
  *
  * A pass takes all that is there when it begins.
  *
  * Context: process, may sleep; not from a completion handler.
  */
-void kverbs_cq_flush(struct kverbs_cq *cq)
+void kverbs_cq_flush(struct kverbs_cq_set *set, struct kverbs_cq *cq)
 {
+	if (set->direct) {
+		mutex_lock(&set->lock);
+		ib_process_cq_direct(cq->ib, cq->size);
+		mutex_unlock(&set->lock);
+		return;
+	}
 	queue_work(cq->ib->comp_wq, &cq->ib->work);
 	flush_work(&cq->ib->work);
 }

@@ -4,6 +4,7 @@
 
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
 /**
@@ -22,8 +23,11 @@ struct kverbs_cq {
 
 /**
  * struct kverbs_cq_set - the completion queues that an owner shares out
- * @lock: guards @cqs
+ * @lock: guards @cqs; held while they are polled, so completions stay in order
  * @cqs: struct kverbs_cq, of all devices; one leaves when nobody uses it
+ * @direct: no interrupt and no context of their own: who waits polls them
+ * @attended: those in the kernel who wait
+ * @attend: polls for them
  *
  * A queue never overflows: every work request that can be outstanding has its
  * completion promised before the QP is made. Where one queue does not suffice
@@ -32,12 +36,19 @@ struct kverbs_cq {
 struct kverbs_cq_set {
 	struct mutex lock;
 	struct list_head cqs;
+	bool direct;
+	atomic_t attended;
+	struct work_struct attend;
 };
 
-void kverbs_cq_set_init(struct kverbs_cq_set *set);
+void kverbs_cq_set_init(struct kverbs_cq_set *set, bool direct);
+void kverbs_cq_set_exit(struct kverbs_cq_set *set);
+void kverbs_cq_set_poll(struct kverbs_cq_set *set);
+void kverbs_cq_set_attend(struct kverbs_cq_set *set);
+void kverbs_cq_set_leave(struct kverbs_cq_set *set);
 struct kverbs_cq *kverbs_cq_get(struct kverbs_cq_set *set, struct ib_device *ib,
 				unsigned int nr);
-void kverbs_cq_flush(struct kverbs_cq *cq);
+void kverbs_cq_flush(struct kverbs_cq_set *set, struct kverbs_cq *cq);
 void kverbs_cq_put(struct kverbs_cq_set *set, struct kverbs_cq *cq, unsigned int nr);
 
 #endif /* KVERBS_CQ_H */

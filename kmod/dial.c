@@ -7,6 +7,7 @@
 #include <linux/sched/signal.h>
 
 #include "dial.h"
+#include "fault.h"
 
 static int dial_thread(void *data)
 {
@@ -16,7 +17,7 @@ static int dial_thread(void *data)
 	allow_signal(SIGKILL);
 	/* A signal from before that is lost, but its stop is not. */
 	if (!READ_ONCE(dial->stop))
-		ret = rdma_connect(dial->id, &dial->param);
+		ret = kverbs_fault() ?: rdma_connect(dial->id, &dial->param);
 	if (ret)
 		dial->failed(dial, ret);
 	return 0;
@@ -39,7 +40,7 @@ int kverbs_dial_start(struct kverbs_dial *dial)
 	struct task_struct *task;
 
 	if (!may_wait(dial->id))
-		return rdma_connect(dial->id, &dial->param);
+		return kverbs_fault() ?: rdma_connect(dial->id, &dial->param);
 	task = kthread_create(dial_thread, dial, "kverbs-dial");
 	if (IS_ERR(task))
 		return PTR_ERR(task);

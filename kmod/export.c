@@ -77,17 +77,27 @@ static unsigned int link_chain(struct kverbs_export *export, unsigned int from)
 	return nr;
 }
 
+static int post_chain(struct kverbs_export *export, unsigned int from, unsigned int nr)
+{
+	struct kverbs_cq_set *cqs = export->conn->attr.cqs;
+	int ret;
+
+	kverbs_cq_set_attend(cqs);
+	ret = kverbs_queue_control(&export->conn->queue, &export->mrs[from]->wr.wr,
+				   &export->mrs[from + nr - 1]->wr.wr);
+	kverbs_cq_set_leave(cqs);
+	return ret;
+}
+
 /* After a failure the state of what was posted is unknown until the QP is gone. */
 static int post_all(struct kverbs_export *export, enum kverbs_mr_state then)
 {
-	struct kverbs_queue *queue = &export->conn->queue;
 	unsigned int from, nr, i;
 	int ret;
 
 	for (from = 0; from < export->nr; from += nr) {
 		nr = link_chain(export, from);
-		ret = kverbs_queue_control(queue, &export->mrs[from]->wr.wr,
-					   &export->mrs[from + nr - 1]->wr.wr);
+		ret = post_chain(export, from, nr);
 		if (ret)
 			return ret;
 		for (i = 0; i < nr; i++)

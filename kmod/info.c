@@ -6,6 +6,7 @@
 
 #include "chardev.h"
 #include "device.h"
+#include "fault.h"
 #include "listen_cmd.h"
 #include "ring.h"
 #include "sqe.h"
@@ -91,7 +92,7 @@ static int query_port(struct ib_device *ib, u32 port, struct kverbs_port *out)
 	struct ib_port_attr attr;
 	int ret;
 
-	ret = ib_query_port(ib, port, &attr);
+	ret = kverbs_fault() ?: ib_query_port(ib, port, &attr);
 	if (ret)
 		return ret;
 	*out = (struct kverbs_port) {
@@ -185,7 +186,7 @@ static int copy_gids(struct ib_device *ib, struct kverbs_cmd_device_query *cmd)
 	int ret;
 
 	rdma_for_each_port(ib, port) {
-		ret = ib_query_port(ib, port, &attr);
+		ret = kverbs_fault() ?: ib_query_port(ib, port, &attr);
 		for (index = 0; !ret && index < attr.gid_tbl_len; index++)
 			ret = copy_gid(ib, port, index, cmd, &nr);
 		if (ret)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Probes: a peer that went without a word is noticed, even if nothing is sent. */
+#include "cq.h"
+#include "fault.h"
 #include "keepalive.h"
 #include "queue.h"
 #include "workqueue.h"
@@ -32,7 +34,7 @@ static void probe(struct kverbs_keepalive *keepalive)
 	if (queue->state == KVERBS_QUEUE_UP) {
 		nothing.lkey = queue->qp->pd->local_dma_lkey;
 		keepalive->probing = true;
-		ret = ib_post_send(queue->qp, &wr.wr, NULL);
+		ret = kverbs_fault() ?: ib_post_send(queue->qp, &wr.wr, NULL);
 	}
 	spin_unlock_bh(&queue->lock);
 	if (ret)
@@ -59,6 +61,8 @@ static void look(struct work_struct *work)
 
 	if (kverbs_queue_check_up(queue))
 		return;
+	if (keepalive->cqs->direct)
+		kverbs_cq_set_poll(keepalive->cqs);
 	if (READ_ONCE(keepalive->probing)) {
 		queue->ops->broken(queue, IB_WC_RESP_TIMEOUT_ERR);
 		return;

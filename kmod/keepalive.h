@@ -5,6 +5,7 @@
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
+struct kverbs_cq_set;
 struct kverbs_queue;
 
 /* Send slots that only probes use. */
@@ -13,6 +14,7 @@ struct kverbs_queue;
 /**
  * struct kverbs_keepalive - whether an idle peer is still there
  * @queue: where probes are posted
+ * @cqs: where their completions come, to be polled if nobody else might
  * @work: looks
  * @cqe: completion of a probe
  * @ms: how often it looks, 0: once
@@ -27,6 +29,7 @@ struct kverbs_queue;
  */
 struct kverbs_keepalive {
 	struct kverbs_queue *queue;
+	struct kverbs_cq_set *cqs;
 	struct delayed_work work;
 	struct ib_cqe cqe;
 	unsigned int ms;

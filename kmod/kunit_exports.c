@@ -5,6 +5,8 @@
 
 #include "chardev.h"
 #include "conn_cmd.h"
+#include "export.h"
+#include "listener.h"
 #include "map.h"
 #include "region.h"
 #include "ring.h"
@@ -19,9 +21,34 @@ SHOW(kverbs_addr_out);
 SHOW(kverbs_cmd_ring_create);
 SHOW(kverbs_cmd_submit);
 
+SHOW(kverbs_conn_abandon);
+SHOW(kverbs_conn_accept);
+SHOW(kverbs_conn_adopt);
+SHOW(kverbs_conn_create);
+SHOW(kverbs_conn_end);
+SHOW(kverbs_conn_enter);
+SHOW(kverbs_conn_free);
+SHOW(kverbs_conn_post);
+SHOW(kverbs_conn_recv);
+SHOW(kverbs_conn_start);
+
+SHOW(kverbs_cq_flush);
 SHOW(kverbs_cq_get);
 SHOW(kverbs_cq_put);
+SHOW(kverbs_cq_set_attend);
+SHOW(kverbs_cq_set_exit);
 SHOW(kverbs_cq_set_init);
+SHOW(kverbs_cq_set_leave);
+SHOW(kverbs_cq_set_poll);
+
+SHOW(kverbs_device_next);
+
+SHOW(kverbs_export_create);
+SHOW(kverbs_export_destroy);
+
+SHOW(kverbs_listener_create);
+SHOW(kverbs_listener_free);
+SHOW(kverbs_listener_start);
 
 SHOW(kverbs_local_forget);
 SHOW(kverbs_local_get);

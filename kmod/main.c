@@ -4,6 +4,7 @@
 
 #include "chardev.h"
 #include "device.h"
+#include "fault.h"
 #include "version.h"
 #include "workqueue.h"
 
@@ -22,6 +23,7 @@ static int __init kverbs_init(void)
 	ret = kverbs_chardev_init();
 	if (ret)
 		goto out_exit_device;
+	kverbs_fault_init();
 	return 0;
 
 out_exit_device:
@@ -33,6 +35,7 @@ out_destroy_workqueue:
 
 static void __exit kverbs_exit(void)
 {
+	kverbs_fault_exit();
 	kverbs_chardev_exit();
 	kverbs_device_exit();
 	destroy_workqueue(kverbs_workqueue);

@@ -3,6 +3,7 @@
 #include <linux/dma-mapping.h>
 #include <linux/slab.h>
 
+#include "fault.h"
 #include "map.h"
 #include "region.h"
 #include "workqueue.h"
@@ -90,7 +91,8 @@ static int fill_map(struct kverbs_map *map)
 	ret = clone_pages(map);
 	if (ret)
 		return ret;
-	ret = ib_dma_map_sgtable_attrs(map->ib, &map->sgt, direction(map->region), 0);
+	ret = kverbs_fault() ?: ib_dma_map_sgtable_attrs(map->ib, &map->sgt,
+							 direction(map->region), 0);
 	if (ret)
 		goto out_free_pages;
 	ret = -EOPNOTSUPP;

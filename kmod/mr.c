@@ -3,6 +3,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 
+#include "fault.h"
 #include "map.h"
 #include "mr.h"
 #include "region.h"
@@ -105,7 +106,8 @@ static struct kverbs_mr *new_mr(struct kverbs_mr_pool *pool)
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 	INIT_LIST_HEAD(&mr->public);
-	mr->ib = ib_alloc_mr(pool->pd, IB_MR_TYPE_MEM_REG, pool->pages);
+	mr->ib = kverbs_fault() ? ERR_PTR(-ENOMEM) :
+				  ib_alloc_mr(pool->pd, IB_MR_TYPE_MEM_REG, pool->pages);
 	if (IS_ERR(mr->ib)) {
 		ret = PTR_ERR(mr->ib);
 		kfree(mr);
@@ -177,7 +179,7 @@ static int map_range(struct kverbs_mr *mr, const struct kverbs_map *map,
 	sgl = range_entries(map, pos, pos + length, nr);
 	if (!sgl)
 		return -ENOMEM;
-	mapped = ib_map_mr_sg(mr->ib, sgl, nr, &sg_offset, PAGE_SIZE);
+	mapped = kverbs_fault() ?: ib_map_mr_sg(mr->ib, sgl, nr, &sg_offset, PAGE_SIZE);
 	kvfree(sgl);
 	if (mapped < 0)
 		return mapped;

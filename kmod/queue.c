@@ -2,6 +2,7 @@
 /* Slots, posting and completions of one queue pair. */
 #include <linux/kverbs.h>
 
+#include "fault.h"
 #include "mr.h"
 #include "queue.h"
 #include "region.h"
@@ -382,7 +383,7 @@ int kverbs_queue_post(struct kverbs_queue *queue, struct kverbs_req *req,
 	if (ret)
 		goto out_unlock;
 	list_add_tail(&req->entry, &queue->posted);
-	ret = ib_post_send(queue->qp, first, &bad);
+	ret = kverbs_fault() ?: ib_post_send(queue->qp, first, &bad);
 	if (ret) {
 		ret = undo_post(queue, req, chain, posted_before(first, bad), ret);
 		broken = !ret;
@@ -415,7 +416,7 @@ int kverbs_queue_post_regs(struct kverbs_queue *queue, struct kverbs_chain *chai
 	ret = take_slots(queue, chain->nr_regs);
 	if (ret)
 		goto out_unlock;
-	ret = ib_post_send(queue->qp, first, &bad);
+	ret = kverbs_fault() ?: ib_post_send(queue->qp, first, &bad);
 	if (ret)
 		ret = undo_post(queue, NULL, chain, posted_before(first, bad), ret);
 	else
@@ -463,6 +464,18 @@ static void note_unparked(struct kverbs_queue *queue)
 }
 
 /**
+ * kverbs_queue_is_posted() - whether a receive is with the HCA
+ * @queue: the queue
+ * @ticket: of the receive
+ *
+ * Return: true if it is, or was.
+ */
+bool kverbs_queue_is_posted(struct kverbs_queue *queue, u32 ticket)
+{
+	return (s32)(READ_ONCE(queue->nr_unparked) - ticket) >= 0;
+}
+
+/**
  * kverbs_queue_await_posted() - wait until a receive is with the HCA
  * @queue: the queue; if it is not up, nothing is waited for
  * @ticket: of the receive
@@ -476,7 +489,7 @@ void kverbs_queue_await_posted(struct kverbs_queue *queue, u32 ticket)
 	if (kverbs_queue_check_up(queue))
 		return;
 	wait_event_killable_timeout(queue->unparked,
-				    (s32)(READ_ONCE(queue->nr_unparked) - ticket) >= 0,
+				    kverbs_queue_is_posted(queue, ticket),
 				    KVERBS_REG_TIMEOUT);
 }
 
@@ -522,7 +535,7 @@ int kverbs_queue_post_recv(struct kverbs_queue *queue, struct kverbs_req *req,
 	if (queue->state == KVERBS_QUEUE_CLOSED)
 		goto out_unlock;
 	list_move_tail(&req->entry, &queue->posted);
-	ret = ib_post_recv(queue->qp, &wr, NULL);
+	ret = kverbs_fault() ?: ib_post_recv(queue->qp, &wr, NULL);
 	if (ret)
 		list_move(&req->entry, &queue->parked);
 out_unlock:

@@ -245,6 +245,7 @@ int kverbs_queue_post(struct kverbs_queue *queue, struct kverbs_req *req,
 		      struct kverbs_chain *chain);
 int kverbs_queue_post_regs(struct kverbs_queue *queue, struct kverbs_chain *chain);
 int kverbs_queue_park(struct kverbs_queue *queue, struct kverbs_req *req, u32 *ticket);
+bool kverbs_queue_is_posted(struct kverbs_queue *queue, u32 ticket);
 void kverbs_queue_await_posted(struct kverbs_queue *queue, u32 ticket);
 struct kverbs_req *kverbs_queue_first_parked(struct kverbs_queue *queue);
 int kverbs_queue_post_recv(struct kverbs_queue *queue, struct kverbs_req *req,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The shared rings: slots are promised first, so no completion is ever lost. */
+#include <linux/eventfd.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/poll.h>
@@ -7,6 +8,7 @@
 #include <linux/slab.h>
 
 #include "chardev.h"
+#include "compat.h"
 #include "ring.h"
 
 static struct kverbs_ring_user *user_indices(struct kverbs_ring *ring)
@@ -97,6 +99,8 @@ static void wake(struct kverbs_ring *ring)
 {
 	if (wq_has_sleeper(&ring->wait))
 		wake_up_interruptible(&ring->wait);
+	if (ring->eventfd)
+		kverbs_eventfd_signal(ring->eventfd);
 	if (wq_has_sleeper(&ring->obj.file->wait))
 		wake_up_interruptible_poll(&ring->obj.file->wait, EPOLLIN | EPOLLRDNORM);
 }
@@ -186,6 +190,32 @@ static int sleep_until(u64 deadline_ns)
 	return schedule_hrtimeout(&deadline, HRTIMER_MODE_ABS) ? 0 : -ETIME;
 }
 
+static int stop_waiting(struct kverbs_ring *ring)
+{
+	if (READ_ONCE(ring->closing))
+		return -ENOENT;
+	return signal_pending(current) ? -ERESTARTNOHAND : 0;
+}
+
+/* Nobody wakes a waiter whose ring is BUSY_POLL. */
+static int poll_until(struct kverbs_ring *ring, u32 nr, u64 deadline_ns)
+{
+	int ret;
+
+	for (;;) {
+		kverbs_cq_set_poll(&ring->cqs);
+		if (kverbs_ring_unread(ring) >= nr)
+			return 0;
+		ret = stop_waiting(ring);
+		if (ret)
+			return ret;
+		if (deadline_ns && ktime_get_ns() >= deadline_ns)
+			return -ETIME;
+		cond_resched();
+		cpu_relax();
+	}
+}
+
 /**
  * kverbs_ring_wait() - wait for completions
  * @ring: the ring
@@ -199,16 +229,16 @@ static int sleep_until(u64 deadline_ns)
 int kverbs_ring_wait(struct kverbs_ring *ring, u32 nr, u64 deadline_ns)
 {
 	DEFINE_WAIT(wait);
-	int ret = 0;
+	int ret;
 
+	if (ring->cqs.direct)
+		return poll_until(ring, nr, deadline_ns);
 	for (;;) {
 		prepare_to_wait(&ring->wait, &wait, TASK_INTERRUPTIBLE);
+		ret = 0;
 		if (kverbs_ring_unread(ring) >= nr)
 			break;
-		if (READ_ONCE(ring->closing))
-			ret = -ENOENT;
-		else if (signal_pending(current))
-			ret = -ERESTARTNOHAND;
+		ret = stop_waiting(ring);
 		if (ret)
 			break;
 		ret = sleep_until(deadline_ns);
@@ -291,32 +321,60 @@ static void init_indices(struct kverbs_ring *ring)
 	kernel_indices(ring)->cq_entries = ring->cq_entries;
 }
 
-static struct kverbs_ring *alloc_ring(u32 sq_entries, u32 cq_entries)
+static int get_eventfd(struct kverbs_ring *ring, const struct kverbs_cmd_ring_create *cmd)
+{
+	struct eventfd_ctx *eventfd;
+
+	if (!(cmd->flags & KVERBS_RING_EVENTFD))
+		return 0;
+	eventfd = eventfd_ctx_fdget(cmd->event_fd);
+	if (IS_ERR(eventfd))
+		return PTR_ERR(eventfd);
+	ring->eventfd = eventfd;
+	return 0;
+}
+
+static void put_eventfd(struct kverbs_ring *ring)
+{
+	if (ring->eventfd)
+		eventfd_ctx_put(ring->eventfd);
+}
+
+static struct kverbs_ring *alloc_ring(const struct kverbs_cmd_ring_create *cmd)
 {
 	struct kverbs_ring *ring = kzalloc(sizeof(*ring), GFP_KERNEL_ACCOUNT);
 	int ret;
 
 	if (!ring)
 		return ERR_PTR(-ENOMEM);
-	ring->sq_entries = sq_entries;
-	ring->cq_entries = cq_entries;
+	ring->sq_entries = cmd->sq_entries;
+	ring->cq_entries = cmd->cq_entries;
 	mutex_init(&ring->submit_lock);
 	spin_lock_init(&ring->lock);
 	init_waitqueue_head(&ring->wait);
-	kverbs_cq_set_init(&ring->cqs);
+	ret = get_eventfd(ring, cmd);
+	if (ret)
+		goto out_free_ring;
 	ret = alloc_memory(ring);
-	if (ret) {
-		kfree(ring);
-		return ERR_PTR(ret);
-	}
+	if (ret)
+		goto out_put_eventfd;
+	kverbs_cq_set_init(&ring->cqs, cmd->flags & KVERBS_RING_BUSY_POLL);
 	init_works(ring);
 	init_indices(ring);
 	return ring;
+
+out_put_eventfd:
+	put_eventfd(ring);
+out_free_ring:
+	kfree(ring);
+	return ERR_PTR(ret);
 }
 
 static void free_ring(struct kverbs_ring *ring)
 {
+	kverbs_cq_set_exit(&ring->cqs);
 	free_memory(ring);
+	put_eventfd(ring);
 	kfree(ring);
 }
 
@@ -382,8 +440,17 @@ static void describe(const struct kverbs_ring *ring, struct kverbs_cmd_ring_crea
 
 static int check_ring(const struct kverbs_cmd_ring_create *cmd)
 {
-	if (cmd->flags || cmd->__reserved)
+	switch (cmd->flags) {
+	case 0:
+	case KVERBS_RING_BUSY_POLL:
+		if (cmd->event_fd)
+			return -EINVAL;
+		break;
+	case KVERBS_RING_EVENTFD:
+		break;
+	default:
 		return -EINVAL;
+	}
 	if (!is_power_of_2(cmd->sq_entries) || cmd->sq_entries > KVERBS_MAX_SQ_ENTRIES)
 		return -EINVAL;
 	if (!is_power_of_2(cmd->cq_entries) || cmd->cq_entries > KVERBS_MAX_CQ_ENTRIES)
@@ -407,7 +474,7 @@ int kverbs_cmd_ring_create(struct kverbs_ucmd *ucmd)
 	ret = check_ring(cmd);
 	if (ret)
 		return ret;
-	ring = alloc_ring(cmd->sq_entries, cmd->cq_entries);
+	ring = alloc_ring(cmd);
 	if (IS_ERR(ring))
 		return PTR_ERR(ring);
 	ret = kverbs_object_reserve(file, &ring->obj, KVERBS_OBJ_RING, &ring_ops);

@@ -12,6 +12,7 @@
 #include "queue.h"
 #include "shm.h"
 
+struct eventfd_ctx;
 struct kverbs_conn_obj;
 
 #define KVERBS_MAX_SQ_ENTRIES	16384
@@ -58,6 +59,7 @@ struct kverbs_work {
  * @works: as many as completion slots, so that one is free if a slot is
  * @free_works: those not under way
  * @wait: woken when a completion is written
+ * @eventfd: told of every completion, NULL if there is none
  * @closing: waiters shall come back
  * @users: connections and listeners that are attached
  * @cqs: the connections' completion queues
@@ -79,6 +81,7 @@ struct kverbs_ring {
 	struct kverbs_work *works;
 	struct kverbs_work *free_works;
 	wait_queue_head_t wait;
+	struct eventfd_ctx *eventfd;
 	bool closing;
 	atomic_t users;
 	struct kverbs_cq_set cqs;

@@ -304,6 +304,9 @@ static int submit_and_wait(struct kverbs_ucmd *ucmd, struct kverbs_ring *ring)
 
 	if (cmd->min_complete > ring->cq_entries)
 		return -EINVAL;
+	/* What has completed gives its slots back before more is taken. */
+	if (ring->cqs.direct)
+		kverbs_cq_set_poll(&ring->cqs);
 	if (cmd->to_submit)
 		ret = submit(ucmd, ring);
 	if (!ret && cmd->min_complete) {

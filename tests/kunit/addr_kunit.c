@@ -96,6 +96,8 @@ static const struct malformed {
 	{ "a byte right behind IPv4", { .family = AF_INET, .addr = { [4] = 1 } } },
 	{ "the last byte behind IPv4", { .family = AF_INET, .addr = { [15] = 1 } } },
 	{ "a scope for IPv4", { .family = AF_INET, .scope_id = 1 } },
+	{ "a link-local address of no link",
+	  { .family = AF_INET6, .addr = { 0xfe, 0x80, [15] = 1 } } },
 };
 
 KUNIT_ARRAY_PARAM_DESC(malformed, malformed, what);

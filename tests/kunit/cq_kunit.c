@@ -41,27 +41,49 @@ static int req_notify_cq(struct ib_cq *cq, enum ib_cq_notify_flags flags)
 	return 0;
 }
 
+static int poll_cq(struct ib_cq *cq, int room, struct ib_wc *wcs)
+{
+	struct fake_hca *hca = to_fake_hca(cq->device);
+	int nr = min_t(int, room, hca->nr_unpolled), i;
+
+	for (i = 0; i < nr; i++)
+		wcs[i] = (struct ib_wc){ .wr_cqe = hca->polled };
+	hca->nr_unpolled -= nr;
+	return nr;
+}
+
 static struct fake_hca *create_hca(struct kunit *test)
 {
 	struct fake_hca *hca = fake_hca_create(test);
 
 	hca->ib.ops.create_cq = create_cq;
 	hca->ib.ops.destroy_cq = destroy_cq;
+	hca->ib.ops.poll_cq = poll_cq;
 	hca->ib.ops.req_notify_cq = req_notify_cq;
 	hca->ib.ops.size_ib_cq = sizeof(struct ib_cq);
 	hca->ib.attrs.max_cqe = 10 * ROOM;
 	return hca;
 }
 
-static int cq_init(struct kunit *test)
+static int init(struct kunit *test, bool direct)
 {
 	struct sharer *sharer = kunit_kzalloc(test, sizeof(*sharer), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, sharer);
 	sharer->hca = create_hca(test);
-	kverbs_cq_set_init(&sharer->set);
+	kverbs_cq_set_init(&sharer->set, direct);
 	test->priv = sharer;
 	return 0;
+}
+
+static int cq_init(struct kunit *test)
+{
+	return init(test, false);
+}
+
+static int direct_init(struct kunit *test)
+{
+	return init(test, true);
 }
 
 static void cq_exit(struct kunit *test)
@@ -72,6 +94,7 @@ static void cq_exit(struct kunit *test)
 		return;
 	KUNIT_EXPECT_TRUE(test, list_empty(&sharer->set.cqs));
 	KUNIT_EXPECT_EQ(test, 0, sharer->hca->nr_cqs);
+	kverbs_cq_set_exit(&sharer->set);
 }
 
 static struct kverbs_cq *get(struct kunit *test, struct fake_hca *hca, unsigned int nr)
@@ -169,6 +192,104 @@ static void cq_is_of_one_device(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, other_hca->nr_cqs);
 }
 
+/**
+ * struct waiter - whom completions are for
+ * @cqe: theirs
+ * @nr: how many came
+ * @done: one came
+ */
+struct waiter {
+	struct ib_cqe cqe;
+	unsigned int nr;
+	struct completion done;
+};
+
+static void waiter_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct waiter *waiter = container_of(wc->wr_cqe, struct waiter, cqe);
+
+	waiter->nr++;
+	complete(&waiter->done);
+}
+
+static struct waiter *await(struct kunit *test, unsigned int nr)
+{
+	struct sharer *sharer = test->priv;
+	struct waiter *waiter = kunit_kzalloc(test, sizeof(*waiter), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, waiter);
+	waiter->cqe.done = waiter_done;
+	init_completion(&waiter->done);
+	sharer->hca->polled = &waiter->cqe;
+	sharer->hca->nr_unpolled = nr;
+	return waiter;
+}
+
+static void cq_of_a_direct_set_is_polled_by_who_wants_it(struct kunit *test)
+{
+	struct sharer *sharer = test->priv;
+	struct kverbs_cq *cq = get(test, sharer->hca, 1);
+	struct waiter *waiter = await(test, 3);
+
+	KUNIT_EXPECT_EQ(test, IB_POLL_DIRECT, cq->ib->poll_ctx);
+	kverbs_cq_set_poll(&sharer->set);
+	KUNIT_EXPECT_EQ(test, 3, waiter->nr);
+	kverbs_cq_put(&sharer->set, cq, 1);
+}
+
+static void cq_is_polled_by_one_at_a_time(struct kunit *test)
+{
+	struct sharer *sharer = test->priv;
+	struct kverbs_cq *cq = get(test, sharer->hca, 1);
+	struct waiter *waiter = await(test, 1);
+
+	mutex_lock(&sharer->set.lock);
+	kverbs_cq_set_poll(&sharer->set);
+	KUNIT_EXPECT_EQ(test, 0, waiter->nr);
+	mutex_unlock(&sharer->set.lock);
+	kverbs_cq_set_poll(&sharer->set);
+	KUNIT_EXPECT_EQ(test, 1, waiter->nr);
+	kverbs_cq_put(&sharer->set, cq, 1);
+}
+
+static void cq_that_is_busy_does_not_hold_up_the_next(struct kunit *test)
+{
+	struct sharer *sharer = test->priv;
+	struct kverbs_cq *cq = get(test, sharer->hca, ROOM);
+	struct waiter *waiter = await(test, ROOM);
+
+	kverbs_cq_set_poll(&sharer->set);
+	KUNIT_EXPECT_GT(test, waiter->nr, 0);
+	KUNIT_EXPECT_LT(test, waiter->nr, ROOM);
+	kverbs_cq_flush(&sharer->set, cq);
+	KUNIT_EXPECT_EQ(test, ROOM, waiter->nr);
+	kverbs_cq_put(&sharer->set, cq, ROOM);
+}
+
+static void cq_is_polled_for_a_waiter_in_the_kernel(struct kunit *test)
+{
+	struct sharer *sharer = test->priv;
+	struct kverbs_cq *cq = get(test, sharer->hca, 1);
+	struct waiter *waiter = await(test, 1);
+
+	kverbs_cq_set_attend(&sharer->set);
+	KUNIT_EXPECT_NE(test, 0, wait_for_completion_timeout(&waiter->done, 10 * HZ));
+	kverbs_cq_set_leave(&sharer->set);
+	kverbs_cq_put(&sharer->set, cq, 1);
+}
+
+static void cq_with_a_context_of_its_own_is_not_polled(struct kunit *test)
+{
+	struct sharer *sharer = test->priv;
+	struct kverbs_cq *cq = get(test, sharer->hca, 1);
+
+	kverbs_cq_set_attend(&sharer->set);
+	KUNIT_EXPECT_FALSE(test, work_busy(&sharer->set.attend));
+	kverbs_cq_set_leave(&sharer->set);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&sharer->set.attended));
+	kverbs_cq_put(&sharer->set, cq, 1);
+}
+
 static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(cq_is_shared_while_it_has_room),
 	KUNIT_CASE(cq_without_room_is_joined_by_another),
@@ -177,6 +298,15 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(cq_is_not_larger_than_the_device_can),
 	KUNIT_CASE(cq_error_is_passed_on),
 	KUNIT_CASE(cq_is_of_one_device),
+	KUNIT_CASE(cq_with_a_context_of_its_own_is_not_polled),
+	{}
+};
+
+static struct kunit_case direct_cases[] = {
+	KUNIT_CASE(cq_of_a_direct_set_is_polled_by_who_wants_it),
+	KUNIT_CASE(cq_is_polled_by_one_at_a_time),
+	KUNIT_CASE(cq_that_is_busy_does_not_hold_up_the_next),
+	KUNIT_CASE(cq_is_polled_for_a_waiter_in_the_kernel),
 	{}
 };
 
@@ -187,4 +317,11 @@ static struct kunit_suite cq_suite = {
 	.test_cases = cq_cases,
 };
 
-kunit_test_suite(cq_suite);
+static struct kunit_suite direct_suite = {
+	.name = "kverbs_cq_direct",
+	.init = direct_init,
+	.exit = cq_exit,
+	.test_cases = direct_cases,
+};
+
+kunit_test_suites(&cq_suite, &direct_suite);

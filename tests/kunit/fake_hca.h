@@ -59,6 +59,8 @@ struct fake_wr {
  * @mr_error: what the next is refused with
  * @nr_cqs: completion queues that exist
  * @cq_error: what the next is refused with
+ * @polled: whom the next completions to be polled are for
+ * @nr_unpolled: how many there are
  */
 struct fake_hca {
 	struct ib_device ib;
@@ -79,6 +81,8 @@ struct fake_hca {
 	int mr_error;
 	unsigned int nr_cqs;
 	int cq_error;
+	struct ib_cqe *polled;
+	unsigned int nr_unpolled;
 };
 
 /**

@@ -30,8 +30,12 @@ static const struct bad_ring {
 	{ "2^31 submission entries", { .sq_entries = 1U << 31, .cq_entries = 1 } },
 	{ "2^31 completions", { .sq_entries = 1, .cq_entries = 1U << 31 } },
 	{ "2^32 - 1 of each", { .sq_entries = U32_MAX, .cq_entries = U32_MAX } },
-	{ "a flag", { .flags = 1, .sq_entries = 1, .cq_entries = 1 } },
-	{ "a reserved field", { .sq_entries = 1, .cq_entries = 1, .__reserved = 1 } },
+	{ "an unknown flag", { .flags = 4, .sq_entries = 1, .cq_entries = 1 } },
+	{ "polled and told of",
+	  { .flags = KVERBS_RING_BUSY_POLL | KVERBS_RING_EVENTFD,
+	    .sq_entries = 1, .cq_entries = 1 } },
+	{ "an eventfd without its flag",
+	  { .sq_entries = 1, .cq_entries = 1, .event_fd = 1 } },
 };
 
 KUNIT_ARRAY_PARAM_DESC(bad_rings, bad_rings, what);

@@ -44,7 +44,7 @@
  * - EPERM, ENOMEM: a limit: RLIMIT_MEMLOCK, objects per file, memory.
  * - EAGAIN: no completion slot or no work request credit; reap, then retry.
  * - EADDRINUSE, EADDRNOTAVAIL, EACCES: as bind(2) means them.
- * - EFAULT, EINTR: as usual.
+ * - EBADF, EFAULT, EINTR: as usual.
  *
  * The end of a connection carries one of ECONNREFUSED, ECONNRESET, ETIMEDOUT,
  * EHOSTUNREACH, ENETUNREACH, ECANCELED, ENODEV, EINVAL (depths or an address that
@@ -445,16 +445,21 @@ struct kverbs_ring_user {
 	__u32 __reserved2[15];
 };
 
+/* Bits of kverbs_cmd_ring_create.flags; one of them or none */
+#define KVERBS_RING_BUSY_POLL	(1U << 0)	/* SUBMIT polls for completions */
+#define KVERBS_RING_EVENTFD	(1U << 1)	/* @event_fd is told of completions */
+
 /**
  * struct kverbs_cmd_ring_create - KVERBS_RING_CREATE: make a shared ring
  * @size: sizeof(struct kverbs_cmd_ring_create)
- * @flags: must be 0
+ * @flags: KVERBS_RING_BUSY_POLL, KVERBS_RING_EVENTFD, or 0
  * @sq_entries: submission entries, a power of two
  * @cq_entries: completions, a power of two; every entry taken and every event
  *	that may come keeps one reserved: three for a connection, one for a
  *	listener
  * @out_id: the ring
- * @__reserved: must be 0
+ * @event_fd: with KVERBS_RING_EVENTFD an eventfd(2), to whose count every completion
+ *	adds 1; else must be 0
  * @out_sq_offset: mmap(2) offset of the submission entries (read and write)
  * @out_cq_offset: mmap(2) offset of struct kverbs_ring_kernel and the
  *	completions (read only)
@@ -464,9 +469,15 @@ struct kverbs_ring_user {
  * @out_idx_size: bytes to map at @out_idx_offset
  *
  * Map each with MAP_SHARED and exactly its size. A fork(2)ed child does not
- * inherit the mappings.
+ * inherit the mappings. A file holds 256 rings at most.
  *
- * Errors: EINVAL, E2BIG, EFAULT, ENOMEM.
+ * On a BUSY_POLL ring no interrupt reports that work has completed. SUBMIT looks
+ * for it: once when it begins, and if it has to wait again and again, without
+ * sleeping. What a program does not SUBMIT for does not complete, and poll(2) does
+ * not see it; events of connections and listeners come by themselves. A connection
+ * that ACCEPT moved here is looked at here, whatever ring its work came from.
+ *
+ * Errors: EINVAL, E2BIG, EFAULT, ENOMEM; EBADF, EINVAL: of @event_fd.
  */
 struct kverbs_cmd_ring_create {
 	__u32 size;
@@ -474,7 +485,7 @@ struct kverbs_cmd_ring_create {
 	__u32 sq_entries;
 	__u32 cq_entries;
 	__u32 out_id;
-	__u32 __reserved;
+	__s32 event_fd;
 	__aligned_u64 out_sq_offset;
 	__aligned_u64 out_cq_offset;
 	__aligned_u64 out_idx_offset;
@@ -547,7 +558,7 @@ struct kverbs_cmd_region_create {
  * struct kverbs_addr - an IPv4 or IPv6 address with a port
  * @family: AF_INET or AF_INET6; 0 where no address need be given
  * @port: in network order
- * @scope_id: IPv6: interface index of a link-local address, else 0
+ * @scope_id: IPv6: interface index of a link-local address, which needs one; else 0
  * @addr: the address in network order; IPv4 uses the first four bytes, the
  *	rest must be 0
  */
@@ -620,6 +631,8 @@ struct kverbs_conn_param {
  *
  * Bound in the caller's network namespace and with the caller's rights. An IPv6
  * listener takes IPv6 only: for both families make two, on the same port.
+ * A request for which there is no room in the backlog, the ring or the file is
+ * refused, and not told of.
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EAGAIN, EADDRINUSE, EADDRNOTAVAIL,
  * EACCES, ENODEV, ENOMEM.

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/inetdevice.h>
+#include <linux/mman.h>
+#include <linux/slab.h>
+
+#include "live.h"
+
+#define PATIENCE	(20 * HZ)
+
+/**
+ * live_await() - wait for what must happen
+ * @what: which
+ *
+ * Return: whether it did.
+ */
+bool live_await(struct completion *what)
+{
+	return wait_for_completion_timeout(what, PATIENCE);
+}
+
+static void on_established(struct kverbs_conn *conn)
+{
+	struct live_end *end = conn->attr.owner;
+
+	complete_all(&end->up);
+}
+
+static void on_ended(struct kverbs_conn *conn)
+{
+	struct live_end *end = conn->attr.owner;
+
+	complete_all(&end->ended);
+}
+
+static const struct kverbs_conn_ops conn_ops = {
+	.established	= on_established,
+	.ended		= on_ended,
+};
+
+static struct kverbs_conn_attr end_attr(struct live *live, struct live_end *end)
+{
+	return (struct kverbs_conn_attr) {
+		.ops = &conn_ops,
+		.owner = end,
+		.cqs = &live->cqs,
+		.param = { .sq_depth = 64, .rq_depth = 64 },
+		.timeout_ms = 20000,
+	};
+}
+
+static int on_request(struct kverbs_listener *listener, struct rdma_cm_id *id,
+		      const struct rdma_cm_event *event)
+{
+	struct live *live = listener->owner;
+	struct kverbs_conn_attr attr = end_attr(live, &live->server);
+	struct kverbs_conn *conn;
+	int ret;
+
+	conn = kverbs_conn_adopt(id, event, listener->backlog, &attr);
+	if (IS_ERR(conn))
+		return PTR_ERR(conn);
+	ret = kverbs_conn_enter(conn);
+	if (ret) {
+		kverbs_conn_abandon(conn);
+		return ret;
+	}
+	live->server.conn = conn;
+	complete_all(&live->requested);
+	return 0;
+}
+
+static void on_removed(struct kverbs_listener *listener)
+{
+}
+
+static const struct kverbs_listener_ops listener_ops = {
+	.request	= on_request,
+	.removed	= on_removed,
+};
+
+static void end_close(struct live_end *end)
+{
+	if (end->conn)
+		kverbs_conn_free(end->conn);
+	if (end->region)
+		kverbs_region_destroy(end->region);
+}
+
+static void live_close(void *data)
+{
+	struct live *live = data;
+
+	if (live->listener)
+		kverbs_listener_free(live->listener);
+	if (live->export)
+		kverbs_export_destroy(live->export);
+	end_close(&live->client);
+	end_close(&live->server);
+	kverbs_cq_set_exit(&live->cqs);
+	kvfree(live->chain);
+}
+
+static void end_open(struct kunit *test, struct live_end *end)
+{
+	init_completion(&end->up);
+	init_completion(&end->ended);
+	end->addr = kunit_vm_mmap(test, NULL, 0, LIVE_MEM, PROT_READ | PROT_WRITE,
+				  MAP_ANONYMOUS | MAP_PRIVATE, 0);
+	KUNIT_ASSERT_NE(test, 0, end->addr);
+}
+
+static void end_register(struct kunit *test, struct live_end *end)
+{
+	struct kverbs_region *region = kverbs_region_create(end->addr, LIVE_MEM, true);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(region));
+	end->region = region;
+}
+
+/* An address of the first device's network device. */
+static void find_address(struct kunit *test, struct sockaddr_in *sin)
+{
+	struct ib_device *ib = kverbs_device_next(0);
+	struct net_device *netdev;
+
+	KUNIT_ASSERT_NOT_NULL(test, ib);
+	netdev = ib_device_get_netdev(ib, 1);
+	ib_device_put(ib);
+	KUNIT_ASSERT_NOT_NULL(test, netdev);
+	*sin = (struct sockaddr_in) {
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = inet_select_addr(netdev, 0, RT_SCOPE_UNIVERSE),
+	};
+	dev_put(netdev);
+	KUNIT_ASSERT_NE(test, 0, sin->sin_addr.s_addr);
+}
+
+static void start_listener(struct live *live, struct sockaddr *addr)
+{
+	struct kverbs_listener *listener;
+
+	listener = kverbs_listener_create(&init_net, addr, 4, &listener_ops, live);
+	KUNIT_ASSERT_FALSE(live->test, IS_ERR(listener));
+	live->listener = listener;
+	KUNIT_ASSERT_EQ(live->test, 0, kverbs_listener_start(listener));
+}
+
+static void connect_ends(struct live *live, struct sockaddr *addr)
+{
+	struct kverbs_conn_attr attr = end_attr(live, &live->client);
+	struct kunit *test = live->test;
+	struct kverbs_conn *conn;
+
+	conn = kverbs_conn_create(&init_net, &attr, NULL, addr);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(conn));
+	live->client.conn = conn;
+	kverbs_conn_start(conn);
+	KUNIT_ASSERT_TRUE(test, live_await(&live->requested));
+	attr = end_attr(live, &live->server);
+	KUNIT_ASSERT_EQ(test, 0, kverbs_conn_accept(live->server.conn, &attr));
+	KUNIT_ASSERT_TRUE(test, live_await(&live->client.up));
+	KUNIT_ASSERT_TRUE(test, live_await(&live->server.up));
+}
+
+/**
+ * live_open() - connect two ends
+ * @test: at whose end they are closed
+ *
+ * Return: both, established.
+ */
+struct live *live_open(struct kunit *test)
+{
+	struct live *live = kunit_kzalloc(test, sizeof(*live), GFP_KERNEL);
+	struct sockaddr_storage ss = {};
+
+	KUNIT_ASSERT_NOT_NULL(test, live);
+	live->test = test;
+	init_completion(&live->requested);
+	end_open(test, &live->client);
+	end_open(test, &live->server);
+	kverbs_cq_set_init(&live->cqs, false);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, live_close, live));
+	live->chain = kvzalloc(sizeof(*live->chain), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, live->chain);
+	end_register(test, &live->client);
+	end_register(test, &live->server);
+	find_address(test, (struct sockaddr_in *)&ss);
+	start_listener(live, (struct sockaddr *)&ss);
+	connect_ends(live, (struct sockaddr *)&ss);
+	return live;
+}
+
+/**
+ * live_export() - let the client at the server's memory
+ * @live: both ends
+ * @rights: KVERBS_REMOTE_*
+ */
+void live_export(struct live *live, u32 rights)
+{
+	struct kverbs_export *export;
+
+	kverbs_region_use(live->server.region);
+	export = kverbs_export_create(live->server.conn, live->server.region, 0, LIVE_MEM,
+				      rights);
+	kverbs_region_unuse(live->server.region);
+	KUNIT_ASSERT_FALSE(live->test, IS_ERR(export));
+	live->export = export;
+}
+
+static void req_done(struct kverbs_req *req)
+{
+	complete_all(&container_of(req, struct live_req, req)->done);
+}
+
+/**
+ * live_req() - make an operation
+ * @live: both ends
+ * @opcode: enum kverbs_opcode
+ * @end: which end's memory it is about
+ * @offset: where in that
+ * @length: bytes
+ *
+ * Return: the operation; an export's key is in it if there is an export.
+ */
+struct live_req *live_req(struct live *live, u8 opcode, struct live_end *end,
+			  u64 offset, u64 length)
+{
+	struct live_req *req = &live->reqs[live->nr_reqs++];
+
+	KUNIT_ASSERT_LE(live->test, live->nr_reqs, LIVE_REQS);
+	init_completion(&req->done);
+	req->req = (struct kverbs_req) {
+		.opcode = opcode,
+		.region = length ? end->region : NULL,
+		.offset = offset,
+		.length = length,
+		.done = req_done,
+	};
+	if (live->export) {
+		req->req.rkey = live->export->mrs[0]->ib->rkey;
+		req->req.remote_addr = live->export->mrs[0]->ib->iova;
+	}
+	return req;
+}
+
+/**
+ * live_post() - post an operation
+ * @live: both ends
+ * @end: where
+ * @req: the operation
+ *
+ * Return: 0, and then it will be done; or -errno.
+ */
+int live_post(struct live *live, struct live_end *end, struct live_req *req)
+{
+	int ret;
+
+	kverbs_req_use(&req->req);
+	if (req->req.opcode == KVERBS_OP_RECV)
+		ret = kverbs_conn_recv(end->conn, &req->req);
+	else
+		ret = kverbs_conn_post(end->conn, &req->req, live->chain);
+	if (ret)
+		kverbs_req_unuse(&req->req);
+	return ret;
+}
