@@ -44,12 +44,16 @@ struct kverbs_buf;
  * @path: the device node, NULL: /dev/kverbs
  * @sq_entries: submission entries, a power of two, 0: 256
  * @cq_entries: completions, a power of two, 0: 4096
+ * @busy_poll: who waits polls the device instead of sleeping: the shortest latency,
+ *	for a whole CPU. What nobody waits for, in kverbs_process() or elsewhere,
+ *	does not complete, and kverbs_fd() only tells of connections.
  */
 struct kverbs_opts {
 	size_t sz;
 	const char *path;
 	unsigned int sq_entries;
 	unsigned int cq_entries;
+	bool busy_poll;
 };
 
 /**
@@ -291,7 +295,8 @@ KVERBS_API int kverbs_next_request(struct kverbs_listener *listener, int timeout
  * @conn: from kverbs_next_request()
  * @opts: options, or NULL; @timeout_ms 0: 10000
  *
- * Return: 0 or -errno; on an error the connection is still there to be freed.
+ * Return: 0, even if the peer has left since: what it sent before is there; or -errno,
+ * and the connection is still there to be freed.
  */
 KVERBS_API int kverbs_accept(struct kverbs_conn *conn,
 			     const struct kverbs_conn_opts *opts);

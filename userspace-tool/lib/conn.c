@@ -117,6 +117,16 @@ int kverbs_conn_wait(struct kverbs_conn *conn, int timeout_ms)
 	return ret;
 }
 
+bool kverbs_conn_was_up(struct kverbs_conn *conn)
+{
+	bool was_up;
+
+	pthread_mutex_lock(&conn->kv->lock);
+	was_up = conn->established;
+	pthread_mutex_unlock(&conn->kv->lock);
+	return was_up;
+}
+
 int kverbs_conn_error(struct kverbs_conn *conn)
 {
 	int error;

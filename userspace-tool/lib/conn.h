@@ -44,6 +44,7 @@ void kverbs_conn_publish(struct kverbs *kv, struct kverbs_conn *conn, uint32_t i
 void kverbs_conn_event(struct kverbs_conn *conn, const struct kverbs_cqe *cqe);
 
 /* These without. */
+bool kverbs_conn_was_up(struct kverbs_conn *conn);
 struct kverbs_conn *kverbs_conn_alloc(void);
 /* The most that one entry may carry, or -errno. */
 int kverbs_conn_max_msg(struct kverbs_conn *conn, uint64_t *max_msg);

@@ -61,7 +61,8 @@ static int open_ring(struct kverbs *kv, const struct kverbs_opts *opts)
 {
 	return kverbs_ring_open(&kv->ring, kv->fd,
 				opts->sq_entries ? opts->sq_entries : DEFAULT_SQ_ENTRIES,
-				opts->cq_entries ? opts->cq_entries : DEFAULT_CQ_ENTRIES);
+				opts->cq_entries ? opts->cq_entries : DEFAULT_CQ_ENTRIES,
+				opts->busy_poll);
 }
 
 static int open_device(struct kverbs *kv, const struct kverbs_opts *opts)

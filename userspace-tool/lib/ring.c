@@ -45,10 +45,11 @@ out_unmap_sq:
 }
 
 int kverbs_ring_open(struct kverbs_ring *r, int fd, unsigned int sq_entries,
-		     unsigned int cq_entries)
+		     unsigned int cq_entries, bool busy_poll)
 {
 	struct kverbs_cmd_ring_create cmd = {
 		.size = sizeof(cmd),
+		.flags = busy_poll ? KVERBS_RING_BUSY_POLL : 0,
 		.sq_entries = sq_entries,
 		.cq_entries = cq_entries,
 	};
@@ -61,6 +62,7 @@ int kverbs_ring_open(struct kverbs_ring *r, int fd, unsigned int sq_entries,
 	r->id = cmd.out_id;
 	r->sq_entries = sq_entries;
 	r->cq_entries = cq_entries;
+	r->busy_poll = busy_poll;
 	r->sq_tail = 0;
 	r->cq_head = 0;
 	ret = map_ring(r, &cmd);
@@ -138,6 +140,17 @@ unsigned int kverbs_ring_submit(struct kverbs_ring *r, int *error)
 	r->sq_tail = head + taken;
 	publish_tail(r);
 	return taken;
+}
+
+void kverbs_ring_poll(struct kverbs_ring *r)
+{
+	struct kverbs_cmd_submit cmd = {
+		.size = sizeof(cmd),
+		.ring_id = r->id,
+	};
+
+	if (r->busy_poll)
+		kverbs_sys_ioctl(r->fd, KVERBS_SUBMIT, &cmd);
 }
 
 int kverbs_ring_wait(struct kverbs_ring *r, uint64_t deadline)

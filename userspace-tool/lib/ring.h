@@ -22,6 +22,7 @@ struct kverbs_ring {
 	uint32_t sq_entries;
 	uint32_t cq_entries;
 	size_t sq_size, cq_size, idx_size;
+	bool busy_poll;			/* work completes only while somebody submits */
 
 	struct kverbs_sqe *sqes;
 	const struct kverbs_ring_kernel *kernel;
@@ -34,7 +35,7 @@ struct kverbs_ring {
 };
 
 int kverbs_ring_open(struct kverbs_ring *r, int fd, unsigned int sq_entries,
-		     unsigned int cq_entries);
+		     unsigned int cq_entries, bool busy_poll);
 void kverbs_ring_close(struct kverbs_ring *r);
 
 void kverbs_ring_lock(struct kverbs_ring *r);
@@ -47,6 +48,8 @@ struct kverbs_sqe *kverbs_ring_sqe(struct kverbs_ring *r);
  */
 unsigned int kverbs_ring_submit(struct kverbs_ring *r, int *error);
 
+/* Have a BUSY_POLL ring looked at once; others need no looking at. */
+void kverbs_ring_poll(struct kverbs_ring *r);
 /* Wait for an unread completion until @deadline, 0: for ever. */
 int kverbs_ring_wait(struct kverbs_ring *r, uint64_t deadline);
 /* The next unread completion; false: there is none. */

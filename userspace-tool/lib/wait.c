@@ -120,16 +120,26 @@ static int sleep_in_kernel(struct kverbs *kv, uint64_t deadline)
 	return ret;
 }
 
+static int reap(struct kverbs *kv, uint64_t deadline)
+{
+	int ret;
+
+	if (kverbs_reap(kv))
+		return 0;
+	if (kverbs_deadline_passed(deadline)) {
+		/* Who does not want to wait may be the only one who ever looks. */
+		kverbs_ring_poll(&kv->ring);
+		return kverbs_reap(kv) ? 0 : -ETIMEDOUT;
+	}
+	ret = sleep_in_kernel(kv, deadline);
+	kverbs_reap(kv);
+	return ret;
+}
+
 static int lead(struct kverbs *kv, uint64_t deadline)
 {
-	int ret = 0;
+	int ret = reap(kv, deadline);
 
-	if (!kverbs_reap(kv)) {
-		if (kverbs_deadline_passed(deadline))
-			return -ETIMEDOUT;
-		ret = sleep_in_kernel(kv, deadline);
-		kverbs_reap(kv);
-	}
 	if (kverbs_done_due(kv)) {
 		/* Callbacks may take their time: let another lead meanwhile. */
 		hand_over(kv);

@@ -3,7 +3,6 @@
  * kverbs cp: files to and from a server.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -111,62 +110,18 @@ static const char help[] =
 "Exit status: 0 copied and verified, 1 failed or data differed, 2 usage, 3 cannot\n"
 "reach, 4 not permitted or no device.\n";
 
-static const struct option options[] = {
-	{ "recursive", no_argument, NULL, 'r' },
-	{ "no-resume", no_argument, NULL, 'R' },
-	{ "sync", no_argument, NULL, 'S' },
-	{ "timeout", required_argument, NULL, 't' },
-	{ "progress", no_argument, NULL, 'P' },
-	{ "no-progress", no_argument, NULL, 'N' },
-	{ "source", required_argument, NULL, 'I' },
-	{ "port", required_argument, NULL, 'p' },
-	{ "verbose", no_argument, NULL, 'v' },
-	{ "json", no_argument, NULL, 'j' },
+static const struct opts_option options[] = {
+	OPTS_OPTION("recursive", 'r', OPTS_SET, struct cp, recursive),
+	OPTS_OPTION("no-resume", 0, OPTS_SET, struct cp, no_resume),
+	OPTS_OPTION("sync", 0, OPTS_SET, struct cp, sync),
+	OPTS_RANGE("timeout", 0, OPTS_MILLIS, struct cp, to.timeout_ms, 100, 86400000),
+	OPTS_OPTION("progress", 0, OPTS_SET, struct cp, progress),
+	OPTS_OPTION("no-progress", 0, OPTS_CLEAR, struct cp, progress),
+	OPTS_OPTION("source", 'I', OPTS_TEXT, struct cp, to.source),
+	OPTS_OPTION("port", 'p', OPTS_PORT, struct cp, to.port),
+	OPTS_OPTION("verbose", 'v', OPTS_SET, struct cp, verbose),
 	{ }
 };
-
-static int take_flag(struct cp *cp, int c)
-{
-	switch (c) {
-	case 'r':
-		cp->recursive = true;
-		return 0;
-	case 'R':
-		cp->no_resume = true;
-		return 0;
-	case 'S':
-		cp->sync = true;
-		return 0;
-	case 'P':
-	case 'N':
-		cp->progress = c == 'P';
-		return 0;
-	case 'v':
-		cp->verbose = true;
-		return 0;
-	case 'j':
-		return 0;
-	default:
-		err_usage("wrong option");
-		return -EINVAL;
-	}
-}
-
-static int take_option(struct cp *cp, int c)
-{
-	switch (c) {
-	case 't':
-		return opts_millis("--timeout", optarg, 100, 86400000,
-				   &cp->to.timeout_ms);
-	case 'I':
-		cp->to.source = optarg;
-		return 0;
-	case 'p':
-		return opts_port(optarg, &cp->to.port);
-	default:
-		return take_flag(cp, c);
-	}
-}
 
 static int parse_sources(struct cp *cp, char **argv)
 {
@@ -218,14 +173,11 @@ static int cp_run(int argc, char **argv)
 		.to = { .port = WIRE_DEFAULT_PORT, .timeout_ms = 30000 },
 		.progress = isatty(STDERR_FILENO) && !out_is_json(),
 	};
-	int c, ret = 0, status;
+	int first, status = EXIT_USAGE;
 
-	optind = 0;
-	while (!ret && (c = getopt_long(argc, argv, "rI:p:vj", options, NULL)) != -1)
-		ret = take_option(&cp, c);
-	if (!ret)
-		ret = parse_names(&cp, argc - optind, argv + optind);
-	status = ret ? EXIT_USAGE : run(&cp);
+	first = opts_parse(argc, argv, options, &cp);
+	if (first >= 0 && !parse_names(&cp, argc - first, argv + first))
+		status = run(&cp);
 	free(cp.sources);
 	return status;
 }

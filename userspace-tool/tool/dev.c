@@ -4,7 +4,6 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <net/if.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include "cmd.h"
 #include "err.h"
 #include "kv.h"
+#include "opts.h"
 #include "out.h"
 #include "util.h"
 
@@ -281,29 +281,31 @@ static const char help[] =
 "\n"
 "Exit status: 0 there is a device, 2 usage, 4 not permitted or no device.\n";
 
-static const struct option options[] = {
-	{ "verbose", no_argument, NULL, 'v' },
-	{ "json", no_argument, NULL, 'j' },
+/* What the command line says. */
+struct dev {
+	bool verbose;
+};
+
+static const struct opts_option options[] = {
+	OPTS_OPTION("verbose", 'v', OPTS_SET, struct dev, verbose),
 	{ }
 };
 
 static int dev_run(int argc, char **argv)
 {
-	int c, status, verbose = 0;
+	struct dev dev = { };
 	struct kverbs *kv;
+	int first, status;
 
-	optind = 0;
-	while ((c = getopt_long(argc, argv, "vj", options, NULL)) != -1) {
-		if (c == '?')
-			return err_usage("wrong option");
-		verbose |= c == 'v';
-	}
-	if (optind != argc)
-		return err_usage("'%s' is one word too many", argv[optind]);
+	first = opts_parse(argc, argv, options, &dev);
+	if (first < 0)
+		return EXIT_USAGE;
+	if (first != argc)
+		return err_usage("'%s' is one word too many", argv[first]);
 	status = kv_open(&kv, 0);
 	if (status)
 		return status;
-	status = show(kv, verbose);
+	status = show(kv, dev.verbose);
 	kverbs_close(kv);
 	return status;
 }

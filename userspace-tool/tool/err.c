@@ -30,7 +30,7 @@ static const struct remedy remedies[] = {
 	{ ERR_CONNECT, ECONNREFUSED,
 	  "does a server run there? start: kverbs serve, or for --rping: rping -s" },
 	{ ERR_CONNECT, ETIMEDOUT,
-	  "no answer: is the address on an RDMA device, does a firewall drop UDP port 4791?" },
+	  "no answer: is it on an RDMA device? does UDP 4791 (RoCE), its TCP port (iWARP) pass?" },
 	{ ERR_CONNECT, EHOSTUNREACH, "see: ip route get ADDRESS" },
 	{ ERR_CONNECT, ENETUNREACH, "see: ip route get ADDRESS" },
 	{ ERR_CONNECT, ENXIO, "the name does not resolve, see: getent hosts NAME" },

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <ctype.h>
 #include <errno.h>
+#include <getopt.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "err.h"
 #include "opts.h"
+#include "util.h"
+
+#define OPTIONS_MAX 32
+/* getopt_long() gives an option's number from here on, or -1, '?' or this. */
+#define FIRST_OPTION 256
+#define JSON_OPTION 255
 
 static int shift_of(const char *suffix)
 {
@@ -59,12 +67,99 @@ int opts_millis(const char *name, const char *arg, int min, int max, int *ms)
 	return 0;
 }
 
-int opts_port(const char *arg, const char **port)
+/* As the resolver reads it: decimal, whatever it begins with. */
+int opts_port(const char *name, const char *arg, const char **port)
 {
-	uint64_t v;
+	unsigned long v;
 
-	if (opts_number("--port", arg, 0, 65535, &v))
+	errno = 0;
+	v = strtoul(arg, NULL, 10);
+	if (errno || !*arg || arg[strspn(arg, "0123456789")] || v > 65535) {
+		err_usage("%s: '%s' is not a port from 0 to 65535", name, arg);
 		return -EINVAL;
+	}
 	*port = arg;
 	return 0;
+}
+
+static int take(const struct opts_option *o, const char *arg, char *to)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "--%s", o->name);
+	switch (o->kind) {
+	case OPTS_SET:
+	case OPTS_CLEAR:
+		*(bool *)(to + o->at) = o->kind == OPTS_SET;
+		return 0;
+	case OPTS_TEXT:
+		*(const char **)(to + o->at) = arg;
+		return 0;
+	case OPTS_PORT:
+		return opts_port(name, arg, (const char **)(to + o->at));
+	case OPTS_NUMBER:
+		return opts_number(name, arg, o->min, o->max, (uint64_t *)(to + o->at));
+	case OPTS_MILLIS:
+		return opts_millis(name, arg, o->min, o->max, (int *)(to + o->at));
+	}
+	return -EINVAL;
+}
+
+static bool has_argument(const struct opts_option *o)
+{
+	return o->kind != OPTS_SET && o->kind != OPTS_CLEAR;
+}
+
+/* The tables that getopt_long() wants. Returns how many options there are. */
+static int translate(const struct opts_option *options, struct option *longs, char *shorts)
+{
+	int i;
+
+	for (i = 0; options[i].name && i < OPTIONS_MAX; i++) {
+		longs[i] = (struct option){
+			.name = options[i].name,
+			.has_arg = has_argument(&options[i]),
+			.val = FIRST_OPTION + i,
+		};
+		if (options[i].letter)
+			*shorts++ = options[i].letter;
+		if (options[i].letter && has_argument(&options[i]))
+			*shorts++ = ':';
+	}
+	longs[i] = (struct option){ .name = "json", .val = JSON_OPTION };
+	strcpy(shorts, "j");
+	return i;
+}
+
+static int find(const struct opts_option *options, int nr, int c)
+{
+	int i;
+
+	if (c >= FIRST_OPTION)
+		return c - FIRST_OPTION;
+	for (i = 0; i < nr; i++)
+		if (options[i].letter == c)
+			return i;
+	return -1;
+}
+
+int opts_parse(int argc, char **argv, const struct opts_option *options, void *to)
+{
+	struct option longs[OPTIONS_MAX + 2] = {};
+	char shorts[2 * OPTIONS_MAX + 2];
+	int nr = translate(options, longs, shorts), c, i;
+
+	optind = 0;
+	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		if (c == 'j' || c == JSON_OPTION)
+			continue;
+		i = find(options, nr, c);
+		if (i < 0) {
+			err_usage("wrong option");
+			return -EINVAL;
+		}
+		if (take(&options[i], optarg, to))
+			return -EINVAL;
+	}
+	return optind;
 }

@@ -1,13 +1,59 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Values of options. Each returns 0 or -EINVAL having said why. */
+/* Options: a command has a table of them, and a struct that they fill. */
 #ifndef KVERBS_TOOL_OPTS_H
 #define KVERBS_TOOL_OPTS_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+/* What an option's argument is, and what it becomes. */
+enum opts_kind {
+	OPTS_SET,	/* none; bool, true */
+	OPTS_CLEAR,	/* none; bool, false */
+	OPTS_TEXT,	/* anything; const char * */
+	OPTS_PORT,	/* a port; const char * */
+	OPTS_NUMBER,	/* a number with K, M, G or T for powers of 1024; uint64_t */
+	OPTS_MILLIS,	/* seconds, maybe with a fraction; int, milliseconds */
+};
+
+/**
+ * struct opts_option - an option
+ * @name: without its dashes
+ * @letter: its short form, 0: none
+ * @kind: of its argument
+ * @at: where in the command's struct it goes
+ * @min: of a number or of milliseconds
+ * @max: the same
+ */
+struct opts_option {
+	const char *name;
+	char letter;
+	enum opts_kind kind;
+	size_t at;
+	uint64_t min;
+	uint64_t max;
+};
+
+#define OPTS_OPTION(_name, _letter, _kind, _struct, _field)			\
+	{ .name = (_name), .letter = (_letter), .kind = (_kind),		\
+	  .at = offsetof(_struct, _field) }
+
+#define OPTS_RANGE(_name, _letter, _kind, _struct, _field, _min, _max)		\
+	{ .name = (_name), .letter = (_letter), .kind = (_kind),		\
+	  .at = offsetof(_struct, _field), .min = (_min), .max = (_max) }
+
+/*
+ * Fill @to from the command line. @options ends with one without a name; --json is
+ * known to all. Returns the index of the first word that is no option, or -EINVAL
+ * having said why.
+ */
+int opts_parse(int argc, char **argv, const struct opts_option *options, void *to);
+
+/* A value by itself: 0 or -EINVAL having said why. */
 int opts_number(const char *name, const char *arg, uint64_t min, uint64_t max,
 		uint64_t *value);
 int opts_millis(const char *name, const char *arg, int min, int max, int *ms);
-int opts_port(const char *arg, const char **port);
+int opts_port(const char *name, const char *arg, const char **port);
 
 #endif /* KVERBS_TOOL_OPTS_H */

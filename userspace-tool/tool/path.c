@@ -37,12 +37,19 @@ static int check_components(const char *p)
 	return 0;
 }
 
-static void strip_slashes(char *text)
+/* Slashes that separate nothing are left out; the root is ".". */
+static void copy_components(char *text, const char *p, size_t len)
 {
-	size_t len = strlen(text);
+	char *to = text;
 
-	while (len > 1 && text[len - 1] == '/')
-		text[--len] = '\0';
+	for (; len; len--, p++)
+		if (*p != '/' || (to != text && to[-1] != '/'))
+			*to++ = *p;
+	if (to != text && to[-1] == '/')
+		to--;
+	if (to == text)
+		*to++ = '.';
+	*to = '\0';
 }
 
 static void split(struct path *path)
@@ -72,14 +79,7 @@ int path_parse(struct path *path, const void *bytes, size_t len)
 		return -ENAMETOOLONG;
 	if (len && memchr(p, '\0', len))
 		return -EINVAL;
-	for (; len && *p == '/'; len--)
-		p++;
-	if (len)
-		memcpy(path->text, p, len);
-	path->text[len] = '\0';
-	if (!len)
-		memcpy(path->text, ".", 2);
-	strip_slashes(path->text);
+	copy_components(path->text, p, len);
 	ret = check_components(path->text);
 	if (ret)
 		return ret;

@@ -8,7 +8,8 @@
 #include <sys/types.h>
 
 /**
- * struct path - a checked name: relative, no "..", no NUL, not too long
+ * struct path - a checked name: relative, no "..", no empty component, no NUL, not
+ *	too long
  * @text: all of it, NUL-terminated; "." if it was empty
  * @name: points to the last component in @text
  * @dir: what stands before it, "." if nothing does

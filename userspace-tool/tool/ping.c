@@ -4,7 +4,6 @@
  * fro with an rping server is in rping_client.c.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
@@ -343,48 +342,17 @@ RPING_DEFAULT_PORT ")\n"
 "Exit status: 0 all came back right, 1 some did not, 2 usage, 3 cannot reach,\n"
 "4 not permitted or no device.\n";
 
-static const struct option options[] = {
-	{ "count", required_argument, NULL, 'c' },
-	{ "interval", required_argument, NULL, 'i' },
-	{ "size", required_argument, NULL, 's' },
-	{ "timeout", required_argument, NULL, 'W' },
-	{ "source", required_argument, NULL, 'I' },
-	{ "port", required_argument, NULL, 'p' },
-	{ "rping", no_argument, NULL, 'R' },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "json", no_argument, NULL, 'j' },
+static const struct opts_option options[] = {
+	OPTS_RANGE("count", 'c', OPTS_NUMBER, struct ping, count, 1, UINT32_MAX),
+	OPTS_RANGE("interval", 'i', OPTS_MILLIS, struct ping, interval_ms, 0, 86400000),
+	OPTS_RANGE("size", 's', OPTS_NUMBER, struct ping, size, 0, WIRE_ECHO_MAX),
+	OPTS_RANGE("timeout", 'W', OPTS_MILLIS, struct ping, timeout_ms, 1, 86400000),
+	OPTS_OPTION("source", 'I', OPTS_TEXT, struct ping, to.source),
+	OPTS_OPTION("port", 'p', OPTS_PORT, struct ping, to.port),
+	OPTS_OPTION("rping", 0, OPTS_SET, struct ping, rping),
+	OPTS_OPTION("quiet", 'q', OPTS_SET, struct ping, quiet),
 	{ }
 };
-
-static int take_option(struct ping *p, int c)
-{
-	switch (c) {
-	case 'c':
-		return opts_number("--count", optarg, 1, UINT32_MAX, &p->count);
-	case 'i':
-		return opts_millis("--interval", optarg, 0, 86400000, &p->interval_ms);
-	case 's':
-		return opts_number("--size", optarg, 0, WIRE_ECHO_MAX, &p->size);
-	case 'W':
-		return opts_millis("--timeout", optarg, 1, 86400000, &p->timeout_ms);
-	case 'I':
-		p->to.source = optarg;
-		return 0;
-	case 'p':
-		return opts_port(optarg, &p->to.port);
-	case 'R':
-		p->rping = 1;
-		return 0;
-	case 'q':
-		p->quiet = 1;
-		return 0;
-	case 'j':
-		return 0;
-	default:
-		err_usage("wrong option");
-		return -EINVAL;
-	}
-}
 
 /* What --rping decides, wherever among the options it stands. */
 static int complete(struct ping *p)
@@ -401,17 +369,15 @@ static int complete(struct ping *p)
 
 static int parse(struct ping *p, int argc, char **argv)
 {
-	int c;
+	int first = opts_parse(argc, argv, options, p);
 
-	optind = 0;
-	while ((c = getopt_long(argc, argv, "c:i:s:W:I:p:qj", options, NULL)) != -1)
-		if (take_option(p, c))
-			return -EINVAL;
-	if (optind + 1 != argc) {
+	if (first < 0)
+		return first;
+	if (first + 1 != argc) {
 		err_usage("give one HOST");
 		return -EINVAL;
 	}
-	p->to.host = argv[optind];
+	p->to.host = argv[first];
 	return complete(p);
 }
 

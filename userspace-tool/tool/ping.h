@@ -36,8 +36,8 @@ struct ping {
 	uint64_t size;
 	int interval_ms;
 	int timeout_ms;
-	int quiet;
-	int rping;
+	bool quiet;
+	bool rping;
 	struct session s;
 	uint8_t *payload;
 	uint64_t sent;

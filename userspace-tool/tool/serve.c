@@ -3,7 +3,6 @@
  * kverbs serve: one server for everything, a thread for each client.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
@@ -378,51 +377,17 @@ RPING_DEFAULT_PORT ")\n"
 "\n"
 "Exit status: 0 ended by a signal, 1 failed, 2 usage, 4 not permitted or no device.\n";
 
-static const struct option options[] = {
-	{ "root", required_argument, NULL, 'R' },
-	{ "read-only", no_argument, NULL, 'o' },
-	{ "bind", required_argument, NULL, 'b' },
-	{ "port", required_argument, NULL, 'p' },
-	{ "rping", no_argument, NULL, 'P' },
-	{ "max-clients", required_argument, NULL, 'm' },
-	{ "idle-timeout", required_argument, NULL, 't' },
-	{ "verbose", no_argument, NULL, 'v' },
-	{ "json", no_argument, NULL, 'j' },
+static const struct opts_option options[] = {
+	OPTS_OPTION("root", 0, OPTS_TEXT, struct server, root_path),
+	OPTS_OPTION("read-only", 0, OPTS_SET, struct server, read_only),
+	OPTS_OPTION("bind", 'b', OPTS_TEXT, struct server, bind),
+	OPTS_OPTION("port", 'p', OPTS_PORT, struct server, port),
+	OPTS_OPTION("rping", 0, OPTS_SET, struct server, rping),
+	OPTS_RANGE("max-clients", 0, OPTS_NUMBER, struct server, max_clients, 1, 65536),
+	OPTS_RANGE("idle-timeout", 0, OPTS_MILLIS, struct server, idle_ms, 100, 86400000),
+	OPTS_OPTION("verbose", 'v', OPTS_SET, struct server, verbose),
 	{ }
 };
-
-static int take_option(struct server *srv, int c)
-{
-	switch (c) {
-	case 'R':
-		srv->root_path = optarg;
-		return 0;
-	case 'o':
-		srv->read_only = true;
-		return 0;
-	case 'b':
-		srv->bind = optarg;
-		return 0;
-	case 'p':
-		return opts_port(optarg, &srv->port);
-	case 'P':
-		srv->rping = true;
-		return 0;
-	case 'm':
-		return opts_number("--max-clients", optarg, 1, 65536, &srv->max_clients);
-	case 't':
-		return opts_millis("--idle-timeout", optarg, 100, 86400000,
-				   &srv->idle_ms);
-	case 'v':
-		srv->verbose = true;
-		return 0;
-	case 'j':
-		return 0;
-	default:
-		err_usage("wrong option");
-		return -EINVAL;
-	}
-}
 
 static int serve_run(int argc, char **argv)
 {
@@ -430,14 +395,12 @@ static int serve_run(int argc, char **argv)
 		.max_clients = 1024,
 		.idle_ms = 300000,
 	};
-	int c;
+	int first = opts_parse(argc, argv, options, &srv);
 
-	optind = 0;
-	while ((c = getopt_long(argc, argv, "b:p:vj", options, NULL)) != -1)
-		if (take_option(&srv, c))
-			return EXIT_USAGE;
-	if (optind != argc)
-		return err_usage("'%s' is one word too many", argv[optind]);
+	if (first < 0)
+		return EXIT_USAGE;
+	if (first != argc)
+		return err_usage("'%s' is one word too many", argv[first]);
 	if (srv.read_only && !srv.root_path)
 		return err_usage("--read-only wants --root");
 	if (srv.rping && srv.root_path)

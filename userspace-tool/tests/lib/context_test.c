@@ -129,6 +129,48 @@ static void the_descriptor_polls_readable_with_completions(void **state)
 	assert_int_equal(kverbs_process(t->kv, 0), 0);
 }
 
+/* A context that polls, with a connection and a buffer, and a send under way. */
+static struct kverbs *open_polling(struct kverbs_req *req)
+{
+	struct kverbs_opts opts = { .sz = sizeof(opts), .busy_poll = true };
+	struct kverbs_conn *conn;
+	struct kverbs_buf *buf;
+	struct kverbs *kv;
+
+	fake_reset();
+	assert_int_equal(kverbs_open(&kv, &opts), 0);
+	conn = t_connect(kv);
+	assert_int_equal(kverbs_buf_alloc(kv, 4096, &buf), 0);
+	assert_int_equal(kverbs_send(conn, buf, 0, 1, req), 0);
+	fake_complete(0, 0);
+	assert_false(kverbs_complete(req));
+	return kv;
+}
+
+static void polling_contexts_complete_what_is_waited_for(void **state)
+{
+	struct kverbs_req req = { 0 };
+	struct kverbs *kv = open_polling(&req);
+
+	(void)state;
+	assert_int_equal(kverbs_wait(&req, -1), 0);
+	kverbs_close(kv);
+	assert_int_equal(fake_leftovers(), 0);
+}
+
+static void polling_contexts_look_even_if_there_is_no_time(void **state)
+{
+	struct kverbs_req req = { 0 };
+	struct kverbs *kv = open_polling(&req);
+
+	(void)state;
+	assert_int_equal(kverbs_process(kv, 0), 1);
+	assert_true(kverbs_complete(&req));
+	assert_int_equal(kverbs_process(kv, 0), 0);
+	kverbs_close(kv);
+	assert_int_equal(fake_leftovers(), 0);
+}
+
 static unsigned int canceled;
 
 static void count_canceled(struct kverbs_req *req)
@@ -184,6 +226,8 @@ int main(void)
 		cmocka_unit_test(options_of_any_size_are_understood),
 		t_test(info_is_the_kernels),
 		t_test_conn(the_descriptor_polls_readable_with_completions),
+		cmocka_unit_test(polling_contexts_complete_what_is_waited_for),
+		cmocka_unit_test(polling_contexts_look_even_if_there_is_no_time),
 		cmocka_unit_test(closing_frees_what_was_left),
 		cmocka_unit_test(a_region_that_stays_busy_does_not_stop_closing),
 	};

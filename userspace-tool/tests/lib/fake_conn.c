@@ -231,6 +231,16 @@ static void join_peers(struct fake_obj *o, const struct kverbs_cmd_accept *cmd)
 	put_event(o, KVERBS_CQE_ESTABLISHED, 0);
 }
 
+static void decide_accepted(struct fake_obj *o)
+{
+	int outcome = script_pos < script_len ? script[script_pos++] : 0;
+
+	if (outcome != FAKE_CONNECT_HANGS)
+		put_event(o, KVERBS_CQE_ESTABLISHED, 0);
+	if (outcome == FAKE_ACCEPT_LEFT)
+		put_event(o, KVERBS_CQE_DISCONNECTED, -ECONNRESET);
+}
+
 int fake_accept(int fd, struct kverbs_cmd_accept *cmd)
 {
 	struct fake_obj *o = fake_find(fd, cmd->conn_id, FAKE_CONN);
@@ -245,8 +255,8 @@ int fake_accept(int fd, struct kverbs_cmd_accept *cmd)
 	o->conn.state = KVERBS_CONN_ACCEPTING;
 	if (o->conn.peer)
 		join_peers(o, cmd);
-	else if (script_pos == script_len || script[script_pos++] != FAKE_CONNECT_HANGS)
-		put_event(o, KVERBS_CQE_ESTABLISHED, 0);
+	else
+		decide_accepted(o);
 	return 0;
 }
 

@@ -21,6 +21,9 @@ struct fake_ring {
 	struct kverbs_ring_kernel *kernel;
 	struct kverbs_ring_user *user;
 	unsigned int reserved;		/* slots of completions to come */
+	bool busy_poll;			/* work completes when SUBMIT looks */
+	struct kverbs_cqe held[16];	/* what has not been looked at yet */
+	unsigned int nr_held;
 };
 
 struct fake_region {

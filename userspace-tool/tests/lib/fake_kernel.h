@@ -28,6 +28,8 @@
 
 /* What becomes of a CONNECT; 0: up at once, -errno: FAILED, -ECONNREFUSED: REJECTED */
 #define FAKE_CONNECT_HANGS 1
+/* For one that is accepted: it comes up, and its peer leaves at once. */
+#define FAKE_ACCEPT_LEFT 2
 
 /**
  * struct fake_conf - how the fake kernel behaves; set it after fake_reset()

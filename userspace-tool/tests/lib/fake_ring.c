@@ -30,13 +30,15 @@ int fake_ring_create(int fd, struct kverbs_cmd_ring_create *cmd)
 	struct fake_obj *o;
 	struct fake_ring *r;
 
-	if (!power_of_2(cmd->sq_entries) || !power_of_2(cmd->cq_entries) || cmd->flags)
+	if (!power_of_2(cmd->sq_entries) || !power_of_2(cmd->cq_entries) ||
+	    cmd->flags & ~KVERBS_RING_BUSY_POLL || cmd->event_fd)
 		return -EINVAL;
 	o = fake_new(fd, FAKE_RING);
 	r = &o->r;
 	cmd->out_id = o->id;
 	r->sq_entries = cmd->sq_entries;
 	r->cq_entries = cmd->cq_entries;
+	r->busy_poll = cmd->flags & KVERBS_RING_BUSY_POLL;
 	cmd->out_sq_offset = area(o->id, AREA_SQ);
 	cmd->out_cq_offset = area(o->id, AREA_CQ);
 	cmd->out_idx_offset = area(o->id, AREA_IDX);
@@ -103,7 +105,7 @@ int fake_ring_reserve(struct fake_obj *ring, unsigned int slots)
 }
 
 /* Into a slot that was reserved. */
-void fake_ring_put(struct fake_obj *ring, const struct kverbs_cqe *cqe)
+static void put(struct fake_obj *ring, const struct kverbs_cqe *cqe)
 {
 	struct fake_ring *r = &ring->r;
 	struct kverbs_cqe *cqes = (void *)(r->kernel + 1);
@@ -115,6 +117,28 @@ void fake_ring_put(struct fake_obj *ring, const struct kverbs_cqe *cqe)
 	__atomic_store_n(&r->kernel->cq_tail, r->kernel->cq_tail + 1, __ATOMIC_RELEASE);
 	eventfd_write(ring->fd, 1);
 	pthread_cond_broadcast(&fk.changed);
+}
+
+void fake_ring_put(struct fake_obj *ring, const struct kverbs_cqe *cqe)
+{
+	struct fake_ring *r = &ring->r;
+
+	if (!r->busy_poll || cqe->type != KVERBS_CQE_WORK) {
+		put(ring, cqe);
+		return;
+	}
+	fake_check(r->nr_held < sizeof(r->held) / sizeof(r->held[0]));
+	r->held[r->nr_held++] = *cqe;
+}
+
+/* What a SUBMIT on a BUSY_POLL ring does besides. */
+static void look(struct fake_obj *ring)
+{
+	unsigned int i;
+
+	for (i = 0; i < ring->r.nr_held; i++)
+		put(ring, &ring->r.held[i]);
+	ring->r.nr_held = 0;
 }
 
 static uint32_t filled(const struct fake_ring *r)
@@ -182,6 +206,7 @@ int fake_ring_submit(int fd, struct kverbs_cmd_submit *cmd)
 		return -ENOENT;
 	cmd->out_taken = 0;
 	cmd->out_error = 0;
+	look(ring);
 	if (cmd->to_submit) {
 		fake.submits++;
 		take(fd, ring, cmd);
@@ -190,8 +215,10 @@ int fake_ring_submit(int fd, struct kverbs_cmd_submit *cmd)
 	}
 	if (!cmd->out_taken && cmd->out_error)
 		return cmd->out_error;
-	if (cmd->min_complete)
+	if (cmd->min_complete) {
+		look(ring);
 		ret = wait_unread(&ring->r, cmd);
+	}
 	cmd->out_ready = unread(&ring->r);
 	return ret;
 }

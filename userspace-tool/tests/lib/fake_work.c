@@ -357,8 +357,6 @@ static bool do_work(struct fake_work *w)
 	int wc_status = 0;
 
 	switch (w->sqe.opcode) {
-	case KVERBS_OP_RECV:
-		return false;
 	case KVERBS_OP_SEND:
 	case KVERBS_OP_SEND_IMM:
 	case KVERBS_OP_SEND_INV:
@@ -397,7 +395,8 @@ static bool run_one(void)
 	struct fake_work *w;
 
 	for (w = fk.work; w; w = w->next)
-		if (w->conn->conn.peer && is_first(w) && do_work(w))
+		if (w->sqe.opcode != KVERBS_OP_RECV && w->conn->conn.peer && is_first(w) &&
+		    do_work(w))
 			return true;
 	return false;
 }

@@ -170,6 +170,20 @@ static void accepting_brings_it_up(void **state)
 	assert_int_equal(kverbs_wait(&req, 0), -ECANCELED);
 }
 
+static void who_came_and_went_was_here(void **state)
+{
+	struct t *t = *state;
+	struct kverbs_listener *l = listen_on(t->kv, "1");
+	struct kverbs_conn *c;
+
+	fake_request(1, NULL, 0);
+	c = next(l);
+	fake_script_connect(FAKE_ACCEPT_LEFT);
+	assert_int_equal(kverbs_accept(c, NULL), 0);
+	assert_int_equal(kverbs_conn_error(c), -ECONNRESET);
+	kverbs_conn_free(c);
+}
+
 static void accepting_can_fail(void **state)
 {
 	struct kverbs_conn_opts opts = { .sz = sizeof(opts), .timeout_ms = 20 };
@@ -305,6 +319,7 @@ int main(void)
 		t_test(a_free_port_is_free_in_both_families),
 		t_test(requests_come_in_order_to_their_listener),
 		t_test(accepting_brings_it_up),
+		t_test(who_came_and_went_was_here),
 		t_test(accepting_can_fail),
 		t_test(rejecting_frees_it),
 		t_test(peers_that_gave_up_are_not_handed_out),

@@ -117,10 +117,78 @@ static void ports_are_ports(void **state)
 	const char *port = NULL;
 
 	(void)state;
-	assert_int_equal(opts_port("7472", &port), 0);
+	assert_int_equal(opts_port("--port", "7472", &port), 0);
 	assert_string_equal(port, "7472");
-	assert_int_equal(opts_port("65536", &port), -EINVAL);
-	assert_int_equal(opts_port("http", &port), -EINVAL);
+	assert_int_equal(opts_port("--port", "65536", &port), -EINVAL);
+	assert_int_equal(opts_port("--port", "http", &port), -EINVAL);
+	assert_int_equal(opts_port("--port", "", &port), -EINVAL);
+	assert_int_equal(opts_port("--port", "-1", &port), -EINVAL);
+}
+
+/* The resolver knows neither suffixes nor other bases, and would cut 77777 short. */
+static void ports_are_decimal(void **state)
+{
+	const char *port = NULL;
+
+	(void)state;
+	assert_int_equal(opts_port("--port", "1k", &port), -EINVAL);
+	assert_int_equal(opts_port("--port", "0x10", &port), -EINVAL);
+	assert_int_equal(opts_port("--port", "077777", &port), -EINVAL);
+	assert_int_equal(opts_port("--port", "99999999999999999999", &port), -EINVAL);
+	assert_null(port);
+	assert_int_equal(opts_port("--port", "00080", &port), 0);
+	assert_string_equal(port, "00080");
+}
+
+struct words {
+	bool quiet;
+	bool bar;
+	const char *source;
+	const char *port;
+	uint64_t size;
+	int wait_ms;
+};
+
+static const struct opts_option table[] = {
+	OPTS_OPTION("quiet", 'q', OPTS_SET, struct words, quiet),
+	OPTS_OPTION("no-bar", 0, OPTS_CLEAR, struct words, bar),
+	OPTS_OPTION("source", 'I', OPTS_TEXT, struct words, source),
+	OPTS_OPTION("port", 'p', OPTS_PORT, struct words, port),
+	OPTS_RANGE("size", 's', OPTS_NUMBER, struct words, size, 1, 4096),
+	OPTS_RANGE("wait", 0, OPTS_MILLIS, struct words, wait_ms, 0, 1000),
+	{ }
+};
+
+#define PARSE(words, ...)							\
+	opts_parse(sizeof((char *[]){ "x", __VA_ARGS__ }) / sizeof(char *),	\
+		   (char *[]){ "x", __VA_ARGS__, NULL }, table, words)
+
+static void options_fill_a_struct(void **state)
+{
+	struct words words = { .bar = true };
+
+	(void)state;
+	assert_int_equal(PARSE(&words, "-q", "--no-bar", "-I", "here", "-p", "5", "--size=1K",
+			       "--wait", "0.5", "-j", "--json", "rest"), 12);
+	assert_true(words.quiet);
+	assert_false(words.bar);
+	assert_string_equal(words.source, "here");
+	assert_string_equal(words.port, "5");
+	assert_int_equal(words.size, 1024);
+	assert_int_equal(words.wait_ms, 500);
+}
+
+static void options_that_are_wrong_are_refused(void **state)
+{
+	struct words words = { 0 };
+
+	(void)state;
+	assert_int_equal(PARSE(&words, "-x"), -EINVAL);
+	assert_int_equal(PARSE(&words, "--bogus"), -EINVAL);
+	assert_int_equal(PARSE(&words, "-s"), -EINVAL);
+	assert_int_equal(PARSE(&words, "-s", "4097"), -EINVAL);
+	assert_int_equal(PARSE(&words, "--quiet=yes"), -EINVAL);
+	assert_int_equal(PARSE(&words, "--", "-x"), 2);
 }
 
 static void commands_are_found(void **state)
@@ -191,6 +259,9 @@ int main(void)
 		cmocka_unit_test(numbers_have_suffixes_and_bounds),
 		cmocka_unit_test(times_are_seconds),
 		cmocka_unit_test(ports_are_ports),
+		cmocka_unit_test(ports_are_decimal),
+		cmocka_unit_test(options_fill_a_struct),
+		cmocka_unit_test(options_that_are_wrong_are_refused),
 		cmocka_unit_test(commands_are_found),
 		cmocka_unit_test(mistyped_commands_are_guessed),
 		cmocka_unit_test(exit_statuses_tell_the_kind),

@@ -55,6 +55,20 @@ static void a_leading_slash_is_the_root(void **state)
 	assert_true(path_is_top(&p));
 }
 
+static void slashes_separate(void **state)
+{
+	struct path p;
+
+	(void)state;
+	assert_int_equal(parse(&p, "/a//b///c//"), 0);
+	assert_string_equal(p.text, "a/b/c");
+	assert_string_equal(p.dir, "a/b");
+	assert_string_equal(p.name, "c");
+	assert_int_equal(parse(&p, "///"), 0);
+	assert_true(path_is_top(&p));
+	assert_int_equal(parse(&p, "a//..//b"), -EPERM);
+}
+
 static void lengths_have_bounds(void **state)
 {
 	char text[PATH_MAX + 1];
@@ -131,6 +145,7 @@ int main(void)
 		cmocka_unit_test(names_are_split),
 		cmocka_unit_test(ways_out_are_refused),
 		cmocka_unit_test(a_leading_slash_is_the_root),
+		cmocka_unit_test(slashes_separate),
 		cmocka_unit_test(lengths_have_bounds),
 		tmp_test(what_is_beneath_opens),
 		tmp_test(links_do_not_lead_out),

@@ -143,10 +143,11 @@ static void *server_main(void *arg)
 	must(!kverbs_next_request(v->listener, -1, &conn));
 	rping_hello(&hello);
 	session_init(&v->s, v->kv, conn, &hello);
-	must(!session_accept(&v->s, 0, 5000));
 	must(!kverbs_buf_alloc(v->kv, SIZE, &v->buf));
-	while (!server_step(v, step, &info))
-		step++;
+	/* A client that sees what it cannot do may be gone again already. */
+	if (!session_accept(&v->s, 0, 5000))
+		while (!server_step(v, step, &info))
+			step++;
 	session_free(&v->s);
 	kverbs_buf_free(v->buf);
 	return NULL;

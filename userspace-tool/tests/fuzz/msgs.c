@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "hash.h"
+#include "msgs.h"
+#include "util.h"
+
+#define HASHED_MAX	(8u << 20)
+#define SIZE_MAX_TRIED	(64u << 20)
+
+/* Besides those of the wire, in what is taken for flags */
+#define F_WRONG_DIGEST	(1u << 6)
+#define F_ANY_TAIL	(1u << 7)
+
+/* The first nine come from a sink. */
+static const uint16_t types[] = {
+	WIRE_PUT, WIRE_GET, WIRE_SINK, WIRE_GRANT, WIRE_READY, WIRE_CREDIT, WIRE_DONE,
+	WIRE_ALIVE, WIRE_ECHO, WIRE_TOTAL, WIRE_DIR, WIRE_DIR_END, WIRE_FILE, WIRE_START,
+	WIRE_DATA, WIRE_END, WIRE_ABORT, WIRE_NOTE, WIRE_FINISH,
+};
+
+/* What jail.c has there, and ways out of it. */
+static const char * const names[] = {
+	"f", "d", "d/g", "new", "d/new", "f/new", ".", "/f", "d//g/", "fifo", "..", "../f",
+	"d/../../f", "../secret", "out", "out/secret", "out/new", "abs", "abs/new",
+	"abs/b/secret", ".f.kverbs-part", "f/.", "d/.", "d/..",
+};
+
+/* Around what the protocol counts in; never what would fill a disk. */
+static uint64_t take_size(struct fuzz_input *in)
+{
+	unsigned int how = fuzz_take(in, 1), n = how & 31;
+	uint64_t v;
+
+	switch (how >> 5) {
+	case 0:
+		return n;
+	case 1:
+		return n << 12;
+	case 2:
+		return (64 << 10) + n - 16;
+	case 3:
+		return (uint64_t)n << 20;
+	case 4:
+		return WIRE_BLOCK + n - 16;
+	case 5:
+		return (3 << 20) + n - 16;
+	case 6:
+		return fuzz_take(in, 2);
+	default:
+		v = fuzz_take(in, 8);
+		return v < 1ull << 50 ? v % SIZE_MAX_TRIED : v;
+	}
+}
+
+/* Nobody writes into windows, so whatever comes is zeros. */
+static uint64_t digest(uint16_t type, uint64_t len)
+{
+	static const uint8_t zeros[HASHED_MAX];
+	struct hash hash;
+	uint64_t piece;
+
+	hash_init(&hash);
+	if (len && (len > sizeof(zeros) || hash_add(&hash, zeros, len, &piece)))
+		return 0;
+	return type == WIRE_DATA && len ? piece : hash_value(&hash);
+}
+
+static bool has_path(uint16_t type)
+{
+	return type == WIRE_PUT || type == WIRE_GET || type == WIRE_DIR ||
+	       type == WIRE_DIR_END || type == WIRE_FILE || type == WIRE_NOTE;
+}
+
+static void take_any_tail(struct fuzz_input *in, struct wire_msg *msg)
+{
+	msg->tail_len = fuzz_bytes(in, fuzz_take(in, 1), &msg->tail);
+}
+
+static void take_path(struct fuzz_input *in, struct wire_msg *msg)
+{
+	unsigned int n = fuzz_take(in, 1);
+
+	if (n >= ARRAY_SIZE(names)) {
+		msg->tail_len = fuzz_bytes(in, n - ARRAY_SIZE(names), &msg->tail);
+		return;
+	}
+	msg->tail = names[n];
+	msg->tail_len = strlen(names[n]);
+}
+
+static void add_token(struct link *l, struct wire_msg *msg)
+{
+	static uint8_t packed[WIRE_TAIL_MAX];
+	const struct kverbs_token *token = link_token(l, msg->window % LINK_WINDOWS);
+
+	msg->tail_len = kverbs_token_pack(token, packed, sizeof(packed));
+	msg->tail = packed;
+}
+
+static void take_head(struct fuzz_input *in, struct wire_msg *msg)
+{
+	unsigned int window;
+
+	msg->flags = fuzz_take(in, 1);
+	msg->id = fuzz_take(in, 1);
+	window = fuzz_take(in, 1);
+	msg->window = window == 255 ? WIRE_NO_WINDOW : window;
+	msg->offset = take_size(in);
+	msg->size = take_size(in);
+	msg->status = fuzz_take(in, 1) & 31;
+	msg->mode = fuzz_take(in, 2);
+	msg->mtime = (int8_t)msg->mode;
+	msg->digest = digest(msg->type, msg->type == WIRE_READY ? msg->offset : msg->size);
+	if (msg->flags & F_WRONG_DIGEST)
+		msg->digest++;
+}
+
+static void send_one(struct link *l, struct fuzz_input *in, uint16_t type)
+{
+	struct wire_msg msg = { .type = type };
+	static uint8_t buf[WIRE_MSG_MAX];
+	int len;
+
+	take_head(in, &msg);
+	if (msg.flags & F_ANY_TAIL)
+		take_any_tail(in, &msg);
+	else if (has_path(type))
+		take_path(in, &msg);
+	else if (type == WIRE_GRANT)
+		add_token(l, &msg);
+	len = wire_encode(&msg, buf, sizeof(buf));
+	link_send(l, buf, len);
+}
+
+void msgs_send(struct link *l, struct fuzz_input *in)
+{
+	const void *bytes;
+	unsigned int n;
+	size_t len;
+
+	while (in->left && l->sent < LINK_MSGS_MAX) {
+		n = fuzz_take(in, 1);
+		if (n < 0xf0) {
+			send_one(l, in, types[n % ARRAY_SIZE(types)]);
+			continue;
+		}
+		len = fuzz_bytes(in, fuzz_take(in, 1), &bytes);
+		link_send(l, bytes, len);
+	}
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Hellos and messages: what is taken is within bounds, and encodes to the same bytes. */
+#include <errno.h>
+
+#include "fuzz.h"
+#include "wire.h"
+
+static void check_bounds(const struct wire_hello *hello)
+{
+	assert(hello->version == WIRE_VERSION);
+	assert(hello->what == WIRE_SERVICE_ECHO || hello->what == WIRE_SERVICE_FILES);
+	assert(hello->depth >= 1 && hello->depth <= WIRE_DEPTH_MAX);
+	assert(hello->msg_max >= WIRE_HEAD_LEN);
+	assert((uint64_t)hello->depth * hello->msg_max <= WIRE_SLOTS_MAX);
+	assert(hello->what != WIRE_SERVICE_FILES || hello->msg_max == WIRE_MSG_MAX);
+}
+
+/* The last four bytes of a hello are not looked at. */
+static void fuzz_hello(const uint8_t *data, size_t size)
+{
+	uint8_t back[WIRE_HELLO_LEN];
+	struct wire_hello hello;
+
+	if (wire_hello_decode(&hello, data, size))
+		return;
+	assert(size >= WIRE_HELLO_LEN);
+	assert(wire_hello_encode(&hello, back, sizeof(back) - 1) == -EMSGSIZE);
+	assert(wire_hello_encode(&hello, back, sizeof(back)) == WIRE_HELLO_LEN);
+	assert(!memcmp(back, data, WIRE_HELLO_LEN - 4));
+	if (!wire_hello_check(&hello))
+		check_bounds(&hello);
+}
+
+static void check_values(const struct wire_msg *msg)
+{
+	assert(wire_type_name(msg->type));
+	assert(msg->offset <= INT64_MAX && msg->size <= INT64_MAX);
+	assert(msg->mtime_ns < 1000000000 && msg->atime_ns < 1000000000);
+	assert(msg->type == WIRE_ECHO || msg->tail_len <= WIRE_TAIL_MAX);
+	if (msg->type == WIRE_FILE || msg->type == WIRE_PUT || msg->type == WIRE_GET)
+		assert(!memchr(msg->tail, '\0', msg->tail_len));
+	if (msg->status && wire_errno(msg->status) != -EIO)
+		assert(wire_status(wire_errno(msg->status)) == msg->status);
+}
+
+static void fuzz_msg(const uint8_t *data, size_t size)
+{
+	struct wire_msg msg;
+	uint8_t *back;
+
+	if (wire_decode(&msg, data, size))
+		return;
+	check_values(&msg);
+	back = fuzz_room(size);
+	assert(wire_encode(&msg, back, size - 1) == -EMSGSIZE);
+	assert(wire_encode(&msg, back, size) == (int)size);
+	assert(!memcmp(back, data, size));
+	free(back);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	fuzz_hello(data, size);
+	fuzz_msg(data, size);
+	return 0;
+}
