@@ -8,6 +8,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 
 import initramfs
 
@@ -103,6 +104,7 @@ class Guest:
             "top": options.top,
             "cwd": options.cwd,
             "kmemleak": "y" if options.kmemleak else "",
+            "coverage": "y" if options.coverage else "",
             "marker": self.marker[1:].decode(),
         }
         self._write("guest", "".join(f"{key}={_quote(value)}\n" for key, value in values.items()))
@@ -221,6 +223,12 @@ class Guest:
     def log(self):
         """The kernel's whole log if the guest lived to hand it over, else what it printed."""
         return self.read("xchg/dmesg") or self.console.decode(errors="replace").replace("\r", "")
+
+    def keep_coverage(self, directory):
+        """Add what of the module has run to what other guests have."""
+        source = os.path.join(self.directory, "xchg", "coverage")
+        if os.path.isdir(source):
+            shutil.copytree(source, tempfile.mkdtemp(dir=directory), dirs_exist_ok=True)
 
     def fetch(self):
         """Move what was asked for to its place on the host; the paths that were not there."""

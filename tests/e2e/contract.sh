@@ -18,4 +18,5 @@ build
 for kernel in 6.12 6.1 debug; do
 	guest "$kernel" rxe -- "$command"
 done
+guest 6.12 siw -- "$command"
 finish

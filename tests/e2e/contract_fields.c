@@ -50,9 +50,11 @@ static const struct bad_field bad_fields[] = {
 	BAD(DEVICE_QUERY, device_query, gids_uptr, U64, 8, EFAULT),
 	BAD(DEVICE_QUERY, device_query, ports_uptr, U64, UINT64_MAX, EFAULT),
 
-	BAD(RING_CREATE, ring_create, flags, U32, 1, EINVAL),
+	BAD(RING_CREATE, ring_create, flags, U32, 4, EINVAL),
+	BAD(RING_CREATE, ring_create, flags, U32, KVERBS_RING_BUSY_POLL | KVERBS_RING_EVENTFD,
+	    EINVAL),
 	BAD(RING_CREATE, ring_create, flags, U32, 0x80000000, EINVAL),
-	BAD(RING_CREATE, ring_create, __reserved, U32, 1, EINVAL),
+	BAD(RING_CREATE, ring_create, event_fd, U32, 1, EINVAL),
 	BAD(RING_CREATE, ring_create, sq_entries, U32, 0, EINVAL),
 	BAD(RING_CREATE, ring_create, sq_entries, U32, 3, EINVAL),
 	BAD(RING_CREATE, ring_create, sq_entries, U32, 0x80000000, EINVAL),

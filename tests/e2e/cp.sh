@@ -12,5 +12,8 @@ for kernel in 6.12 6.1 debug; do
 		--server-ready 'kverbs ping -q -c 1 a' -- "$here/cp-two"
 	guest "$kernel" rxe --disk 1G --timeout 1200 -- "$here/cp-one"
 done
+guest 6.12 siw --hosts 2 --timeout 900 \
+	--server 'mkdir /tmp/root; exec kverbs serve --root /tmp/root' \
+	--server-ready 'kverbs ping -q -c 1 a' -- "$here/cp-two"
 guest 6.12 siw --disk 1G --timeout 900 -- "$here/cp-one"
 finish

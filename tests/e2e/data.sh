@@ -13,6 +13,8 @@ for kernel in 6.12 6.1; do
 		guest "$kernel" "$provider" -- data_test
 	done
 done
-guest debug rxe -- data_test
+for provider in rxe siw; do
+	guest debug "$provider" -- data_test
+done
 awk -f "$TOP/tests/e2e/table.awk" "$RECORD"
 finish

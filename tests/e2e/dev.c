@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -62,6 +63,18 @@ const char *dev_provider(void)
 	const char *provider = getenv("KVERBS_PROVIDER");
 
 	return provider ? provider : "rxe";
+}
+
+/* What the kernel counts on each device, but for the device's index. */
+void dev_resources(char *line, size_t size)
+{
+	FILE *pipe = popen("rdma resource show | sed 's/^[0-9]*: //'", "r");
+	size_t n;
+
+	CHECK(pipe);
+	n = fread(line, 1, size - 1, pipe);
+	line[n] = 0;
+	pclose(pipe);
 }
 
 bool dev_is_iwarp(void)

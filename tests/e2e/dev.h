@@ -73,10 +73,13 @@ uint32_t dev_region(int fd, const void *addr, uint64_t length, uint32_t flags);
 int dev_destroy(int fd, uint32_t id);
 bool dev_is_iwarp(void);
 const char *dev_provider(void);
+void dev_resources(char *line, size_t size);
 
 struct kverbs_addr addr_of(const char *host, uint16_t port);
 
 void ring_open(struct ring *ring, int fd, uint32_t sq_entries, uint32_t cq_entries);
+void ring_open_as(struct ring *ring, int fd, uint32_t sq_entries, uint32_t cq_entries,
+		  uint32_t flags, int event_fd);
 void ring_unmap(struct ring *ring);
 void ring_push(struct ring *ring, const struct kverbs_sqe *sqe);
 int ring_submit(struct ring *ring, uint32_t to_submit, struct kverbs_cmd_submit *out);

@@ -19,7 +19,9 @@
 #define EXIT_SKIP	4
 /* Light tests that share a process, so that forking is not most of their cost. */
 #define BATCH		32
-#define TEST_SECONDS	100
+/* How long a test may take; the debug kernel is ten times slower. */
+#define TEST_SECONDS		100
+#define TEST_SECONDS_DEBUG	400
 
 struct test {
 	char *name;
@@ -203,11 +205,19 @@ static void reap_all(int pid)
 		;
 }
 
+static int patience_ms(void)
+{
+	const char *kernel = getenv("KVERBS_KERNEL");
+	bool debug = kernel && !strcmp(kernel, "debug");
+
+	return 1000 * (debug ? TEST_SECONDS_DEBUG : TEST_SECONDS);
+}
+
 static bool ends_in_time(int pid)
 {
 	int pidfd = syscall(SYS_pidfd_open, pid, 0);
 	struct pollfd wait = { .fd = pidfd, .events = POLLIN };
-	bool ended = poll(&wait, 1, TEST_SECONDS * 1000) > 0;
+	bool ended = poll(&wait, 1, patience_ms()) > 0;
 
 	close(pidfd);
 	if (!ended)
@@ -247,11 +257,19 @@ static bool report(size_t n, int status)
 	return ok;
 }
 
+/* TEST_ROUNDS=100 runs every test so often, or until it fails. */
+static unsigned int rounds(void)
+{
+	const char *text = getenv("TEST_ROUNDS");
+
+	return text ? strtoul(text, NULL, 10) : 1;
+}
+
 static size_t batch_end(size_t first)
 {
 	size_t end = first + 1;
 
-	if (!tests[first].light || after_each)
+	if (!tests[first].light || after_each || rounds() > 1)
 		return end;
 	while (end < nr_tests && tests[end].light && end - first < BATCH)
 		end++;
@@ -273,13 +291,25 @@ static void run_batch(const void *arg)
 	}
 }
 
-/* From *current on; *current is the next one after. False if one has failed. */
-static bool run_some(void)
+static int run_round(void)
 {
 	int status = run_in_child(run_batch, NULL);
 
 	if (after_each && run_in_child(after_each, NULL) != EXIT_SUCCESS)
 		status = EXIT_FAILURE;
+	return status;
+}
+
+/* From *current on; *current is the next one after. False if one has failed. */
+static bool run_some(void)
+{
+	unsigned int round = 1;
+	int status;
+
+	while (!(status = run_round()) && round < rounds())
+		round++;
+	if (rounds() > 1)
+		test_note("%s: %u rounds", tests[*current].name, round);
 	return report((*current)++, status);
 }
 

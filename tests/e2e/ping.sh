@@ -5,8 +5,10 @@ set -u
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 
-for provider in rxe siw; do
-	guest 6.12 "$provider" --hosts 2 --server 'exec kverbs serve' \
-		--server-ready 'kverbs ping -q -c 1 a' -- "$TOP/tests/e2e/guest/ping"
+for kernel in 6.12 6.1; do
+	for provider in rxe siw; do
+		guest "$kernel" "$provider" --hosts 2 --server 'exec kverbs serve' \
+			--server-ready 'kverbs ping -q -c 1 a' -- "$TOP/tests/e2e/guest/ping"
+	done
 done
 finish

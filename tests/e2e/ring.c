@@ -28,14 +28,30 @@ static void map_ring(struct ring *ring)
 	ring->cqes = (struct kverbs_cqe *)(ring->kernel + 1);
 }
 
+/* How the rings of a test are made; RING_FLAGS=1 runs any of them on BUSY_POLL rings. */
+static uint32_t default_flags(void)
+{
+	const char *flags = getenv("RING_FLAGS");
+
+	return flags ? strtoul(flags, NULL, 0) : 0;
+}
+
 void ring_open(struct ring *ring, int fd, uint32_t sq_entries, uint32_t cq_entries)
+{
+	ring_open_as(ring, fd, sq_entries, cq_entries, default_flags(), 0);
+}
+
+void ring_open_as(struct ring *ring, int fd, uint32_t sq_entries, uint32_t cq_entries,
+		  uint32_t flags, int event_fd)
 {
 	*ring = (struct ring){
 		.fd = fd,
 		.next_data = 1,
 		.made.size = sizeof(ring->made),
+		.made.flags = flags,
 		.made.sq_entries = sq_entries,
 		.made.cq_entries = cq_entries,
+		.made.event_fd = event_fd,
 		.stash = calloc(STASH_MAX, sizeof(*ring->stash)),
 	};
 	CHECK_OK(dev_cmd(fd, KVERBS_RING_CREATE, &ring->made));

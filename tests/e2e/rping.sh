@@ -8,4 +8,5 @@ set -u
 guest 6.12 rxe -- "$TOP/tests/e2e/guest/rping"
 guest 6.1 rxe -- "$TOP/tests/e2e/guest/rping"
 guest 6.12 siw -- "$TOP/tests/e2e/guest/rping"
+guest 6.1 siw -- "$TOP/tests/e2e/guest/rping"
 finish

@@ -10,7 +10,9 @@ build
 guest 6.12 rxe -- teardown_test
 guest 6.12 siw -- teardown_test
 guest 6.1 rxe -- teardown_test
-guest 6.12 rxe --hosts 2 --server twohost_server --server-ready 'pidof twohost_server' -- \
-	twohost_test
+for provider in rxe siw; do
+	guest 6.12 "$provider" --hosts 2 --server twohost_server \
+		--server-ready 'pidof twohost_server' -- twohost_test
+done
 guest debug rxe -- teardown_test
 finish

@@ -17,18 +17,6 @@ static char baseline[512];
 static const char list_all[] =
 	"for what in pd cq qp mr cm_id; do rdma resource show $what; done";
 
-/* What the kernel counts on each device, but for the device's index. */
-static void count_resources(char *line, size_t size)
-{
-	FILE *pipe = popen("rdma resource show | sed 's/^[0-9]*: //'", "r");
-	size_t n;
-
-	CHECK(pipe);
-	n = fread(line, 1, size - 1, pipe);
-	line[n] = 0;
-	pclose(pipe);
-}
-
 static long module_users(void)
 {
 	long users = -1;
@@ -48,7 +36,7 @@ static void check_resources(void)
 
 	/* The CM lets go of the other side's ids in its own time. */
 	do {
-		count_resources(now, sizeof(now));
+		dev_resources(now, sizeof(now));
 		if (!strcmp(now, baseline))
 			return;
 		nanosleep(&soon, NULL);
@@ -100,6 +88,6 @@ static void check_leaks(const void *arg)
 
 TEST_GROUP(leak_checks)
 {
-	count_resources(baseline, sizeof(baseline));
+	dev_resources(baseline, sizeof(baseline));
 	test_after_each(check_leaks);
 }

@@ -131,11 +131,14 @@ TEST(a_wire_that_is_cut_ends_the_connection_with_ETIMEDOUT)
 	};
 	struct kverbs_cqe cqe;
 
+	/* TCP takes what is sent, and goes on trying for long. */
+	if (dev_is_iwarp())
+		param.keepalive_ms = 400;
 	connect_to_a(&param);
 	cut_wire();
 	cqe = ring_do(&ring, sqe_send(conn, region, 0, 64));
-	CHECK_EQ(cqe.result, -EIO);
-	CHECK_EQ(cqe.wc_status, WC_RETRY_EXC);
+	CHECK_EQ(cqe.result, dev_is_iwarp() ? 0 : -EIO);
+	CHECK_EQ(cqe.wc_status, dev_is_iwarp() ? 0 : WC_RETRY_EXC);
 	cqe = ring_end_of(&ring, conn);
 	CHECK_EQ(cqe.type, KVERBS_CQE_DISCONNECTED);
 	CHECK_EQ(cqe.result, -ETIMEDOUT);

@@ -45,12 +45,14 @@ says() {
 }
 
 # server NAME OPTION...: start one in the background and wait until it listens; what
-# it says can be read from descriptor SERVER_FD[NAME], its process is SERVER_PID[NAME]
+# it says can be read from descriptor SERVER_FD[NAME], its process is SERVER_PID[NAME].
+# with UNDER=COMMAND it is run by that one
 server() {
 	local name=$1 fd line
 	shift
 
-	exec {fd}< <(exec kverbs serve -v "$@" 2>&1)
+	# shellcheck disable=SC2086 # words
+	exec {fd}< <(exec ${UNDER-} kverbs serve -v "$@" 2>&1)
 	SERVER_FD[$name]=$fd
 	SERVER_PID[$name]=$!
 	while read -r -t 60 line <&"$fd"; do
@@ -66,18 +68,6 @@ await() {
 
 	while read -r -t 60 line <&"$1"; do
 		[[ ! $line =~ $2 ]] || return 0
-	done
-	return 1
-}
-
-# await_percent FD PERCENT: read a progress bar until it is as far as that
-await_percent() {
-	local line
-
-	while IFS= read -r -t 60 -d $'\r' line <&"$1"; do
-		if [[ $line =~ ([0-9]+)% && ${BASH_REMATCH[1]} -ge $2 ]]; then
-			return 0
-		fi
 	done
 	return 1
 }

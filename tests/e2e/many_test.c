@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* A thousand connections to one listener, again and again: what they cost, what they leave. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "data_buf.h"
+
+#define CONNS		1000
+#define ROUNDS		10
+#define MESSAGE		64
+/* What the kernel may keep for itself: lists of free pages, empty slabs. */
+#define SLACK		(8 * (long)MIB)
+
+/**
+ * struct round - what a round's connections cost
+ * @name: what they are like
+ * @param: the same
+ * @messages: whether each carries one
+ * @up_us: set-up of one
+ * @down_us: its end and its destruction
+ * @bytes: kernel memory of both its ends while it is idle
+ * @left: kernel memory in use when all are gone
+ */
+struct round {
+	char name[64];
+	struct kverbs_conn_param param;
+	bool messages;
+	long up_us;
+	long down_us;
+	long bytes;
+	long left;
+};
+
+/* Shared by the processes that the tests are. */
+static struct round *rounds;
+static int nr_rounds;
+
+static struct pair pair;
+static struct buf source, sink;
+static uint32_t clients[CONNS], servers[CONNS];
+
+static long now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000L + now.tv_nsec / 1000;
+}
+
+static long meminfo_kb(const char *text, const char *field)
+{
+	const char *line = strstr(text, field);
+
+	CHECK(line);
+	return strtol(line + strlen(field), NULL, 10);
+}
+
+/* All memory in use, but for what belongs to processes and what could be given up. */
+static long kernel_bytes(void)
+{
+	static char text[8192];
+	FILE *file = fopen("/proc/meminfo", "r");
+
+	CHECK(file);
+	text[fread(text, 1, sizeof(text) - 1, file)] = 0;
+	fclose(file);
+	return 1024 * (meminfo_kb(text, "MemTotal:") - meminfo_kb(text, "MemFree:") -
+		       meminfo_kb(text, "Buffers:") - meminfo_kb(text, "\nCached:") -
+		       meminfo_kb(text, "AnonPages:") - meminfo_kb(text, "SReclaimable:"));
+}
+
+/* The CM lets go of the other side's ids in its own time. */
+static void await_resources(const char *wanted)
+{
+	const struct timespec soon = { .tv_nsec = 50000000 };
+	long long end = test_now_ms() + PATIENCE_MS;
+	char now[512];
+
+	for (;;) {
+		dev_resources(now, sizeof(now));
+		if (!strcmp(now, wanted))
+			return;
+		if (test_now_ms() > end)
+			FAIL("left: %s, not %s", now, wanted);
+		nanosleep(&soon, NULL);
+	}
+}
+
+static void all_carry_messages(void)
+{
+	struct kverbs_sqe sqe;
+	uint32_t i;
+
+	for (i = 0; i < CONNS; i++) {
+		sqe = sqe_recv(servers[i], sink.region, MESSAGE * i, MESSAGE);
+		sqe.user_data = i;
+		CHECK_OK(ring_put(&pair.ring, &sqe));
+		sqe = sqe_send(clients[i], source.region, MESSAGE * i, MESSAGE);
+		sqe.flags = 0;
+		CHECK_OK(ring_put(&pair.ring, &sqe));
+	}
+	for (i = 0; i < CONNS; i++)
+		CHECK_DONE(ring_work(&pair.ring, i));
+	buf_check_moved(&sink, 0, &source, 0, MESSAGE * CONNS);
+}
+
+static void all_come(struct round *round)
+{
+	long start = now_us();
+	int i;
+
+	for (i = 0; i < CONNS; i++)
+		pair_join(&pair, &clients[i], &servers[i]);
+	round->up_us = (now_us() - start) / CONNS;
+}
+
+static void all_go(struct round *round)
+{
+	long start = now_us();
+	int i;
+
+	for (i = 0; i < CONNS; i++) {
+		CHECK_OK(dev_disconnect(pair.fd, clients[i]));
+		CHECK_EQ(ring_end_of(&pair.ring, clients[i]).result, 0);
+		CHECK_EQ(ring_end_of(&pair.ring, servers[i]).result, -ECONNRESET);
+		CHECK_OK(dev_destroy(pair.fd, clients[i]));
+		CHECK_OK(dev_destroy(pair.fd, servers[i]));
+	}
+	round->down_us = (now_us() - start) / CONNS;
+}
+
+static void set_up(const struct kverbs_conn_param *param)
+{
+	pair = (struct pair){ .fd = dev_open(), .addr = addr_of("a", 0), .param = *param };
+	ring_open(&pair.ring, pair.fd, 256, 16384);
+	buf_open(&source, pair.fd, BUF_ANON, MESSAGE * CONNS);
+	buf_open(&sink, pair.fd, BUF_ANON, MESSAGE * CONNS);
+	buf_poison(&sink);
+	pair.listener = dev_listen(&pair.ring, &pair.addr);
+}
+
+/* Neither an id, nor a completion, nor a pinned page: nothing is busy. */
+static void check_file_is_empty(void)
+{
+	struct kverbs_cmd_conn_query query = { .size = sizeof(query) };
+	int i;
+
+	for (i = 0; i < CONNS; i++) {
+		query.conn_id = i % 2 ? clients[i] : servers[i];
+		CHECK_ERR(dev_cmd(pair.fd, KVERBS_CONN_QUERY, &query), ENOENT);
+	}
+	CHECK_EQ(ring_unread(&pair.ring) + pair.ring.nr_stash, 0);
+	CHECK_OK(dev_destroy(pair.fd, source.region));
+	CHECK_OK(dev_destroy(pair.fd, sink.region));
+	CHECK_OK(dev_destroy(pair.fd, pair.listener));
+	CHECK_OK(dev_destroy(pair.fd, pair.ring.id));
+	CHECK_EQ(test_status_kb(0, "VmPin"), 0);
+}
+
+static void come_and_go(const void *arg)
+{
+	struct round *round = &rounds[(const struct round *)arg - rounds];
+	char before[512];
+	long bytes;
+
+	dev_resources(before, sizeof(before));
+	CHECK(strstr(before, "qp "));
+	set_up(&round->param);
+	bytes = kernel_bytes();
+	all_come(round);
+	round->bytes = (kernel_bytes() - bytes) / CONNS;
+	if (round->messages)
+		all_carry_messages();
+	all_go(round);
+	check_file_is_empty();
+	await_resources(before);
+	round->left = kernel_bytes();
+	printf("#| %-36s %7ld us up %7ld us down %8ld bytes\n", round->name, round->up_us,
+	       round->down_us, round->bytes);
+}
+
+static void the_last_round_leaves_no_more_than_the_second(const void *arg)
+{
+	long growth = rounds[ROUNDS - 1].left - rounds[1].left;
+
+	(void)arg;
+	if (!rounds[1].left || !rounds[ROUNDS - 1].left)
+		test_skip("not all rounds were run");
+	test_note("%ld bytes more", growth);
+	CHECK(growth < SLACK);
+}
+
+static struct round *add_round(const char *name)
+{
+	struct round *round = &rounds[nr_rounds++];
+	char rule[128];
+
+	snprintf(round->name, sizeof(round->name), "%s", name);
+	snprintf(rule, sizeof(rule), "%s: a thousand connections come and go, and leave nothing",
+		 name);
+	test_add(rule, come_and_go, round);
+	return round;
+}
+
+TEST_GROUP(all_rounds)
+{
+	struct round *round;
+	char name[64];
+	int i;
+
+	rounds = mmap(NULL, 2 * ROUNDS * sizeof(*rounds), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (rounds == MAP_FAILED)
+		abort();
+	for (i = 0; i < ROUNDS; i++) {
+		snprintf(name, sizeof(name), "round %d of %d", i + 1, ROUNDS);
+		round = add_round(name);
+		round->messages = i == 0 || i == ROUNDS - 1;
+	}
+	test_add("the last round leaves no more memory in use than the second",
+		 the_last_round_leaves_no_more_than_the_second, NULL);
+	round = add_round("queues of 16");
+	round->param = (struct kverbs_conn_param){ .sq_depth = 16, .rq_depth = 16 };
+	round = add_round("queues of 16, messages in one piece");
+	round->param = (struct kverbs_conn_param){ .sq_depth = 16, .rq_depth = 16,
+						   .max_sge = 1 };
+}

@@ -1,0 +1,12 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# kverbs and a program of our own that uses librdmacm and libibverbs as any other does.
+set -u
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "$(readlink -f "$0")")/lib.sh"
+
+build
+guest 6.12 rxe -- rdmacm_test
+guest 6.12 siw -- rdmacm_test
+guest 6.1 rxe -- rdmacm_test
+finish

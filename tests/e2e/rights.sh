@@ -1,0 +1,13 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# Who may do what, and how much of it; and that nobody is told more than he may know.
+set -u
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "$(readlink -f "$0")")/lib.sh"
+
+build
+guest 6.12 rxe -- rights_test
+guest 6.12 siw -- rights_test
+guest 6.1 rxe -- rights_test
+guest debug rxe -- rights_test
+finish

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The commands but SUBMIT's. */
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "sweep_world.h"
+
+#define RUN(fd, cmd, number) dev_cmd(fd, KVERBS_##number, cmd)
+
+/* ---- what is there ----------------------------------------------------- */
+
+static int info(struct world *w)
+{
+	struct kverbs_cmd_info cmd = { .size = sizeof(cmd) };
+
+	return RUN(w->fd, &cmd, INFO);
+}
+
+static int device_query(struct world *w)
+{
+	static struct kverbs_port ports[4];
+	static struct kverbs_gid gids[64];
+	struct kverbs_cmd_device_query cmd = {
+		.size = sizeof(cmd),
+		.ports_len = ARRAY_SIZE(ports),
+		.gids_len = ARRAY_SIZE(gids),
+		.ports_uptr = (uintptr_t)ports,
+		.gids_uptr = (uintptr_t)gids,
+	};
+
+	return RUN(w->fd, &cmd, DEVICE_QUERY);
+}
+
+static int conn_query(struct world *w)
+{
+	struct kverbs_cmd_conn_query cmd = { .size = sizeof(cmd), .conn_id = w->client };
+
+	return RUN(w->fd, &cmd, CONN_QUERY);
+}
+
+/* ---- what is made ------------------------------------------------------ */
+
+static int ring_create(struct world *w)
+{
+	struct kverbs_cmd_ring_create cmd = {
+		.size = sizeof(cmd), .sq_entries = 256, .cq_entries = 1024,
+	};
+	int ret = RUN(w->fd, &cmd, RING_CREATE);
+
+	w->id = cmd.out_id;
+	return ret;
+}
+
+static int map_ring(struct world *w)
+{
+	const struct kverbs_cmd_ring_create *made = &w->ring.made;
+	void *map = mmap(NULL, made->out_sq_size, PROT_READ | PROT_WRITE, MAP_SHARED,
+			 w->fd, made->out_sq_offset);
+
+	if (map == MAP_FAILED)
+		return -errno;
+	munmap(map, made->out_sq_size);
+	return 0;
+}
+
+static int region_create(struct world *w)
+{
+	return dev_try_region(w->fd, w->memory + 1, WORLD_MEMORY - 2, 0, &w->id);
+}
+
+static int region_create_ro(struct world *w)
+{
+	return dev_try_region(w->fd, w->memory, 4096, KVERBS_REGION_READ_ONLY, &w->id);
+}
+
+static int listen_cmd(struct world *w)
+{
+	struct kverbs_cmd_listen cmd = {
+		.size = sizeof(cmd), .ring_id = w->ring.id, .addr = w->addr,
+	};
+	int ret = RUN(w->fd, &cmd, LISTEN);
+
+	w->id = cmd.out_id;
+	return ret;
+}
+
+static int connect_cmd(struct world *w)
+{
+	struct kverbs_cmd_connect cmd = {
+		.size = sizeof(cmd), .ring_id = w->ring.id, .dst = w->addr,
+	};
+	int ret = RUN(w->fd, &cmd, CONNECT);
+
+	w->id = cmd.out_id;
+	w->client = cmd.out_id;
+	return ret;
+}
+
+static int export_cmd(struct world *w)
+{
+	struct kverbs_segment segs[4];
+	struct kverbs_cmd_export cmd = {
+		.size = sizeof(cmd),
+		.conn_id = w->server,
+		.region_id = w->region,
+		.access = KVERBS_REMOTE_READ | KVERBS_REMOTE_WRITE,
+		.segs_len = ARRAY_SIZE(segs),
+		.length = WORLD_MEMORY,
+		.segs_uptr = (uintptr_t)segs,
+	};
+	int ret = RUN(w->fd, &cmd, EXPORT);
+
+	w->id = cmd.out_id;
+	return ret;
+}
+
+/* ---- what is answered and ended ---------------------------------------- */
+
+static int accept_cmd(struct world *w)
+{
+	return dev_accept(&w->ring, w->server, NULL);
+}
+
+static int reject_cmd(struct world *w)
+{
+	struct kverbs_cmd_reject cmd = { .size = sizeof(cmd), .conn_id = w->server };
+
+	return RUN(w->fd, &cmd, REJECT);
+}
+
+static int disconnect_cmd(struct world *w)
+{
+	return dev_disconnect(w->fd, w->client);
+}
+
+#define DESTROYS(what, object)						\
+	static int destroy_##what(struct world *w)			\
+	{								\
+		struct kverbs_cmd_destroy cmd = {			\
+			.size = sizeof(cmd), .id = (object),		\
+		};							\
+									\
+		return RUN(w->fd, &cmd, DESTROY);			\
+	}
+
+DESTROYS(ring, w->ring.id)
+DESTROYS(region, w->region)
+DESTROYS(listener, w->listener)
+DESTROYS(connection, w->client)
+DESTROYS(export, w->export)
+
+const struct sweep sweeps[] = {
+	{ "INFO", world_with_nothing, info, NULL },
+	{ "DEVICE_QUERY", world_with_nothing, device_query, NULL },
+	{ "RING_CREATE", world_with_nothing, ring_create, NULL },
+	{ "RING_CREATE and mmap", world_with_ring, map_ring, NULL },
+	{ "SUBMIT of a RECV", world_with_memory, submit_recv, settle_recv },
+	{ "SUBMIT of a SEND", world_with_recv, submit_send, settle_work },
+	{ "SUBMIT of a WRITE", world_with_export, submit_write, settle_work },
+	{ "SUBMIT of a READ", world_with_export, submit_read, settle_work },
+	{ "SUBMIT of a list", world_with_export, submit_list, settle_work },
+	{ "SUBMIT of a long WRITE", world_with_export, submit_long, settle_work },
+	{ "REGION_CREATE", world_with_nothing, region_create, NULL },
+	{ "REGION_CREATE to read", world_with_nothing, region_create_ro, NULL },
+	{ "LISTEN", world_with_ring, listen_cmd, NULL },
+	{ "CONNECT", world_with_listener, connect_cmd, settle_connect },
+	{ "ACCEPT", world_with_request, accept_cmd, settle_accept },
+	{ "REJECT", world_with_request, reject_cmd, settle_end },
+	{ "DISCONNECT", world_with_pair, disconnect_cmd, settle_end },
+	{ "CONN_QUERY", world_with_pair, conn_query, NULL },
+	{ "EXPORT", world_with_memory, export_cmd, NULL },
+	{ "DESTROY of a ring", world_with_ring, destroy_ring, NULL },
+	{ "DESTROY of a region", world_with_memory, destroy_region, NULL },
+	{ "DESTROY of a listener", world_with_listener, destroy_listener, NULL },
+	{ "DESTROY of a connection", world_with_pair, destroy_connection, NULL },
+	{ "DESTROY of an export", world_with_export, destroy_export, NULL },
+};
+
+const size_t nr_sweeps = ARRAY_SIZE(sweeps);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Faults in the kernel, one at a time. */
+#ifndef SWEEP_FAULT_H
+#define SWEEP_FAULT_H
+
+#include <stdbool.h>
+
+/**
+ * enum fault - what fails
+ * @FAULT_MEMORY: an allocation or a copy, in a system call of this thread
+ * @FAULT_VERB: a verb that the module calls, wherever it does
+ */
+enum fault {
+	FAULT_MEMORY,
+	FAULT_VERB,
+};
+
+bool fault_init(void);
+void fault_arm(enum fault fault, unsigned int nth);
+bool fault_disarm(enum fault fault);
+
+#endif /* SWEEP_FAULT_H */

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What the commands need, made without faults, and what comes of them. */
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "sweep_world.h"
+
+void world_with_nothing(struct world *w)
+{
+	(void)w;
+}
+
+void world_with_ring(struct world *w)
+{
+	ring_open(&w->ring, w->fd, 64, 128);
+	w->addr = addr_of("a", 0);
+}
+
+void world_with_listener(struct world *w)
+{
+	world_with_ring(w);
+	w->listener = dev_listen(&w->ring, &w->addr);
+}
+
+void world_with_request(struct world *w)
+{
+	world_with_listener(w);
+	w->client = dev_connect(&w->ring, &w->addr);
+	w->server = ring_event(&w->ring, KVERBS_CQE_CONN_REQUEST, 0).id;
+}
+
+void world_with_pair(struct world *w)
+{
+	world_with_request(w);
+	CHECK_OK(dev_accept(&w->ring, w->server, NULL));
+	CHECK_EQ(ring_event(&w->ring, KVERBS_CQE_ESTABLISHED, w->server).result, 0);
+	CHECK_EQ(ring_event(&w->ring, KVERBS_CQE_ESTABLISHED, w->client).result, 0);
+}
+
+void world_with_memory(struct world *w)
+{
+	world_with_pair(w);
+	w->region = dev_region(w->fd, w->memory, WORLD_MEMORY, 0);
+}
+
+void world_with_export(struct world *w)
+{
+	struct kverbs_segment segs[4];
+	uint32_t nr = ARRAY_SIZE(segs);
+
+	world_with_memory(w);
+	w->export = dev_export(w->fd, w->server, w->region, 0, WORLD_MEMORY,
+			       KVERBS_REMOTE_READ | KVERBS_REMOTE_WRITE, segs, &nr);
+	w->seg = segs[0];
+}
+
+void world_open(struct world *w, const struct sweep *sweep)
+{
+	*w = (struct world){ .fd = dev_open() };
+	w->memory = mmap(NULL, WORLD_MEMORY, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	CHECK(w->memory != MAP_FAILED);
+	sweep->set_up(w);
+}
+
+void world_close(struct world *w)
+{
+	if (w->ring.id)
+		ring_unmap(&w->ring);
+	free(w->ring.stash);
+	munmap(w->memory, WORLD_MEMORY);
+	CHECK_EQ(close(w->fd), 0);
+	CHECK_EQ(test_status_kb(0, "VmPin"), 0);
+}
+
+/* ---- connections ------------------------------------------------------- */
+
+/* Whoever asks is accepted, until that connection is up or has ended. */
+static int settle_conn(struct world *w, uint32_t conn)
+{
+	struct kverbs_cqe cqe;
+
+	for (;;) {
+		cqe = ring_next(&w->ring);
+		if (cqe.type == KVERBS_CQE_CONN_REQUEST)
+			dev_accept(&w->ring, cqe.id, NULL);
+		else if (cqe.id == conn && cqe.type >= KVERBS_CQE_ESTABLISHED)
+			return cqe.result;
+	}
+}
+
+int settle_connect(struct world *w)
+{
+	return settle_conn(w, w->client);
+}
+
+int settle_accept(struct world *w)
+{
+	return settle_conn(w, w->server);
+}
+
+int settle_end(struct world *w)
+{
+	ring_end_of(&w->ring, w->client);
+	return 0;
+}

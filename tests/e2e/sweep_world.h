@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Every command where it succeeds, in a world of its own. */
+#ifndef SWEEP_WORLD_H
+#define SWEEP_WORLD_H
+
+#include "dev.h"
+
+#define WORLD_MEMORY	(5UL << 20)
+
+/**
+ * struct world - what commands work on
+ * @fd: the file
+ * @ring: a ring, if there is one
+ * @addr: where the listener listens
+ * @listener: the listener, or 0
+ * @client: a connection, or 0
+ * @server: its other end, or 0
+ * @memory: WORLD_MEMORY bytes
+ * @region: that, registered, or 0
+ * @export: of all the region to the client's peer, or 0
+ * @seg: where it begins
+ * @id: what the command made
+ */
+struct world {
+	int fd;
+	struct ring ring;
+	struct kverbs_addr addr;
+	uint32_t listener;
+	uint32_t client;
+	uint32_t server;
+	char *memory;
+	uint32_t region;
+	uint32_t export;
+	struct kverbs_segment seg;
+	uint32_t id;
+};
+
+/**
+ * struct sweep - a command to be swept
+ * @name: its name, and perhaps what it does here
+ * @set_up: make what it needs, in a world without anything but a file
+ * @act: the command; 0 or -errno
+ * @settle: wait for what comes of it if @act returned 0; 0 or -errno; or NULL
+ */
+struct sweep {
+	const char *name;
+	void (*set_up)(struct world *world);
+	int (*act)(struct world *world);
+	int (*settle)(struct world *world);
+};
+
+extern const struct sweep sweeps[];
+extern const size_t nr_sweeps;
+
+void world_open(struct world *world, const struct sweep *sweep);
+void world_close(struct world *world);
+
+/* Each with what the one before has. */
+void world_with_nothing(struct world *world);
+void world_with_ring(struct world *world);
+void world_with_listener(struct world *world);
+void world_with_request(struct world *world);
+void world_with_pair(struct world *world);
+void world_with_memory(struct world *world);
+void world_with_export(struct world *world);
+
+/* sweep_submit.c */
+void world_with_recv(struct world *world);
+int submit_recv(struct world *world);
+int submit_send(struct world *world);
+int submit_write(struct world *world);
+int submit_read(struct world *world);
+int submit_list(struct world *world);
+int submit_long(struct world *world);
+int settle_work(struct world *world);
+int settle_recv(struct world *world);
+
+int settle_connect(struct world *world);
+int settle_accept(struct world *world);
+int settle_end(struct world *world);
+
+#endif /* SWEEP_WORLD_H */
