@@ -32,7 +32,7 @@ clean:
 	find . -name .git -prune -o -type f \( -name '*.o' -o -name '*.ko' -o -name '*.mod' \
 		-o -name '*.mod.c' -o -name '.*.cmd' -o -name '.*.d' -o -name .module-common.c \
 		-o -name Module.symvers -o -name modules.order \) -exec rm -f {} +
-	+for dir in userspace-tool tests/e2e examples; do \
+	+for dir in userspace-tool tests/e2e tests/fuzz examples; do \
 		[ ! -e $$dir/Makefile ] || $(MAKE) -C $$dir clean || exit 1; done
 	rm -rf build
 
@@ -57,6 +57,18 @@ e2e: tool
 	+[ ! -e tests/e2e/Makefile ] || $(MAKE) -C tests/e2e
 	scripts/e2e
 
+fuzz:
+	scripts/fuzz
+
+coverage:
+	scripts/coverage
+
+soak:
+	scripts/soak
+
+sweep:
+	scripts/sweep
+
 help:
 	@echo 'make                 kverbs.ko, libkverbs and the kverbs command'
 	@echo 'make module          kverbs.ko; KDIR= names a kernel build tree'
@@ -66,8 +78,12 @@ help:
 	@echo 'make demo            two guests copy a file there and back (no RDMA card needed)'
 	@echo 'make test            every test; its parts:'
 	@echo 'make lint            style, sparse, kernel-doc, headers, symbols'
-	@echo 'make unit            library and command, with sanitizers'
+	@echo 'make unit            library and command, with sanitizers, and fuzzed'
 	@echo 'make kunit           kernel tests, in a guest with a debug kernel'
 	@echo 'make e2e             whole hosts, in guests; see scripts/e2e --help'
+	@echo 'make coverage        which lines of the module the tests run; see scripts/coverage --help'
+	@echo 'make sweep           every command with every fault on its way; half an hour'
+	@echo 'make soak            everything that ends at any moment, a hundred times; hours'
+	@echo 'make fuzz            half an hour of anything to /dev/kverbs; see scripts/fuzz --help'
 
-.PHONY: all module tool install module-install tool-install clean demo test lint unit kunit e2e help
+.PHONY: all module tool install module-install tool-install clean demo test lint unit kunit e2e fuzz coverage soak sweep help
