@@ -17,12 +17,20 @@ wanted() {
 	[[ " ${KVERBS_KERNELS-$1} " = *" $1 "* && " ${KVERBS_PROVIDERS-$2} " = *" $2 "* ]]
 }
 
-# run_guest FILE VM-OPTION...: what it prints goes into the file.
+# run_guest FILE VM-OPTION...: what it prints goes into the file, what is told of it
+# also into FILE.err.
 run_guest() {
 	local file=$1
 	shift
 
-	"$TOP/scripts/vm" --timeout 1500 "$@" >"$file"
+	"$TOP/scripts/vm" --timeout 1500 "$@" 2>&1 >"$file" | tee "$file.err" >&2
+	return "${PIPESTATUS[0]}"
+}
+
+# A guest's end in few words: what went wrong, and the first that its kernel said of it.
+why() {
+	sed -n 's/^vm: //p' "$1" | head -n 1
+	grep -m 1 -oE '(BUG|WARNING|KASAN|Oops|Kernel panic|RIP)\b.*' "$1"
 }
 
 # guest KERNEL PROVIDER [VM-OPTION...] -- COMMAND...: run it if it is wanted.
@@ -42,13 +50,14 @@ guest() {
 	fi
 	sed -E "s/^((not )?ok [0-9]+ - )/\1$kernel $provider: /" "$out" |
 		tee -a "${RECORD:-/dev/null}"
-	rm -f "$out"
 	if [[ $status -eq 0 ]]; then
 		echo "ok 0 - $kernel $provider: the guest ends well"
 	else
-		echo "not ok 0 - $kernel $provider: the guest ends well # status $status"
+		echo "not ok 0 - $kernel $provider: the guest ends well # status $status:" \
+			"$(why "$out.err" | paste -sd ';')"
 		RESULT=1
 	fi
+	rm -f "$out" "$out.err"
 }
 
 # End the script with what all guests together said.
