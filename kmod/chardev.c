@@ -32,12 +32,14 @@ union cmd_buffer {
  * @number: its ioctl number
  * @size: of its struct
  * @min_size: up to and including the last field that it had from the start
+ * @answers: it tells something in its struct
  * @execute: what it does
  */
 struct cmd_op {
 	unsigned int number;
 	unsigned int size;
 	unsigned int min_size;
+	bool answers;
 	int (*execute)(struct kverbs_ucmd *ucmd);
 };
 
@@ -48,14 +50,22 @@ static int cmd_destroy(struct kverbs_ucmd *ucmd)
 	return kverbs_object_destroy(ucmd->file, cmd->id);
 }
 
-#define CMD_OP(_number, _execute, _struct, _last)				\
+#define __CMD_OP(_number, _execute, _struct, _last, _answers)			\
 	[_IOC_NR(_number)] = {							\
 		.number = (_number) + BUILD_BUG_ON_ZERO(sizeof(union cmd_buffer) < \
 							sizeof(_struct)),	\
 		.size = sizeof(_struct),					\
 		.min_size = offsetofend(_struct, _last),			\
+		.answers = _answers,						\
 		.execute = _execute,						\
 	}
+
+#define CMD_OP(_number, _execute, _struct, _last)				\
+	__CMD_OP(_number, _execute, _struct, _last, true)
+
+/* Its struct is only read: what is done could not be undone for want of an answer. */
+#define CMD_OP_MUTE(_number, _execute, _struct, _last)				\
+	__CMD_OP(_number, _execute, _struct, _last, false)
 
 static const struct cmd_op cmd_ops[] = {
 	CMD_OP(KVERBS_INFO, kverbs_cmd_info, struct kverbs_cmd_info, out_version),
@@ -68,14 +78,14 @@ static const struct cmd_op cmd_ops[] = {
 	       struct kverbs_cmd_region_create, __reserved),
 	CMD_OP(KVERBS_LISTEN, kverbs_cmd_listen, struct kverbs_cmd_listen, __reserved),
 	CMD_OP(KVERBS_CONNECT, kverbs_cmd_connect, struct kverbs_cmd_connect, out_id),
-	CMD_OP(KVERBS_ACCEPT, kverbs_cmd_accept, struct kverbs_cmd_accept, param),
-	CMD_OP(KVERBS_REJECT, kverbs_cmd_reject, struct kverbs_cmd_reject, flags),
-	CMD_OP(KVERBS_DISCONNECT, kverbs_cmd_disconnect,
-	       struct kverbs_cmd_disconnect, __reserved),
+	CMD_OP_MUTE(KVERBS_ACCEPT, kverbs_cmd_accept, struct kverbs_cmd_accept, param),
+	CMD_OP_MUTE(KVERBS_REJECT, kverbs_cmd_reject, struct kverbs_cmd_reject, flags),
+	CMD_OP_MUTE(KVERBS_DISCONNECT, kverbs_cmd_disconnect,
+		    struct kverbs_cmd_disconnect, __reserved),
 	CMD_OP(KVERBS_CONN_QUERY, kverbs_cmd_conn_query,
 	       struct kverbs_cmd_conn_query, out_bytes_in),
 	CMD_OP(KVERBS_EXPORT, kverbs_cmd_export, struct kverbs_cmd_export, __reserved),
-	CMD_OP(KVERBS_DESTROY, cmd_destroy, struct kverbs_cmd_destroy, id),
+	CMD_OP_MUTE(KVERBS_DESTROY, cmd_destroy, struct kverbs_cmd_destroy, id),
 };
 
 /* The new object is nobody's yet if its maker was not told its id. */
@@ -97,9 +107,9 @@ static void publish_new(struct kverbs_ucmd *ucmd)
 	kverbs_object_put(obj);
 }
 
-static bool tells_anyway(int ret)
+static bool has_answer(const struct cmd_op *op, int ret)
 {
-	return !ret || ret == -EMSGSIZE;
+	return op->answers && (!ret || ret == -EMSGSIZE);
 }
 
 static int run_cmd(struct kverbs_ucmd *ucmd, const struct cmd_op *op, void __user *arg,
@@ -108,7 +118,7 @@ static int run_cmd(struct kverbs_ucmd *ucmd, const struct cmd_op *op, void __use
 	int ret, err = 0;
 
 	ret = op->execute(ucmd);
-	if (tells_anyway(ret) &&
+	if (has_answer(op, ret) &&
 	    copy_to_user(arg, ucmd->cmd, min(user_size, op->size)))
 		err = -EFAULT;
 	if (ucmd->new && (ret || err))

@@ -134,6 +134,20 @@ static void read_only(const void *arg)
 	CHECK_EQ(test_status_kb(0, "VmPin"), pinned);
 }
 
+/* What is done is not called a failure for want of an answer that nobody asked for. */
+TEST(a_struct_without_an_answer_is_only_read)
+{
+	struct kverbs_cmd_destroy *cmd = (void *)half_mapped();
+	int fd = dev_open();
+	struct ring ring;
+
+	ring_open(&ring, fd, 1, 1);
+	*cmd = (struct kverbs_cmd_destroy){ .size = sizeof(*cmd), .id = ring.id };
+	CHECK_EQ(mprotect(cmd, 4096, PROT_READ), 0);
+	CHECK_OK(dev_cmd(fd, KVERBS_DESTROY, cmd));
+	CHECK_ERR(dev_cmd(fd, KVERBS_DESTROY, cmd), ENOENT);
+}
+
 static const struct {
 	const char *rule;
 	test_fn run;

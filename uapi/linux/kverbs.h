@@ -44,7 +44,9 @@
  * - EPERM, ENOMEM: a limit: RLIMIT_MEMLOCK, objects per file, memory.
  * - EAGAIN: no completion slot or no work request credit; reap, then retry.
  * - EADDRINUSE, EADDRNOTAVAIL, EACCES: as bind(2) means them.
- * - EBADF, EFAULT, EINTR: as usual.
+ * - EBADF, EFAULT, EINTR: as usual. A struct without out_ fields is only read.
+ *   If the fields cannot be written, nothing was made; SUBMIT alone may have
+ *   taken entries, which the head of its ring then tells.
  *
  * The end of a connection carries one of ECONNREFUSED, ECONNRESET, ETIMEDOUT,
  * EHOSTUNREACH, ENETUNREACH, ECANCELED, ENODEV, EINVAL (depths or an address that
