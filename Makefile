@@ -66,8 +66,8 @@ coverage:
 soak:
 	scripts/soak
 
-sweep:
-	scripts/sweep
+sweep: tool
+	tests/e2e/sweep.sh
 
 help:
 	@echo 'make                 kverbs.ko, libkverbs and the kverbs command'
@@ -82,7 +82,7 @@ help:
 	@echo 'make kunit           kernel tests, in a guest with a debug kernel'
 	@echo 'make e2e             whole hosts, in guests; see scripts/e2e --help'
 	@echo 'make coverage        which lines of the module the tests run; see scripts/coverage --help'
-	@echo 'make sweep           every command with every fault on its way; half an hour'
+	@echo 'make sweep           every command with every fault on its way'
 	@echo 'make soak            everything that ends at any moment, a hundred times; hours'
 	@echo 'make fuzz            half an hour of anything to /dev/kverbs; see scripts/fuzz --help'
 
