@@ -211,6 +211,13 @@ class Guest:
             self.process.kill()
             self.process.wait()
 
+    def killed_by(self):
+        """The signal that ended the emulator, which is about to end; 0 if none did."""
+        try:
+            return max(0, -self.process.wait(timeout=10))
+        except subprocess.TimeoutExpired:
+            return 0
+
     # What remains after the end
 
     def read(self, name):
