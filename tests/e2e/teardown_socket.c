@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* An iWARP listener is a TCP socket, to which anybody connects who likes. */
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "dev.h"
+
+#define CALLERS	500
+
+static struct pair pair;
+
+/* Call and hang up, with a reset or in peace, most often before anybody accepts. */
+static void call(const struct kverbs_addr *addr, bool reset)
+{
+	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_port = addr->port };
+	struct linger linger = { .l_onoff = reset };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	CHECK(fd >= 0);
+	memcpy(&sin.sin_addr, addr->addr, sizeof(sin.sin_addr));
+	CHECK_EQ(setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)), 0);
+	CHECK_EQ(connect(fd, (struct sockaddr *)&sin, sizeof(sin)), 0);
+	close(fd);
+}
+
+static void callers_who_hang_up(const void *arg)
+{
+	uint32_t client, server;
+	int i;
+
+	(void)arg;
+	pair_open(&pair);
+	for (i = 0; i < CALLERS; i++)
+		call(&pair.addr, i % 2);
+	pair_join(&pair, &client, &server);
+	CHECK_OK(dev_destroy(pair.fd, pair.listener));
+}
+
+TEST_GROUP(sockets)
+{
+	if (dev_is_iwarp())
+		test_add("a listener outlives callers who hang up before they are heard",
+			 callers_who_hang_up, NULL);
+}
