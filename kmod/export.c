@@ -133,6 +133,22 @@ static int fill_export(struct kverbs_export *export, struct kverbs_region *regio
 	return ret;
 }
 
+/**
+ * kverbs_export_check() - whether a connection can export at all
+ * @conn: the connection, in use
+ * @rights: KVERBS_REMOTE_*
+ *
+ * Return: 0, -ENOTCONN, or -EOPNOTSUPP: no atomics here.
+ */
+int kverbs_export_check(struct kverbs_conn *conn, u32 rights)
+{
+	int ret = kverbs_queue_check_up(&conn->queue);
+
+	if (!ret && rights & KVERBS_REMOTE_ATOMIC && !kverbs_conn_has_atomics(conn))
+		ret = -EOPNOTSUPP;
+	return ret;
+}
+
 static struct kverbs_export *export_locked(struct kverbs_conn *conn,
 					   struct kverbs_region *region, u64 offset,
 					   u64 length, u32 rights)
@@ -140,9 +156,7 @@ static struct kverbs_export *export_locked(struct kverbs_conn *conn,
 	struct kverbs_export *export;
 	int ret;
 
-	ret = kverbs_queue_check_up(&conn->queue);
-	if (!ret && rights & KVERBS_REMOTE_ATOMIC && !kverbs_conn_has_atomics(conn))
-		ret = -EOPNOTSUPP;
+	ret = kverbs_export_check(conn, rights);
 	if (ret)
 		return ERR_PTR(ret);
 	export = kvzalloc(struct_size(export, mrs,

@@ -21,6 +21,7 @@ struct kverbs_export {
 	struct kverbs_mr *mrs[];
 };
 
+int kverbs_export_check(struct kverbs_conn *conn, u32 rights);
 struct kverbs_export *kverbs_export_create(struct kverbs_conn *conn,
 					   struct kverbs_region *region, u64 offset,
 					   u64 length, u32 rights);

@@ -89,7 +89,7 @@ static int check_room(struct kverbs_cmd_export *cmd, struct kverbs_conn *conn,
 	int ret;
 
 	down_read(&conn->use);
-	ret = kverbs_queue_check_up(&conn->queue);
+	ret = kverbs_export_check(conn, cmd->access);
 	if (!ret)
 		nr = kverbs_export_count(conn, region, cmd->offset, cmd->length);
 	up_read(&conn->use);

@@ -119,7 +119,7 @@ TEST(a_WRITE_to_an_export_for_atomics_is_refused)
 	buf_check_untouched(&counter);
 }
 
-static int try_export(uint32_t region)
+static int try_export(uint32_t region, uint32_t room)
 {
 	struct kverbs_cmd_export cmd = { .size = sizeof(cmd) };
 
@@ -127,7 +127,7 @@ static int try_export(uint32_t region)
 	cmd.region_id = region;
 	cmd.access = KVERBS_REMOTE_ATOMIC;
 	cmd.length = PAGE;
-	cmd.segs_len = 1;
+	cmd.segs_len = room;
 	cmd.segs_uptr = (uintptr_t)&seg;
 	return dev_cmd(pair.fd, KVERBS_EXPORT, &cmd);
 }
@@ -138,7 +138,7 @@ TEST(an_export_for_atomics_of_a_READ_ONLY_region_gives_EINVAL)
 
 	pair_open(&pair);
 	buf_open(&sealed, pair.fd, BUF_READ_ONLY, PAGE);
-	CHECK_ERR(try_export(sealed.region), EINVAL);
+	CHECK_ERR(try_export(sealed.region, 1), EINVAL);
 }
 
 TEST(an_export_for_atomics_on_iWARP_gives_EOPNOTSUPP)
@@ -147,7 +147,8 @@ TEST(an_export_for_atomics_on_iWARP_gives_EOPNOTSUPP)
 		test_skip("not iWARP");
 	pair_open(&pair);
 	buf_open(&counter, pair.fd, BUF_ANON, PAGE);
-	CHECK_ERR(try_export(counter.region), EOPNOTSUPP);
+	CHECK_ERR(try_export(counter.region, 1), EOPNOTSUPP);
+	CHECK_ERR(try_export(counter.region, 0), EOPNOTSUPP);
 }
 
 /**
