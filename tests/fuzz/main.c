@@ -25,44 +25,62 @@
 #include "world.h"
 
 #define THREADS		4
-#define STEPS		1500
+#define STEPS		3000
 /* A command may wait for ever, rightly; then the generation is killed. */
-#define GENERATION_SECONDS	20
+#define GENERATION_SECONDS	60
+/* Within which every third is killed. */
+#define SHORT_LIFE_SECONDS	15
 /* One that cannot be killed hangs. */
 #define HANG_SECONDS	120
 #define NOBODY		65534
 
 /**
- * fuzz_step() - do one thing
- * @f: the thread
+ * struct plan - what to do
+ * @seconds: how long
+ * @seed: where all choices come from
+ * @first: the generation to begin with
  */
-void fuzz_step(struct fuzzer *f)
+struct plan {
+	uint64_t seconds;
+	uint64_t seed;
+	uint64_t first;
+};
+
+static void disturb(struct fuzzer *f)
 {
 	struct pollfd look = { .fd = f->world->fd, .events = POLLIN };
 
-	if (!f->user || rng_once_in(&f->rng, 200)) {
+	switch (rng_below(&f->rng, 16)) {
+	case 0:
+		ring_scribble(f);
+		break;
+	case 1 ... 3:
+		cmds_garbage(f);
+		break;
+	case 4 ... 5:
+		poll(&look, 1, rng_below(&f->rng, 3));
+		break;
+	default:
+		memory_disturb(f);
+	}
+}
+
+/* Do one thing. */
+static void step(struct fuzzer *f)
+{
+	if (!f->user || rng_once_in(&f->rng, 1500)) {
 		ring_make(f);
 		cmds_begin(f);
 	}
-	switch (rng_below(&f->rng, 32)) {
+	switch (rng_below(&f->rng, 16)) {
 	case 0:
-		if (rng_once_in(&f->rng, 2))
-			ring_scribble(f);
+		disturb(f);
 		break;
-	case 1:
-		cmds_garbage(f);
-		break;
-	case 2 ... 3:
-		memory_disturb(f);
-		break;
-	case 4:
-		poll(&look, 1, rng_below(&f->rng, 3));
-		break;
-	case 5 ... 14:
+	case 1 ... 2:
 		cmds_any(f);
 		break;
 	default:
-		ring_fill_and_submit(f);
+		ring_submit(f);
 		ring_reap(f);
 	}
 }
@@ -73,14 +91,14 @@ static void *run_thread(void *arg)
 	unsigned int i;
 
 	for (i = 0; i < STEPS && !__atomic_load_n(&f->world->stop, __ATOMIC_RELAXED); i++)
-		fuzz_step(f);
+		step(f);
 	return NULL;
 }
 
 /* A child has the file, but none of the rings' mappings. */
 static pid_t fork_child(struct world *world, struct rng rng)
 {
-	struct fuzzer f = { .world = world, .rng = rng };
+	struct fuzzer f = { .world = world, .rng = rng, .first = THREADS * OWN_LINKS };
 	pid_t pid = fork();
 
 	if (pid)
@@ -93,7 +111,7 @@ static pid_t fork_child(struct world *world, struct rng rng)
 /* Half of all generations are an ordinary user with little to lock. */
 static void drop_rights(struct rng *rng)
 {
-	rlim_t bytes = rng_below(rng, 16) << 20;
+	rlim_t bytes = rng_below(rng, 32) << 20;
 	struct rlimit limit = { bytes, bytes };
 
 	if (rng_once_in(rng, 2))
@@ -114,7 +132,11 @@ static void run_generation(struct counts *counts, const struct kverbs_addr *addr
 	if (rng_once_in(&rng, 2))
 		fork_child(world, rng_split(&rng, THREADS));
 	for (i = 0; i < THREADS; i++) {
-		fuzzers[i] = (struct fuzzer){ .world = world, .rng = rng_split(&rng, i) };
+		fuzzers[i] = (struct fuzzer){
+			.world = world,
+			.rng = rng_split(&rng, i),
+			.first = i * OWN_LINKS,
+		};
 		if (pthread_create(&threads[i], NULL, run_thread, &fuzzers[i]))
 			abort();
 	}
@@ -137,66 +159,60 @@ static int wait_child(pid_t pid, int timeout_ms)
 }
 
 /* Every third is killed in the middle of it. */
-static int judge_generation(pid_t pid, struct rng *rng)
+static int choose_patience(struct rng *rng)
 {
-	int patience = rng_once_in(rng, 3) ? rng_below(rng, 3000) : GENERATION_SECONDS * 1000;
+	if (rng_once_in(rng, 3))
+		return rng_below(rng, SHORT_LIFE_SECONDS * 1000);
+	return GENERATION_SECONDS * 1000;
+}
 
+static int judge_generation(struct counts *counts, pid_t pid, int patience)
+{
 	if (!wait_child(pid, patience))
 		return 0;
+	counts->killed++;
 	kill(pid, SIGKILL);
 	return wait_child(pid, HANG_SECONDS * 1000);
 }
 
-static int fuzz(struct counts *counts, const struct kverbs_addr *addr, uint64_t seed,
-		time_t end)
+/* So that the kernel's log tells which it was. */
+static void announce(unsigned int generation, uint64_t seed)
 {
-	struct rng rng = { seed };
+	FILE *kmsg = fopen("/dev/kmsg", "w");
+
+	if (!kmsg)
+		return;
+	fprintf(kmsg, "fuzz: generation %u of seed %llu\n", generation,
+		(unsigned long long)seed);
+	fclose(kmsg);
+}
+
+static int fuzz(struct counts *counts, const struct kverbs_addr *addr,
+		const struct plan *plan)
+{
+	time_t end = time(NULL) + plan->seconds;
+	struct rng rng = { plan->seed };
+	unsigned int nr;
 	pid_t pid;
-	int ret;
 
-	while (time(NULL) < end) {
+	for (nr = 0; time(NULL) < end; nr++) {
 		struct rng generation = rng_split(&rng, 0);
+		int patience = choose_patience(&rng);
 
+		if (nr < plan->first)
+			continue;
+		announce(nr, plan->seed);
 		pid = fork();
 		if (!pid)
 			run_generation(counts, addr, generation);
-		ret = judge_generation(pid, &rng);
-		if (ret) {
-			printf("generation %llu of seed %llu hangs\n",
-			       (unsigned long long)counts->generations,
-			       (unsigned long long)seed);
+		if (judge_generation(counts, pid, patience)) {
+			printf("generation %u of seed %llu hangs\n", nr,
+			       (unsigned long long)plan->seed);
 			return 1;
 		}
 		counts->generations++;
 	}
 	return 0;
-}
-
-static const char *const names[COMMANDS] = {
-	"INFO", "DEVICE_QUERY", "RING_CREATE", "SUBMIT", "REGION_CREATE", "LISTEN", "CONNECT",
-	"ACCEPT", "REJECT", "DISCONNECT", "CONN_QUERY", "EXPORT", "DESTROY", "(none)",
-};
-
-static void print_counts(const struct counts *counts)
-{
-	uint64_t sum, all = 0;
-	unsigned int i, err;
-
-	for (i = 0; i < COMMANDS; i++) {
-		for (sum = 0, err = 0; err < ERRNOS; err++)
-			sum += counts->results[i][err];
-		all += sum;
-		printf("%-14s %9llu:", names[i], (unsigned long long)sum);
-		for (err = 0; err < ERRNOS; err++)
-			if (counts->results[i][err])
-				printf(" %s %llu", err ? strerrorname_np(err) : "ok",
-				       (unsigned long long)counts->results[i][err]);
-		printf("\n");
-	}
-	printf("%llu generations, %llu commands, %llu entries taken, %llu completions\n",
-	       (unsigned long long)counts->generations, (unsigned long long)all,
-	       (unsigned long long)counts->submissions,
-	       (unsigned long long)counts->completions);
 }
 
 static struct kverbs_addr find_address(const char *host)
@@ -216,42 +232,54 @@ static struct kverbs_addr find_address(const char *host)
 static int show_usage(int status)
 {
 	fprintf(status ? stderr : stdout,
-		"usage: fuzz [--seconds N] [--seed N] HOST\n\n"
-		"Do anything to /dev/kverbs for N seconds (default 60). HOST is an address of\n"
-		"this host on an RDMA device. The same seed makes the same choices, though\n"
+		"usage: fuzz [--seconds N] [--seed N] [--generation N] HOST\n\n"
+		"Do anything to /dev/kverbs for N seconds (default 60), beginning with generation\n"
+		"N (default 0) of those that the seed gives. HOST is an address of this host on\n"
+		"an RDMA device. A seed gives the same generations, and every thread the same\n"
+		"random numbers; what it does with them depends on what the kernel answered, and\n"
 		"threads do not meet again as they did. Exit status: 0 nothing hung, 1 something\n"
 		"did, 2 usage. Watch the kernel's log.\n");
 	return status;
 }
 
-int main(int argc, char **argv)
+/* Returns false if the arguments are no good, or help is wanted: then *c is 'h'. */
+static bool read_options(int argc, char **argv, struct plan *plan, int *c)
 {
 	static const struct option options[] = {
 		{ "seconds", required_argument, NULL, 's' },
 		{ "seed", required_argument, NULL, 'S' },
+		{ "generation", required_argument, NULL, 'g' },
 		{ "help", no_argument, NULL, 'h' },
 		{}
 	};
+
+	while ((*c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		if (*c == 's')
+			plan->seconds = strtoull(optarg, NULL, 0);
+		else if (*c == 'S')
+			plan->seed = strtoull(optarg, NULL, 0);
+		else if (*c == 'g')
+			plan->first = strtoull(optarg, NULL, 0);
+		else
+			return false;
+	}
+	return optind + 1 == argc;
+}
+
+int main(int argc, char **argv)
+{
 	struct counts *counts = mmap(NULL, sizeof(*counts), PROT_READ | PROT_WRITE,
 				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	uint64_t seed = time(NULL), seconds = 60;
+	struct plan plan = { .seconds = 60, .seed = time(NULL) };
 	struct kverbs_addr addr;
 	int c, ret;
 
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		if (c == 's')
-			seconds = strtoull(optarg, NULL, 0);
-		else if (c == 'S')
-			seed = strtoull(optarg, NULL, 0);
-		else
-			return show_usage(c == 'h' ? 0 : 2);
-	}
-	if (optind + 1 != argc)
-		return show_usage(2);
+	if (!read_options(argc, argv, &plan, &c))
+		return show_usage(c == 'h' ? 0 : 2);
 	addr = find_address(argv[optind]);
-	printf("seed %llu\n", (unsigned long long)seed);
+	printf("seed %llu\n", (unsigned long long)plan.seed);
 	fflush(stdout);
-	ret = fuzz(counts, &addr, seed, time(NULL) + seconds);
-	print_counts(counts);
+	ret = fuzz(counts, &addr, &plan);
+	counts_print(counts, plan.seed);
 	return ret;
 }

@@ -21,34 +21,90 @@ static char *map(void *at, size_t size, int flags, int fd, off_t offset)
  */
 void memory_create(struct world *world)
 {
+	char *huge = map(NULL, ARENA_SIZE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+
 	world->memfd = memfd_create("fuzz", MFD_CLOEXEC);
 	if (world->memfd < 0 || ftruncate(world->memfd, ARENA_SIZE))
 		abort();
 	world->arenas[ANON] = map(NULL, ARENA_SIZE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	world->arenas[SHARED] = map(NULL, ARENA_SIZE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	world->arenas[MEMFD] = map(NULL, ARENA_SIZE, MAP_SHARED, world->memfd, 0);
-	world->arenas[HUGE] = map(NULL, ARENA_SIZE,
-				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+	world->arenas[HUGE] = huge == MAP_FAILED ? NULL : huge;
+}
+
+static uint64_t choose_length(struct rng *rng)
+{
+	switch (rng_below(rng, 8)) {
+	case 0:
+		return 1 + rng_below(rng, PAGE);
+	case 1:
+		return 1 + rng_below(rng, ARENA_SIZE);
+	default:
+		return MESSAGE + rng_below(rng, 16 * PAGE);
+	}
 }
 
 /**
  * memory_choose() - some memory, not necessarily all there
- * @world: where
- * @rng: says which
+ * @f: the thread
  * @length: how much
  *
  * Return: its start.
  */
-char *memory_choose(struct world *world, struct rng *rng, uint64_t *length)
+char *memory_choose(struct fuzzer *f, uint64_t *length)
 {
-	char *arena = world->arenas[rng_below(rng, NR_ARENAS)];
-	uint64_t start = rng_below(rng, ARENA_SIZE);
-	uint64_t most = rng_once_in(rng, 8) ? ARENA_SIZE : 16 * PAGE;
+	char *arena = f->world->arenas[rng_below(&f->rng, NR_ARENAS)];
+	uint64_t start;
 
-	*length = 1 + rng_below(rng, most);
-	if (rng_once_in(rng, 4))
+	*length = choose_length(&f->rng);
+	start = rng_below(&f->rng, ARENA_SIZE - *length + 1);
+	if (rng_once_in(&f->rng, 4))
 		start &= ~(PAGE - 1);
-	return rng_once_in(rng, 100) ? (char *)rng_number(rng) : arena + start;
+	return (arena ?: f->world->arenas[ANON]) + start;
+}
+
+/* Where an address is, HUGE if in none of the others. */
+static enum arena arena_of(const struct world *world, const char *at)
+{
+	enum arena arena;
+
+	for (arena = ANON; arena < HUGE; arena++)
+		if (at >= world->arenas[arena] && at < world->arenas[arena] + ARENA_SIZE)
+			break;
+	return arena;
+}
+
+static void map_anew(struct world *world, enum arena arena, char *at, size_t size)
+{
+	if (arena == MEMFD)
+		map(at, size, MAP_SHARED, world->memfd, at - world->arenas[MEMFD]);
+	else
+		map(at, size, MAP_ANONYMOUS | (arena == ANON ? MAP_PRIVATE : MAP_SHARED), -1, 0);
+}
+
+static size_t until_end(const struct world *world, enum arena arena, const char *at)
+{
+	return world->arenas[arena] + ARENA_SIZE - at;
+}
+
+/**
+ * memory_mend() - map again what cannot be used
+ * @world: where
+ * @at: start of it
+ * @size: bytes
+ */
+void memory_mend(struct world *world, char *at, size_t size)
+{
+	enum arena arena = arena_of(world, at);
+	size_t into = (uintptr_t)at % PAGE;
+
+	if (arena == HUGE)
+		return;
+	at -= into;
+	size += into;
+	if (size > until_end(world, arena, at))
+		size = until_end(world, arena, at);
+	map_anew(world, arena, at, (size + PAGE - 1) & ~(PAGE - 1));
 }
 
 static void fork_a_writer(struct fuzzer *f, char *at, size_t size)
@@ -67,6 +123,26 @@ static void fork_a_writer(struct fuzzer *f, char *at, size_t size)
 	_exit(0);
 }
 
+/* Mostly where a region is. */
+static char *choose_victim(struct fuzzer *f, enum arena *arena)
+{
+	const struct region *region = region_choose(f, 1, false, rng_once_in(&f->rng, 2));
+	size_t offset = rng_below(&f->rng, ARENA_SIZE / PAGE) * PAGE;
+	char *at = region ? (char *)(region->addr & ~(PAGE - 1)) : NULL;
+
+	*arena = arena_of(f->world, at);
+	if (*arena != HUGE && !rng_once_in(&f->rng, 4))
+		return at;
+	*arena = rng_below(&f->rng, HUGE);
+	return f->world->arenas[*arena] + offset;
+}
+
+static void truncate_behind(struct world *world, off_t offset)
+{
+	if (!ftruncate(world->memfd, offset))
+		(void)!ftruncate(world->memfd, ARENA_SIZE);
+}
+
 /**
  * memory_disturb() - unmap, remap, protect, truncate, discard or fork
  * @f: the thread
@@ -74,13 +150,13 @@ static void fork_a_writer(struct fuzzer *f, char *at, size_t size)
 void memory_disturb(struct fuzzer *f)
 {
 	struct world *world = f->world;
-	enum arena arena = rng_below(&f->rng, HUGE);
-	size_t offset = rng_below(&f->rng, ARENA_SIZE / PAGE) * PAGE;
-	size_t size = (1 + rng_below(&f->rng, 64)) * PAGE;
-	char *at = world->arenas[arena] + offset;
+	enum arena arena;
+	char *at = choose_victim(f, &arena);
+	size_t size = (1 + rng_below(&f->rng, 32)) * PAGE;
+	off_t offset = at - world->arenas[arena];
 
-	if (size > ARENA_SIZE - offset)
-		size = ARENA_SIZE - offset;
+	if (size > until_end(world, arena, at))
+		size = until_end(world, arena, at);
 	switch (rng_below(&f->rng, 8)) {
 	case 0:
 		munmap(at, size);
@@ -92,8 +168,7 @@ void memory_disturb(struct fuzzer *f)
 		mprotect(at, size, rng_below(&f->rng, 4));
 		break;
 	case 3:
-		if (!ftruncate(world->memfd, offset))
-			(void)!ftruncate(world->memfd, ARENA_SIZE);
+		truncate_behind(world, offset);
 		break;
 	case 4:
 		fallocate(world->memfd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset,
@@ -103,10 +178,6 @@ void memory_disturb(struct fuzzer *f)
 		fork_a_writer(f, at, size);
 		break;
 	default:
-		if (arena == MEMFD)
-			map(at, size, MAP_SHARED, world->memfd, offset);
-		else
-			map(at, size, MAP_ANONYMOUS | (arena == ANON ? MAP_PRIVATE : MAP_SHARED),
-			    -1, 0);
+		map_anew(world, arena, at, size);
 	}
 }

@@ -46,56 +46,82 @@ int world_cmd(struct world *world, unsigned long number, void *cmd)
 {
 	int ret = ioctl(world->fd, number, cmd) ? -errno : 0;
 
-	count(&world->counts->results[_IOC_NR(number) % COMMANDS][-ret % ERRNOS], 1);
+	count_command(world->counts, _IOC_NR(number), -ret);
 	return ret;
 }
 
 /**
+ * world_spoil() - put something else into one field
+ * @f: the thread
+ * @words: fields of four bytes or more
+ * @size: of all of them
+ */
+void world_spoil(struct fuzzer *f, void *words, size_t size)
+{
+	uint32_t *word = (uint32_t *)words + rng_below(&f->rng, size / sizeof(*word));
+
+	switch (rng_below(&f->rng, 4)) {
+	case 0:
+		*word ^= 1U << rng_below(&f->rng, 32);
+		break;
+	case 1:
+		*word = world_id(f, rng_below(&f->rng, NR_KINDS));
+		break;
+	default:
+		*word = rng_number(&f->rng);
+	}
+}
+
+/**
+ * world_try() - run a command, of which one field may be wrong
+ * @f: the thread
+ * @number: its ioctl
+ * @cmd: its struct, with its size
+ *
+ * Return: 0 or -errno.
+ */
+int world_try(struct fuzzer *f, unsigned long number, void *cmd)
+{
+	if (rng_once_in(&f->rng, 30))
+		world_spoil(f, cmd, *(uint32_t *)cmd);
+	return world_cmd(f->world, number, cmd);
+}
+
+/**
+ * world_destroy() - end an object
+ * @f: the thread
+ * @id: of any kind
+ *
+ * Return: 0 or -errno.
+ */
+int world_destroy(struct fuzzer *f, uint32_t id)
+{
+	struct kverbs_cmd_destroy cmd = { .size = sizeof(cmd), .id = id };
+
+	return world_try(f, KVERBS_DESTROY, &cmd);
+}
+
+/**
  * world_note() - remember an id, and forget another
- * @world: where
- * @rng: says which
- * @kind: what it is
+ * @f: the thread
+ * @kind: what it names
  * @id: the id
  */
-void world_note(struct world *world, struct rng *rng, enum kind kind, uint32_t id)
+void world_note(struct fuzzer *f, enum object kind, uint32_t id)
 {
-	__atomic_store_n(&world->ids[kind][rng_below(rng, IDS)], id, __ATOMIC_RELAXED);
+	f->world->ids[kind][rng_below(&f->rng, IDS)] = id;
 }
 
 /**
- * world_id() - an id that is likely to be right
- * @world: where
- * @rng: says which
- * @kind: of what kind it should be
- *
- * Return: the id, of that kind or another, still there or not.
- */
-uint32_t world_id(struct world *world, struct rng *rng, enum kind kind)
-{
-	if (rng_once_in(rng, 50))
-		return rng_number(rng);
-	if (rng_once_in(rng, 50))
-		kind = rng_below(rng, NR_KINDS);
-	return __atomic_load_n(&world->ids[kind][rng_below(rng, IDS)], __ATOMIC_RELAXED);
-}
-
-/**
- * world_link() - a connection that probably completes on the thread's ring
+ * world_id() - an id that was right once
  * @f: the thread
- * @side: which end of it does
+ * @kind: what it should name
  *
- * Return: the connection.
+ * Return: the id, still there or not; 0 before there are many.
  */
-struct link *world_link(struct fuzzer *f, unsigned int *side)
+uint32_t world_id(struct fuzzer *f, enum object kind)
 {
-	unsigned int tries = rng_once_in(&f->rng, 20) ? 1 : 4 * IDS;
-	struct link *link;
-
-	do {
-		link = &f->world->links[rng_below(&f->rng, IDS)];
-		*side = rng_below(&f->rng, 2);
-	} while (--tries && (!link->conn[*side] || link->ring[*side] != f->ring.out_id));
-	return link;
+	return f->world->ids[kind][rng_below(&f->rng, IDS)];
 }
 
 /**
@@ -106,7 +132,7 @@ struct link *world_link(struct fuzzer *f, unsigned int *side)
  */
 uint32_t world_ring(struct fuzzer *f)
 {
-	if (f->ring.out_id && !rng_once_in(&f->rng, 8))
+	if (f->ring.out_id && !rng_once_in(&f->rng, 12))
 		return f->ring.out_id;
-	return world_id(f->world, &f->rng, RING);
+	return world_id(f, RING) ?: f->ring.out_id;
 }

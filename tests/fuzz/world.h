@@ -6,59 +6,85 @@
 #include <stddef.h>
 #include <linux/kverbs.h>
 
+#include "counts.h"
 #include "rng.h"
 
 #define ARENA_SIZE	(8UL << 20)
 #define PAGE		4096UL
+/* The longest message, and the shortest receive. */
+#define MESSAGE		(3 * PAGE)
 
-enum kind { RING, REGION, LISTENER, CONN, EXPORT, NR_KINDS };
+enum object { RING, REGION, LISTENER, CONN, EXPORT, NR_KINDS };
 
-/* Ids that are remembered of each kind, and segments. */
-#define IDS	16
+/* Ids that are remembered of each kind; regions. */
+#define IDS		32
+/* Connections, of which each thread begins so many. */
+#define LINKS		32
+#define OWN_LINKS	4
+/* Exports that the peer of one end knows. */
+#define GRANTS		3
+/* Entries of one SUBMIT. */
+#define BATCH		8
 
 enum arena { ANON, SHARED, MEMFD, HUGE, NR_ARENAS };
 
-/* Command numbers, one more than there are; and errnos. */
-#define COMMANDS	14
-#define ERRNOS		134
-
 /**
- * struct counts - what was done; shared by all processes
- * @results: how often a command ended with an errno, 0: with success
- * @submissions: entries taken
- * @completions: completions read
- * @generations: worlds that came and went
+ * struct region - a region, as far as is known
+ * @addr: where it is
+ * @length: bytes
+ * @id: its id, 0: none
+ * @writable: not KVERBS_REGION_READ_ONLY
  */
-struct counts {
-	uint64_t results[COMMANDS][ERRNOS];
-	uint64_t submissions;
-	uint64_t completions;
-	uint64_t generations;
+struct region {
+	uint64_t addr;
+	uint64_t length;
+	uint32_t id;
+	bool writable;
 };
 
 /**
- * struct link - a connection of this host to itself, as far as is known
- * @conn: its two ends
- * @ring: where each completes
- * @segment: what each exported last
+ * struct grant - an export that the peer may use
+ * @segment: a segment of it, of length 0: there is none
+ * @access: KVERBS_REMOTE_*
+ * @export: its id
  */
-struct link {
-	uint32_t conn[2];
-	uint32_t ring[2];
-	struct kverbs_segment segment[2];
+struct grant {
+	struct kverbs_segment segment;
+	uint32_t access;
+	uint32_t export;
+};
+
+/**
+ * struct end - one end of a connection of this host to itself; its peer stands
+ *	beside it
+ * @conn: its id, 0: none
+ * @ring: where it completes
+ * @up: it was established
+ * @receives: how many more messages may come
+ * @most: how many receives shall wait
+ * @grants: what it exported
+ */
+struct end {
+	uint32_t conn;
+	uint32_t ring;
+	bool up;
+	int receives;
+	int most;
+	struct grant grants[GRANTS];
 };
 
 /**
  * struct world - a file and what is in it; read and written without a lock, since
- *	a wrong id is as good as a right one
+ *	it need not be right, only most of the time
  * @fd: the file
  * @memfd: behind an arena
  * @stop: all shall end
  * @ids: the last ids of each kind
  * @rings: where the rings can be mapped
  * @ports: where listeners are, in network order
- * @links: connections
- * @arenas: memory for regions
+ * @regions: regions
+ * @ends: connections: who asked at an even place, who was asked after it
+ * @arenas: memory for regions, NULL if it cannot be had
  * @addr: an address of this host on an RDMA device
  * @counts: what was done
  */
@@ -69,7 +95,8 @@ struct world {
 	uint32_t ids[NR_KINDS][IDS];
 	struct kverbs_cmd_ring_create rings[IDS];
 	uint16_t ports[IDS];
-	struct link links[IDS];
+	struct region regions[IDS];
+	struct end ends[2 * LINKS];
 	char *arenas[NR_ARENAS];
 	struct kverbs_addr addr;
 	struct counts *counts;
@@ -79,56 +106,92 @@ struct world {
  * struct fuzzer - a thread
  * @world: where
  * @rng: its choices
+ * @first: the first of the OWN_LINKS connections that it keeps up
  * @sqes: its ring's entries, NULL without a ring
  * @kernel: its ring's indices, the kernel's
  * @cqes: its ring's completions
  * @user: its ring's indices, its own
  * @ring: its ring
+ * @cq_head: completions that it has read
+ * @full: an entry found no room
+ * @waits: how often it waited since an entry was taken
  * @port: of its last listener
+ * @retired: an export that nobody uses any more
+ * @opcodes: of the entries it filled last
+ * @used: their connections
+ * @pieces: their buffers
  */
 struct fuzzer {
 	struct world *world;
 	struct rng rng;
+	unsigned int first;
 	struct kverbs_sqe *sqes;
 	const struct kverbs_ring_kernel *kernel;
 	const struct kverbs_cqe *cqes;
 	struct kverbs_ring_user *user;
 	struct kverbs_cmd_ring_create ring;
+	uint32_t cq_head;
+	bool full;
+	unsigned int waits;
 	uint16_t port;
+	uint32_t retired;
+	uint8_t opcodes[BATCH];
+	struct end *used[BATCH];
+	struct kverbs_piece pieces[BATCH][KVERBS_LIST_MAX];
 };
 
 struct world *world_create(struct counts *counts, const struct kverbs_addr *addr);
 int world_cmd(struct world *world, unsigned long number, void *cmd);
-void world_note(struct world *world, struct rng *rng, enum kind kind, uint32_t id);
-uint32_t world_id(struct world *world, struct rng *rng, enum kind kind);
-struct link *world_link(struct fuzzer *f, unsigned int *side);
+int world_try(struct fuzzer *f, unsigned long number, void *cmd);
+int world_destroy(struct fuzzer *f, uint32_t id);
+void world_note(struct fuzzer *f, enum object kind, uint32_t id);
+uint32_t world_id(struct fuzzer *f, enum object kind);
+void world_spoil(struct fuzzer *f, void *words, size_t size);
 uint32_t world_ring(struct fuzzer *f);
-
-static inline void count(uint64_t *counter, uint64_t nr)
-{
-	__atomic_fetch_add(counter, nr, __ATOMIC_RELAXED);
-}
 
 /* memory.c */
 void memory_create(struct world *world);
-char *memory_choose(struct world *world, struct rng *rng, uint64_t *length);
+char *memory_choose(struct fuzzer *f, uint64_t *length);
+void memory_mend(struct world *world, char *at, size_t size);
 void memory_disturb(struct fuzzer *f);
+
+/* region.c */
+void region_make(struct fuzzer *f);
+const struct region *region_choose(struct fuzzer *f, uint64_t least, bool writable,
+				   bool lasting);
+
+/* link.c */
+void link_listen(struct fuzzer *f);
+bool link_keep(struct fuzzer *f);
+void link_answer(struct fuzzer *f, uint32_t conn);
+void link_up(struct fuzzer *f, uint32_t conn);
+void link_down(struct fuzzer *f, uint32_t conn);
+void link_query(struct fuzzer *f);
+void link_break(struct fuzzer *f);
+void link_leave(struct fuzzer *f);
+struct end *link_choose(struct fuzzer *f);
+struct end *link_peer(struct world *world, const struct end *end);
+
+/* grant.c */
+void grant_make(struct fuzzer *f, struct end *end);
+void grant_withdraw(struct fuzzer *f, struct end *end);
+struct grant *grant_choose(struct fuzzer *f, struct end *end, uint32_t access);
+
+/* entry.c */
+void entry_fill(struct fuzzer *f, struct end *end, struct kverbs_sqe *sqe, unsigned int i);
+void entry_taken(struct fuzzer *f, unsigned int i);
+void entry_refused(struct fuzzer *f, unsigned int i);
 
 /* ring.c */
 void ring_make(struct fuzzer *f);
-void ring_fill_and_submit(struct fuzzer *f);
+void ring_submit(struct fuzzer *f);
 void ring_reap(struct fuzzer *f);
 void ring_settle(struct fuzzer *f);
 void ring_scribble(struct fuzzer *f);
-void ring_unmap(struct fuzzer *f);
 
 /* cmds.c */
 void cmds_any(struct fuzzer *f);
-void cmds_answer(struct fuzzer *f, uint32_t conn);
 void cmds_garbage(struct fuzzer *f);
 void cmds_begin(struct fuzzer *f);
-
-/* One step of a thread, of any sort. */
-void fuzz_step(struct fuzzer *f);
 
 #endif /* FUZZ_WORLD_H */

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Counting, by processes that may be killed at it; and the tables of it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "counts.h"
+
+static const char *const commands[COMMANDS] = {
+	"INFO", "DEVICE_QUERY", "RING_CREATE", "SUBMIT", "REGION_CREATE", "LISTEN", "CONNECT",
+	"ACCEPT", "REJECT", "DISCONNECT", "CONN_QUERY", "EXPORT", "DESTROY", "(none)",
+};
+
+static const char *const opcodes[OPCODES] = {
+	"(none)", "SEND", "RECV", "WRITE", "WRITE_IMM", "READ", "SEND_IMM", "SEND_INV",
+	"CMP_SWAP", "FETCH_ADD",
+};
+
+static const char *const types[CQE_TYPES] = {
+	"(none)", "WORK", "CONN_REQUEST", "ESTABLISHED", "DISCONNECTED", "REJECTED", "FAILED",
+	"DEVICE_REMOVED",
+};
+
+/* Of enum ib_wc_status. */
+static const char *const statuses[STATUSES] = {
+	"ok", "length", "qp-op", "eec-op", "protection", "flushed", "mw-bind", "bad-response",
+	"access", "remote-request", "remote-access", "remote-op", "retries", "rnr-retries",
+	"rdd", "rd-request", "abort", "eecn", "eec-state", "fatal", "timeout", "general",
+};
+
+static void add(uint64_t *counter)
+{
+	__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+}
+
+/**
+ * count_command() - a command was run
+ * @counts: where
+ * @number: its number
+ * @err: 0 or an errno
+ */
+void count_command(struct counts *counts, unsigned int number, int err)
+{
+	add(&counts->results[number % COMMANDS][err % ERRNOS]);
+}
+
+/**
+ * count_entry() - an entry was looked at
+ * @counts: where
+ * @opcode: its opcode, before whatever became of it
+ * @err: 0 if it was taken, or an errno
+ */
+void count_entry(struct counts *counts, unsigned int opcode, int err)
+{
+	add(&counts->entries[opcode % OPCODES][err % ERRNOS]);
+}
+
+/**
+ * count_completion() - a completion was read
+ * @counts: where
+ * @cqe: the completion; the last byte of an entry's user_data is its opcode
+ */
+void count_completion(struct counts *counts, const struct kverbs_cqe *cqe)
+{
+	unsigned int opcode = (cqe->user_data & 0xff) % OPCODES;
+
+	if (cqe->type == KVERBS_CQE_WORK)
+		add(&counts->statuses[opcode][cqe->wc_status % STATUSES]);
+	else
+		add(&counts->events[cqe->type % CQE_TYPES]);
+}
+
+static uint64_t sum(const uint64_t *numbers, unsigned int nr)
+{
+	uint64_t all = 0;
+
+	while (nr--)
+		all += numbers[nr];
+	return all;
+}
+
+static uint64_t print_errnos(const char *name, const uint64_t *errnos, uint64_t *good)
+{
+	uint64_t all = sum(errnos, ERRNOS);
+	unsigned int err;
+
+	printf("%-14s %9llu:", name, (unsigned long long)all);
+	for (err = 0; err < ERRNOS; err++)
+		if (errnos[err])
+			printf(" %s %llu", err ? strerrorname_np(err) : "ok",
+			       (unsigned long long)errnos[err]);
+	*good += errnos[0];
+	return all;
+}
+
+static uint64_t print_statuses(const uint64_t *numbers)
+{
+	unsigned int i;
+
+	printf("; ended:");
+	for (i = 0; i < STATUSES; i++)
+		if (numbers[i])
+			printf(" %s %llu", statuses[i] ?: "?", (unsigned long long)numbers[i]);
+	printf("\n");
+	return numbers[0];
+}
+
+static void print_events(const struct counts *counts)
+{
+	unsigned int i;
+
+	printf("events:");
+	for (i = KVERBS_CQE_CONN_REQUEST; i < CQE_TYPES; i++)
+		printf(" %s %llu", types[i], (unsigned long long)counts->events[i]);
+	printf("\n");
+}
+
+/**
+ * counts_print() - what became of everything, and the sum of it
+ * @counts: where it was counted
+ * @seed: where all choices came from
+ */
+void counts_print(const struct counts *counts, uint64_t seed)
+{
+	uint64_t all = 0, good = 0, tried = 0, taken = 0, ended = 0;
+	unsigned int i;
+
+	for (i = 0; i < COMMANDS; i++) {
+		all += print_errnos(commands[i], counts->results[i], &good);
+		printf("\n");
+	}
+	for (i = 1; i < OPCODES; i++) {
+		tried += print_errnos(opcodes[i], counts->entries[i], &taken);
+		ended += print_statuses(counts->statuses[i]);
+	}
+	print_events(counts);
+	printf("%llu generations, %llu of them killed\n",
+	       (unsigned long long)counts->generations, (unsigned long long)counts->killed);
+	printf("%llu commands, %llu succeeded\n", (unsigned long long)all,
+	       (unsigned long long)good);
+	printf("%llu entries, %llu taken, %llu completed well\n", (unsigned long long)tried,
+	       (unsigned long long)taken, (unsigned long long)ended);
+	printf("seed %llu\n", (unsigned long long)seed);
+}

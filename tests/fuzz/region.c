@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Regions that come and go. */
+#include <errno.h>
+
+#include "world.h"
+
+/* Mostly one of those that are often idle. */
+static struct region *choose_place(struct fuzzer *f)
+{
+	unsigned int i = rng_below(&f->rng, IDS / 2);
+
+	if (f->world->regions[i].id && !rng_once_in(&f->rng, 12))
+		i += IDS / 2;
+	return &f->world->regions[i];
+}
+
+/* What uses the old one may keep it; then it stays. */
+static bool make_room(struct fuzzer *f, struct region *region)
+{
+	uint32_t id = region->id;
+
+	if (id && world_destroy(f, id) == -EBUSY)
+		return false;
+	region->id = 0;
+	return true;
+}
+
+/**
+ * region_make() - a region instead of another one
+ * @f: the thread
+ */
+void region_make(struct fuzzer *f)
+{
+	struct region *region = choose_place(f);
+	struct kverbs_cmd_region_create cmd = {
+		.size = sizeof(cmd),
+		.flags = rng_once_in(&f->rng, 6) ? KVERBS_REGION_READ_ONLY : 0,
+	};
+	int ret;
+
+	if (!make_room(f, region))
+		return;
+	cmd.addr = (uintptr_t)memory_choose(f, (uint64_t *)&cmd.length);
+	ret = world_try(f, KVERBS_REGION_CREATE, &cmd);
+	if (ret == -EFAULT)
+		memory_mend(f->world, (char *)cmd.addr, cmd.length);
+	if (ret)
+		return;
+	world_note(f, REGION, cmd.out_id);
+	region->addr = cmd.addr;
+	region->length = cmd.length;
+	region->writable = !cmd.flags;
+	region->id = cmd.out_id;
+}
+
+/**
+ * region_choose() - a region that fits
+ * @f: the thread
+ * @least: bytes that it must have
+ * @writable: whether it is to be written
+ * @lasting: whether it will be kept busy; so half of them are often idle, and
+ *	can be made anew
+ *
+ * Return: the region, or NULL if there is none.
+ */
+const struct region *region_choose(struct fuzzer *f, uint64_t least, bool writable,
+				   bool lasting)
+{
+	unsigned int first = rng_below(&f->rng, IDS / 2) + (lasting ? 0 : IDS / 2), i;
+	const struct region *region;
+
+	for (i = 0; i < IDS; i++) {
+		region = &f->world->regions[(first + i) % IDS];
+		if (region->id && region->length >= least && region->writable >= writable)
+			return region;
+	}
+	return NULL;
+}
