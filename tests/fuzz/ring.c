@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Rings: submitting, reaping, and scribbling. */
 #include <errno.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "world.h"
 
@@ -46,17 +48,35 @@ static void map_all(struct fuzzer *f)
 		f->cq_head = f->user->cq_head;
 }
 
+static void choose_kind(struct fuzzer *f, struct kverbs_cmd_ring_create *cmd)
+{
+	switch (rng_below(&f->rng, 6)) {
+	case 0 ... 1:
+		cmd->flags = KVERBS_RING_BUSY_POLL;
+		break;
+	case 2:
+		cmd->flags = KVERBS_RING_EVENTFD;
+		cmd->event_fd = eventfd(0, EFD_CLOEXEC);
+	}
+}
+
 static bool create(struct fuzzer *f, struct kverbs_cmd_ring_create *cmd)
 {
 	bool small = rng_once_in(&f->rng, 10);
+	int event, ret;
 
 	*cmd = (struct kverbs_cmd_ring_create){
 		.size = sizeof(*cmd),
-		.flags = rng_once_in(&f->rng, 3) ? KVERBS_RING_BUSY_POLL : 0,
 		.sq_entries = 1U << (small ? rng_below(&f->rng, 3) : 3 + rng_below(&f->rng, 4)),
 		.cq_entries = 1U << (small ? 6 : 8 + rng_below(&f->rng, 3)),
 	};
-	return !world_try(f, KVERBS_RING_CREATE, cmd);
+	choose_kind(f, cmd);
+	event = cmd->event_fd;
+	ret = world_try(f, KVERBS_RING_CREATE, cmd);
+	/* The ring keeps it. */
+	if (event)
+		close(event);
+	return !ret;
 }
 
 /* The connections mostly go with it; else they stay until the file goes. */
