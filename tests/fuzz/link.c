@@ -163,7 +163,8 @@ static void accept(struct fuzzer *f, uint32_t conn)
 	struct kverbs_cmd_accept cmd = {
 		.size = sizeof(cmd),
 		.conn_id = conn,
-		.ring_id = world_ring(f),
+		/* 0: stay, here. */
+		.ring_id = rng_once_in(&f->rng, 4) ? 0 : world_ring(f),
 		.timeout_ms = choose_timeout(f),
 		.param = choose_param(f),
 	};
@@ -174,7 +175,7 @@ static void accept(struct fuzzer *f, uint32_t conn)
 	cmd.param.tos = 0;
 	query(f, conn, priv, sizeof(priv));
 	end = &f->world->ends[2 * (priv[0] % LINKS) + 1];
-	*end = (struct end){ .ring = cmd.ring_id, .conn = conn };
+	*end = (struct end){ .ring = cmd.ring_id ?: f->ring.out_id, .conn = conn };
 	world_note(f, CONN, conn);
 	world_try(f, KVERBS_ACCEPT, &cmd);
 }

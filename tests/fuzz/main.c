@@ -175,14 +175,14 @@ static int judge_generation(struct counts *counts, pid_t pid, int patience)
 	return wait_child(pid, HANG_SECONDS * 1000);
 }
 
-/* So that the kernel's log tells which it was. */
+/* So that the kernel's log, and its console, tell which it was. */
 static void announce(unsigned int generation, uint64_t seed)
 {
 	FILE *kmsg = fopen("/dev/kmsg", "w");
 
 	if (!kmsg)
 		return;
-	fprintf(kmsg, "fuzz: generation %u of seed %llu\n", generation,
+	fprintf(kmsg, "<3>fuzz: generation %u of seed %llu\n", generation,
 		(unsigned long long)seed);
 	fclose(kmsg);
 }
