@@ -25,7 +25,10 @@ typedef void (*test_fn)(const void *arg);
 void test_add(const char *name, test_fn run, const void *arg);
 void test_add_light(const char *name, test_fn run, const void *arg);
 
-/* Run after each test, when all its processes are dead; it may fail the test. */
+/*
+ * Run after each round of each test, when all its processes are dead; it may fail the
+ * test. Its argument is the number of the round, an unsigned int, from 1.
+ */
 void test_after_each(test_fn run);
 
 /* A group of tests that a table or the guest's kernel decides on. */

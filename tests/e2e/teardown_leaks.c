@@ -11,8 +11,22 @@
 
 #define SOMEBODY	65534
 #define PAGES		16
+#define SOON_MS		5000
+/* Until then caches fill; after that slab varies by so much without a leak. */
+#define SETTLED		5
+#define SLAB_NOISE_KB	2048
 
 static char baseline[512];
+
+/**
+ * struct counts - what must come back, or not grow
+ * @pinned: pages that are pinned, by anybody
+ * @slab_kb: the most slab there was in the first rounds of a test
+ */
+static struct counts {
+	long pinned;
+	long slab_kb;
+} *counts;
 
 static const char list_all[] =
 	"for what in pd cq qp mr cm_id; do rdma resource show $what; done";
@@ -28,21 +42,99 @@ static long module_users(void)
 	return users;
 }
 
-static void check_resources(void)
+static bool come_true(bool (*condition)(void))
 {
 	const struct timespec soon = { .tv_nsec = 50000000 };
-	long long end = test_now_ms() + 5000;
+	long long end = test_now_ms() + SOON_MS;
+
+	while (!condition()) {
+		if (test_now_ms() > end)
+			return false;
+		nanosleep(&soon, NULL);
+	}
+	return true;
+}
+
+/* The CM lets go of the other side's ids in its own time. */
+static bool resources_are_back(void)
+{
 	char now[512];
 
-	/* The CM lets go of the other side's ids in its own time. */
-	do {
-		dev_resources(now, sizeof(now));
-		if (!strcmp(now, baseline))
-			return;
-		nanosleep(&soon, NULL);
-	} while (test_now_ms() < end);
+	dev_resources(now, sizeof(now));
+	return !strcmp(now, baseline);
+}
+
+static void check_resources(void)
+{
+	char now[512];
+
+	if (come_true(resources_are_back))
+		return;
 	test_shell("%s | sed 's/^/# /'", list_all);
+	dev_resources(now, sizeof(now));
 	FAIL("left: %s, not %s", now, baseline);
+}
+
+/* The number after a name in a file of names and numbers. */
+static long number_in(const char *path, const char *name)
+{
+	char format[64];
+	long number = -1;
+	char line[256];
+	FILE *file = fopen(path, "r");
+
+	CHECK(file);
+	snprintf(format, sizeof(format), "%s %%ld", name);
+	while (number < 0 && fgets(line, sizeof(line), file))
+		sscanf(line, format, &number);
+	fclose(file);
+	CHECK(number >= 0);
+	return number;
+}
+
+/* Each CPU counts for itself until it is asked. */
+static long pinned_pages(void)
+{
+	FILE *file = fopen("/proc/sys/vm/stat_refresh", "w");
+
+	CHECK(file && fputs("1", file) >= 0 && !fclose(file));
+	return number_in("/proc/vmstat", "nr_foll_pin_acquired") -
+	       number_in("/proc/vmstat", "nr_foll_pin_released");
+}
+
+static bool pins_are_back(void)
+{
+	return pinned_pages() == counts->pinned;
+}
+
+static void check_pins(void)
+{
+	if (!come_true(pins_are_back))
+		FAIL("%ld pages are pinned, not %ld", pinned_pages(), counts->pinned);
+}
+
+static long slab_kb(void)
+{
+	return number_in("/proc/meminfo", "SUnreclaim:");
+}
+
+static bool slab_is_back(void)
+{
+	return slab_kb() <= counts->slab_kb + SLAB_NOISE_KB;
+}
+
+/* What leaks shows after some rounds of the same. */
+static void check_slab(unsigned int round)
+{
+	long now = slab_kb();
+
+	if (round == 1)
+		counts->slab_kb = 0;
+	if (round > SETTLED && !come_true(slab_is_back))
+		FAIL("%ld KiB of slab after %u rounds, first %ld", slab_kb(), round,
+		     counts->slab_kb);
+	if (round <= SETTLED && now > counts->slab_kb)
+		counts->slab_kb = now;
 }
 
 /* Whoever has nothing locked can lock all that he may. */
@@ -64,10 +156,10 @@ static const char restore_script[] =
 	"exec >/dev/null 2>&1; p=${KVERBS_PROVIDER:-rxe}; d=$p; [ $p = siw ] || d=rdma_rxe\n"
 	"modprobe $d; lsmod | grep -q ^kverbs || insmod $KVERBS_MODULES/kmod/kverbs.ko\n"
 	"if ip link add dummy0 type dummy; then\n"
-	"	ip link set dummy0 mtu 9000 up\n"
+	"	ip link set dummy0 mtu 9000\n"
 	"	ip addr add 192.0.2.1/24 dev dummy0\n"
-	"	ip addr add 2001:db8::1/64 dev dummy0 nodad\n"
 	"fi\n"
+	"ip link set dummy0 up; ip addr replace 2001:db8::1/64 dev dummy0 nodad\n"
 	"rdma link show ${p}0/1 || rdma link add ${p}0 type $p netdev dummy0\n";
 
 /* Bring back what a test took away, even if it failed half-way. */
@@ -76,18 +168,23 @@ int device_restore(void)
 	return -test_shell("%s", restore_script);
 }
 
-static void check_leaks(const void *arg)
+static void check_leaks(const void *round)
 {
-	(void)arg;
 	CHECK_OK(device_restore());
 	CHECK_EQ(module_users(), 0);
 	CHECK(test_shell("%s | grep '[[]kverbs[]]'", list_all));
 	check_resources();
+	check_pins();
+	check_slab(*(const unsigned int *)round);
 	check_memlock();
 }
 
 TEST_GROUP(leak_checks)
 {
+	counts = mmap(NULL, sizeof(*counts), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CHECK(counts != MAP_FAILED);
+	counts->pinned = pinned_pages();
 	dev_resources(baseline, sizeof(baseline));
 	test_after_each(check_leaks);
 }
