@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* A `kverbs serve` of this test's own, and what it costs. */
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "abuse_serve.h"
+#include "harness.h"
+
+/* Small: nobody shall fill a guest's memory. */
+#define ROOT_SCRIPT							\
+	"mkdir -p /tmp/served; mountpoint -q /tmp/served || "		\
+	"mount -t tmpfs -o size=16m served /tmp/served"
+
+/**
+ * struct cost - what a server has at a moment
+ * @pinned: locked memory, KiB
+ * @files: descriptors
+ * @threads: threads
+ */
+struct cost {
+	long pinned;
+	long files;
+	long threads;
+};
+
+static int pid;
+static FILE *says;
+static uint16_t port;
+static struct cost idle;
+
+static long entries(const char *what)
+{
+	struct dirent *entry;
+	char path[64];
+	long nr = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, what);
+	dir = opendir(path);
+	CHECK(dir);
+	while ((entry = readdir(dir)))
+		nr += entry->d_name[0] != '.';
+	closedir(dir);
+	return nr;
+}
+
+static struct cost cost_now(void)
+{
+	return (struct cost){
+		.pinned = test_status_kb(pid, "VmPin"),
+		.files = entries("fd"),
+		.threads = entries("task"),
+	};
+}
+
+static const char *await_line(const char *words)
+{
+	static char line[512];
+
+	do {
+		if (!fgets(line, sizeof(line), says))
+			FAIL("the server never says '%s'", words);
+	} while (!strstr(line, words));
+	return line;
+}
+
+static void await_port(void)
+{
+	const char *line = strstr(await_line("listening"), "port ");
+
+	CHECK(line);
+	port = strtoul(line + strlen("port "), NULL, 10);
+}
+
+static void __noreturn become_server(int out)
+{
+	dup2(out, STDOUT_FILENO);
+	dup2(out, STDERR_FILENO);
+	execlp("kverbs", "kverbs", "serve", "-v", "-p", "0", "--root", "/tmp/served",
+	       NULL);
+	_exit(127);
+}
+
+/* So many clients that it had taken have gone, and what they had is given back. */
+void serve_await_gone(unsigned int nr)
+{
+	while (nr--)
+		await_line("gone");
+}
+
+static void serve_somebody_else(void)
+{
+	CHECK(!test_shell("kverbs ping -q -c 1 -p %u a >/dev/null", port));
+	serve_await_gone(1);
+}
+
+void serve_start(void)
+{
+	int out[2];
+
+	CHECK(!test_shell(ROOT_SCRIPT));
+	CHECK_EQ(pipe(out), 0);
+	pid = fork();
+	if (!pid)
+		become_server(out[1]);
+	close(out[1]);
+	says = fdopen(out[0], "r");
+	CHECK(says);
+	await_port();
+	idle = cost_now();
+}
+
+uint16_t serve_port(void)
+{
+	return port;
+}
+
+/* It serves the next client, and is as it was; threads are joined twice a second. */
+void serve_expect_unharmed(void)
+{
+	const struct timespec soon = { .tv_nsec = 50000000 };
+	long long end = test_now_ms() + 5000;
+	struct cost now;
+
+	serve_somebody_else();
+	do {
+		now = cost_now();
+		if (!memcmp(&now, &idle, sizeof(now)))
+			return;
+		nanosleep(&soon, NULL);
+	} while (test_now_ms() < end);
+	FAIL("the server has %ld KiB locked, %ld files, %ld threads, not %ld, %ld, %ld",
+	     now.pinned, now.files, now.threads, idle.pinned, idle.files, idle.threads);
+}
+
+void serve_stop(void)
+{
+	int status;
+
+	CHECK_EQ(kill(pid, SIGTERM), 0);
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
+}
