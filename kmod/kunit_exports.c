@@ -41,6 +41,10 @@ SHOW(kverbs_cq_set_init);
 SHOW(kverbs_cq_set_leave);
 SHOW(kverbs_cq_set_poll);
 
+SHOW(kverbs_device_count);
+SHOW(kverbs_device_enter);
+SHOW(kverbs_device_leave);
+SHOW(kverbs_device_mr_pages);
 SHOW(kverbs_device_next);
 
 SHOW(kverbs_export_create);

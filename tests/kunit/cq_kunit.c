@@ -16,51 +16,10 @@ struct sharer {
 	struct kverbs_cq_set set;
 };
 
-static int create_cq(struct ib_cq *cq, const struct ib_cq_init_attr *attr,
-		     struct uverbs_attr_bundle *attrs)
-{
-	struct fake_hca *hca = to_fake_hca(cq->device);
-
-	if (hca->cq_error)
-		return hca->cq_error;
-	cq->cqe = attr->cqe;
-	/* The device is not registered, so nobody could list it. */
-	cq->res.no_track = true;
-	hca->nr_cqs++;
-	return 0;
-}
-
-static int destroy_cq(struct ib_cq *cq, struct ib_udata *udata)
-{
-	to_fake_hca(cq->device)->nr_cqs--;
-	return 0;
-}
-
-static int req_notify_cq(struct ib_cq *cq, enum ib_cq_notify_flags flags)
-{
-	return 0;
-}
-
-static int poll_cq(struct ib_cq *cq, int room, struct ib_wc *wcs)
-{
-	struct fake_hca *hca = to_fake_hca(cq->device);
-	int nr = min_t(int, room, hca->nr_unpolled), i;
-
-	for (i = 0; i < nr; i++)
-		wcs[i] = (struct ib_wc){ .wr_cqe = hca->polled };
-	hca->nr_unpolled -= nr;
-	return nr;
-}
-
 static struct fake_hca *create_hca(struct kunit *test)
 {
 	struct fake_hca *hca = fake_hca_create(test);
 
-	hca->ib.ops.create_cq = create_cq;
-	hca->ib.ops.destroy_cq = destroy_cq;
-	hca->ib.ops.poll_cq = poll_cq;
-	hca->ib.ops.req_notify_cq = req_notify_cq;
-	hca->ib.ops.size_ib_cq = sizeof(struct ib_cq);
 	hca->ib.attrs.max_cqe = 10 * ROOM;
 	return hca;
 }
@@ -93,7 +52,7 @@ static void cq_exit(struct kunit *test)
 	if (!sharer)
 		return;
 	KUNIT_EXPECT_TRUE(test, list_empty(&sharer->set.cqs));
-	KUNIT_EXPECT_EQ(test, 0, sharer->hca->nr_cqs);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&sharer->hca->nr_cqs));
 	kverbs_cq_set_exit(&sharer->set);
 }
 
@@ -114,7 +73,7 @@ static void cq_is_shared_while_it_has_room(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, cq, get(test, sharer->hca, 99));
 	KUNIT_EXPECT_PTR_EQ(test, cq, get(test, sharer->hca, 1));
 	KUNIT_EXPECT_EQ(test, ROOM, cq->used);
-	KUNIT_EXPECT_EQ(test, 1, sharer->hca->nr_cqs);
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&sharer->hca->nr_cqs));
 	kverbs_cq_put(&sharer->set, cq, ROOM);
 }
 
@@ -125,9 +84,9 @@ static void cq_without_room_is_joined_by_another(struct kunit *test)
 	struct kverbs_cq *second = get(test, sharer->hca, 101);
 
 	KUNIT_EXPECT_PTR_NE(test, first, second);
-	KUNIT_EXPECT_EQ(test, 2, sharer->hca->nr_cqs);
+	KUNIT_EXPECT_EQ(test, 2, atomic_read(&sharer->hca->nr_cqs));
 	kverbs_cq_put(&sharer->set, first, ROOM - 100);
-	KUNIT_EXPECT_EQ(test, 1, sharer->hca->nr_cqs);
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&sharer->hca->nr_cqs));
 	kverbs_cq_put(&sharer->set, second, 101);
 }
 
@@ -170,7 +129,7 @@ static void cq_error_is_passed_on(struct kunit *test)
 {
 	struct sharer *sharer = test->priv;
 
-	sharer->hca->cq_error = -ENOSPC;
+	sharer->hca->errors[FAKE_CREATE_CQ] = -ENOSPC;
 	KUNIT_EXPECT_EQ(test, -ENOSPC,
 			PTR_ERR(kverbs_cq_get(&sharer->set, &sharer->hca->ib, 1)));
 	KUNIT_EXPECT_TRUE(test, list_empty(&sharer->set.cqs));
@@ -189,7 +148,7 @@ static void cq_is_of_one_device(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, other, get(test, other_hca, 1));
 	kverbs_cq_put(&sharer->set, cq, 2);
 	kverbs_cq_put(&sharer->set, other, 2);
-	KUNIT_EXPECT_EQ(test, 0, other_hca->nr_cqs);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&other_hca->nr_cqs));
 }
 
 /**
@@ -212,16 +171,17 @@ static void waiter_done(struct ib_cq *cq, struct ib_wc *wc)
 	complete(&waiter->done);
 }
 
-static struct waiter *await(struct kunit *test, unsigned int nr)
+static struct waiter *await(struct kunit *test, struct kverbs_cq *cq, unsigned int nr)
 {
-	struct sharer *sharer = test->priv;
 	struct waiter *waiter = kunit_kzalloc(test, sizeof(*waiter), GFP_KERNEL);
+	struct ib_wc wc = {};
 
 	KUNIT_ASSERT_NOT_NULL(test, waiter);
 	waiter->cqe.done = waiter_done;
 	init_completion(&waiter->done);
-	sharer->hca->polled = &waiter->cqe;
-	sharer->hca->nr_unpolled = nr;
+	wc.wr_cqe = &waiter->cqe;
+	while (nr--)
+		fake_cq_push(cq->ib, &wc);
 	return waiter;
 }
 
@@ -229,7 +189,7 @@ static void cq_of_a_direct_set_is_polled_by_who_wants_it(struct kunit *test)
 {
 	struct sharer *sharer = test->priv;
 	struct kverbs_cq *cq = get(test, sharer->hca, 1);
-	struct waiter *waiter = await(test, 3);
+	struct waiter *waiter = await(test, cq, 3);
 
 	KUNIT_EXPECT_EQ(test, IB_POLL_DIRECT, cq->ib->poll_ctx);
 	kverbs_cq_set_poll(&sharer->set);
@@ -241,7 +201,7 @@ static void cq_is_polled_by_one_at_a_time(struct kunit *test)
 {
 	struct sharer *sharer = test->priv;
 	struct kverbs_cq *cq = get(test, sharer->hca, 1);
-	struct waiter *waiter = await(test, 1);
+	struct waiter *waiter = await(test, cq, 1);
 
 	mutex_lock(&sharer->set.lock);
 	kverbs_cq_set_poll(&sharer->set);
@@ -256,7 +216,7 @@ static void cq_that_is_busy_does_not_hold_up_the_next(struct kunit *test)
 {
 	struct sharer *sharer = test->priv;
 	struct kverbs_cq *cq = get(test, sharer->hca, ROOM);
-	struct waiter *waiter = await(test, ROOM);
+	struct waiter *waiter = await(test, cq, ROOM);
 
 	kverbs_cq_set_poll(&sharer->set);
 	KUNIT_EXPECT_GT(test, waiter->nr, 0);
@@ -270,7 +230,7 @@ static void cq_is_polled_for_a_waiter_in_the_kernel(struct kunit *test)
 {
 	struct sharer *sharer = test->priv;
 	struct kverbs_cq *cq = get(test, sharer->hca, 1);
-	struct waiter *waiter = await(test, 1);
+	struct waiter *waiter = await(test, cq, 1);
 
 	kverbs_cq_set_attend(&sharer->set);
 	KUNIT_EXPECT_NE(test, 0, wait_for_completion_timeout(&waiter->done, 10 * HZ));

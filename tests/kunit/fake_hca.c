@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "fake_hca.h"
+#include "fake_qp.h"
 
 static bool refuses(struct fake_hca *hca)
 {
@@ -26,9 +27,10 @@ static bool is_atomic(enum ib_wr_opcode opcode)
 	return opcode == IB_WR_ATOMIC_CMP_AND_SWP || opcode == IB_WR_ATOMIC_FETCH_AND_ADD;
 }
 
-static void save_send(struct fake_wr *to, const struct ib_send_wr *wr)
+static void save_send(struct fake_wr *to, struct ib_qp *qp, const struct ib_send_wr *wr)
 {
 	*to = (struct fake_wr) {
+		.qp = qp,
 		.cqe = wr->wr_cqe,
 		.opcode = wr->opcode,
 		.send_flags = wr->send_flags,
@@ -54,33 +56,47 @@ static int post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 		     const struct ib_send_wr **bad)
 {
 	struct fake_hca *hca = to_fake_hca(qp->device);
+	unsigned long flags;
+	int ret = 0;
 
+	spin_lock_irqsave(&hca->lock, flags);
 	for (; wr; wr = wr->next) {
 		if (refuses(hca) || hca->nr_sends == FAKE_WRS) {
 			*bad = wr;
-			return hca->error;
+			ret = hca->error ?: -ENOMEM;
+			break;
 		}
-		save_send(&hca->sends[hca->nr_sends++], wr);
+		save_send(&hca->sends[hca->nr_sends++], qp, wr);
 	}
-	if (hca->work_queued)
+	spin_unlock_irqrestore(&hca->lock, flags);
+	if (fake_qp_is_broken(qp))
+		fake_hca_flush(hca, qp);
+	else if (!ret && hca->work_queued)
 		schedule_work(&hca->work);
-	return 0;
+	return ret;
 }
 
 static int post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
 		     const struct ib_recv_wr **bad)
 {
 	struct fake_hca *hca = to_fake_hca(qp->device);
-	struct fake_wr *to = &hca->recvs[hca->nr_recvs];
+	struct fake_wr *to;
+	unsigned long flags;
+	int ret = 0;
 
+	spin_lock_irqsave(&hca->lock, flags);
 	if (refuses(hca) || hca->nr_recvs == FAKE_WRS) {
 		*bad = wr;
-		return hca->error;
+		ret = hca->error ?: -ENOMEM;
+	} else {
+		to = &hca->recvs[hca->nr_recvs++];
+		*to = (struct fake_wr) { .qp = qp, .cqe = wr->wr_cqe };
+		save_sges(to, wr->sg_list, wr->num_sge);
 	}
-	*to = (struct fake_wr) { .cqe = wr->wr_cqe };
-	save_sges(to, wr->sg_list, wr->num_sge);
-	hca->nr_recvs++;
-	return 0;
+	spin_unlock_irqrestore(&hca->lock, flags);
+	if (fake_qp_is_broken(qp))
+		fake_hca_flush(hca, qp);
+	return ret;
 }
 
 /* As an HCA would: what went well and is not signalled does not complete. */
@@ -91,6 +107,8 @@ static void complete_sends(struct work_struct *work)
 	while (hca->nr_completed < hca->nr_sends) {
 		struct fake_wr *wr = &hca->sends[hca->nr_completed++];
 
+		if (wr->ended)
+			continue;
 		if (wr->cqe == hca->work_bad)
 			fake_wr_complete(wr, IB_WC_REM_ACCESS_ERR);
 		else if (wr->send_flags & IB_SEND_SIGNALED)
@@ -98,33 +116,56 @@ static void complete_sends(struct work_struct *work)
 	}
 }
 
-static void stop_work(void *data)
+/**
+ * fake_hca_stop_work() - complete nothing any more that nobody says
+ * @hca: the device
+ */
+void fake_hca_stop_work(struct fake_hca *hca)
 {
-	struct fake_hca *hca = data;
-
 	hca->work_queued = false;
 	cancel_work_sync(&hca->work);
+}
+
+static void stop_work(void *hca)
+{
+	fake_hca_stop_work(hca);
+}
+
+/**
+ * fake_hca_init() - what a device needs, registered or not
+ * @hca: zeroed
+ */
+void fake_hca_init(struct fake_hca *hca)
+{
+	hca->ib.ops.post_send = post_send;
+	hca->ib.ops.post_recv = post_recv;
+	fake_hca_set_mr_ops(hca);
+	fake_hca_set_cq_ops(hca);
+	spin_lock_init(&hca->lock);
+	init_completion(&hca->dereg_begun);
+	init_completion(&hca->dereg_let);
+	init_completion(&hca->asked);
+	init_completion(&hca->removed);
+	xa_init(&hca->qps);
+	hca->room = UINT_MAX;
+	INIT_WORK(&hca->work, complete_sends);
 }
 
 /**
  * fake_hca_create() - make a device that takes whatever is posted
  * @test: which it lives as long as
  *
- * Return: the device.
+ * Return: the device, which ib_core does not know.
  */
 struct fake_hca *fake_hca_create(struct kunit *test)
 {
 	struct fake_hca *hca = kunit_kzalloc(test, sizeof(*hca), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, hca);
-	hca->ib.ops.post_send = post_send;
-	hca->ib.ops.post_recv = post_recv;
-	fake_hca_set_mr_ops(hca);
+	fake_hca_init(hca);
 	hca->pd.device = &hca->ib;
 	hca->pd.local_dma_lkey = FAKE_LKEY;
 	hca->qp.device = &hca->ib;
-	hca->room = UINT_MAX;
-	INIT_WORK(&hca->work, complete_sends);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, stop_work, hca));
 	return hca;
 }
@@ -141,15 +182,57 @@ void fake_hca_refuse(struct fake_hca *hca, unsigned int room, int error)
 	hca->error = error;
 }
 
+static bool is_send(const struct fake_hca *hca, const struct fake_wr *wr)
+{
+	return wr >= hca->sends && wr < hca->sends + FAKE_WRS;
+}
+
+/* What went before it in the send queue, unsignalled, is known to have gone well. */
+static void retire(struct fake_hca *hca, struct fake_wr *wr, enum ib_wc_status status)
+{
+	struct fake_wr *before;
+
+	wr->ended = true;
+	if (status != IB_WC_SUCCESS || !is_send(hca, wr))
+		return;
+	for (before = hca->sends; before < wr; before++)
+		if (before->qp == wr->qp && !(before->send_flags & IB_SEND_SIGNALED))
+			before->ended = true;
+}
+
+/* Whether it goes by a completion queue; what is complete does not complete again. */
+static bool push(struct fake_hca *hca, struct fake_wr *wr, const struct ib_wc *wc)
+{
+	struct ib_cq *cq = is_send(hca, wr) ? wr->qp->send_cq : wr->qp->recv_cq;
+	bool ended = wr->ended;
+
+	lockdep_assert_held(&hca->lock);
+	retire(hca, wr, wc->status);
+	if (cq && !ended)
+		fake_cq_push(cq, wc);
+	return cq;
+}
+
 /**
  * fake_wr_end() - complete a request
  * @wr: the request
  * @wc: its completion, but for whom it is for
+ *
+ * It comes by the completion queue if there is one, else at once.
  */
-void fake_wr_end(const struct fake_wr *wr, struct ib_wc wc)
+void fake_wr_end(struct fake_wr *wr, struct ib_wc wc)
 {
+	struct fake_hca *hca = to_fake_hca(wr->qp->device);
+	unsigned long flags;
+	bool pushed;
+
 	wc.wr_cqe = wr->cqe;
-	wc.wr_cqe->done(NULL, &wc);
+	wc.qp = wr->qp;
+	spin_lock_irqsave(&hca->lock, flags);
+	pushed = push(hca, wr, &wc);
+	spin_unlock_irqrestore(&hca->lock, flags);
+	if (!pushed)
+		wc.wr_cqe->done(NULL, &wc);
 }
 
 /**
@@ -157,7 +240,41 @@ void fake_wr_end(const struct fake_wr *wr, struct ib_wc wc)
  * @wr: the request
  * @status: the status
  */
-void fake_wr_complete(const struct fake_wr *wr, enum ib_wc_status status)
+void fake_wr_complete(struct fake_wr *wr, enum ib_wc_status status)
 {
 	fake_wr_end(wr, (struct ib_wc) { .status = status });
+}
+
+static struct fake_wr *first_left(struct fake_hca *hca, struct ib_qp *qp,
+				  struct fake_wr *wrs, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (wrs[i].qp == qp && !wrs[i].ended)
+			return &wrs[i];
+	return NULL;
+}
+
+/**
+ * fake_hca_flush() - complete all that is left of a queue pair, in order
+ * @hca: the device
+ * @qp: the queue pair, in ERR
+ */
+void fake_hca_flush(struct fake_hca *hca, struct ib_qp *qp)
+{
+	struct ib_wc wc = { .status = IB_WC_WR_FLUSH_ERR, .qp = qp };
+	unsigned long flags;
+	struct fake_wr *wr;
+
+	spin_lock_irqsave(&hca->lock, flags);
+	for (;;) {
+		wr = first_left(hca, qp, hca->recvs, hca->nr_recvs) ?:
+		     first_left(hca, qp, hca->sends, hca->nr_sends);
+		if (!wr)
+			break;
+		wc.wr_cqe = wr->cqe;
+		push(hca, wr, &wc);
+	}
+	spin_unlock_irqrestore(&hca->lock, flags);
 }

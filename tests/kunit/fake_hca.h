@@ -8,12 +8,44 @@
 
 #define FAKE_WRS	160
 #define FAKE_SGES	16
+/* Pages of an MR where nobody says otherwise, and at most. */
 #define FAKE_MR_PAGES	4
+#define FAKE_MR_ROOM	16
 #define FAKE_LKEY	0x1001
 
 /**
+ * enum fake_verb - what a device can be told to fail
+ * @FAKE_ALLOC_PD: making a protection domain
+ * @FAKE_CREATE_CQ: making a completion queue
+ * @FAKE_CREATE_QP: making a queue pair
+ * @FAKE_MODIFY_QP: moving one to another state but ERR
+ * @FAKE_QUERY_PORT: asking about the port
+ * @FAKE_ALLOC_MR: making an MR
+ * @FAKE_MAP_MR: giving it its pages
+ * @FAKE_CONNECT: asking a peer
+ * @FAKE_ACCEPT: accepting a peer
+ * @FAKE_LISTEN: listening
+ * @FAKE_VERBS: how many there are
+ */
+enum fake_verb {
+	FAKE_ALLOC_PD,
+	FAKE_CREATE_CQ,
+	FAKE_CREATE_QP,
+	FAKE_MODIFY_QP,
+	FAKE_QUERY_PORT,
+	FAKE_ALLOC_MR,
+	FAKE_MAP_MR,
+	FAKE_CONNECT,
+	FAKE_ACCEPT,
+	FAKE_LISTEN,
+	FAKE_VERBS,
+};
+
+/**
  * struct fake_wr - a work request that was posted
+ * @qp: where
  * @cqe: whom its completion is for
+ * @ended: it is complete, or is known to have gone well
  * @opcode: of a send
  * @send_flags: of a send
  * @imm: of a send
@@ -26,7 +58,9 @@
  * @sges: the first of them
  */
 struct fake_wr {
+	struct ib_qp *qp;
 	struct ib_cqe *cqe;
+	bool ended;
 	enum ib_wr_opcode opcode;
 	int send_flags;
 	u32 imm;
@@ -42,8 +76,9 @@ struct fake_wr {
 /**
  * struct fake_hca - the device, a protection domain and a queue pair
  * @ib: the device
- * @pd: the protection domain
- * @qp: the queue pair
+ * @pd: the protection domain, of a device that is not registered
+ * @qp: the queue pair, of a device that is not registered
+ * @lock: guards what was posted, and the states of queue pairs
  * @sends: what was posted to send
  * @nr_sends: how many
  * @recvs: what was posted to receive
@@ -54,18 +89,33 @@ struct fake_wr {
  * @nr_completed: of @sends, by @work
  * @work_bad: the one that this fails, or NULL
  * @work_queued: queue @work when something is posted to send
+ * @errors: what each verb fails with, or 0
+ * @limits: what it says of itself when it is registered
+ * @port_caps: RDMA_CORE_*, of its port
+ * @registered: it is
+ * @nr_pds: protection domains that exist
+ * @nr_cqs: completion queues that exist
+ * @nr_qps: queue pairs that exist
  * @nr_mrs: MRs that exist
  * @nr_allocs: MRs that were made so far
- * @mr_error: what the next is refused with
- * @nr_cqs: completion queues that exist
- * @cq_error: what the next is refused with
- * @polled: whom the next completions to be polled are for
- * @nr_unpolled: how many there are
+ * @dereg_held: MRs are not given up before fake_hca_let_dereg()
+ * @dereg_begun: somebody wants to give one up
+ * @dereg_let: they may be given up
+ * @nr_overflows: completions that found no room
+ * @qps: struct fake_qp, by number
+ * @last_qpn: number of the last one
+ * @listening: the iWARP CM's id that listens, or NULL
+ * @pending: the queue pair whose CM waits to be told what became of it, or NULL
+ * @asked: there was one
+ * @nr_rejects: requests that were refused
+ * @removal: takes the device away
+ * @removed: it is gone
  */
 struct fake_hca {
 	struct ib_device ib;
 	struct ib_pd pd;
 	struct ib_qp qp;
+	spinlock_t lock;
 	struct fake_wr sends[FAKE_WRS];
 	unsigned int nr_sends;
 	struct fake_wr recvs[FAKE_WRS];
@@ -76,32 +126,59 @@ struct fake_hca {
 	unsigned int nr_completed;
 	struct ib_cqe *work_bad;
 	bool work_queued;
-	unsigned int nr_mrs;
+	int errors[FAKE_VERBS];
+	struct ib_device_attr limits;
+	u32 port_caps;
+	bool registered;
+	atomic_t nr_pds;
+	atomic_t nr_cqs;
+	atomic_t nr_qps;
+	atomic_t nr_mrs;
 	unsigned int nr_allocs;
-	int mr_error;
-	unsigned int nr_cqs;
-	int cq_error;
-	struct ib_cqe *polled;
-	unsigned int nr_unpolled;
+	bool dereg_held;
+	struct completion dereg_begun;
+	struct completion dereg_let;
+	atomic_t nr_overflows;
+	struct xarray qps;
+	u32 last_qpn;
+	struct iw_cm_id *listening;
+	struct ib_qp *pending;
+	struct completion asked;
+	unsigned int nr_rejects;
+	struct work_struct removal;
+	struct completion removed;
 };
 
 /**
  * struct fake_mr - an MR
  * @ib: the MR
+ * @max_pages: pages that it can have
  * @nr_pages: pages in it
  * @pages: their addresses
  */
 struct fake_mr {
 	struct ib_mr ib;
+	unsigned int max_pages;
 	unsigned int nr_pages;
-	u64 pages[FAKE_MR_PAGES];
+	u64 pages[FAKE_MR_ROOM];
 };
 
 struct fake_hca *fake_hca_create(struct kunit *test);
+void fake_hca_init(struct fake_hca *hca);
+void fake_hca_stop_work(struct fake_hca *hca);
 void fake_hca_refuse(struct fake_hca *hca, unsigned int room, int error);
-void fake_wr_end(const struct fake_wr *wr, struct ib_wc wc);
-void fake_wr_complete(const struct fake_wr *wr, enum ib_wc_status status);
+void fake_hca_flush(struct fake_hca *hca, struct ib_qp *qp);
+void fake_wr_end(struct fake_wr *wr, struct ib_wc wc);
+void fake_wr_complete(struct fake_wr *wr, enum ib_wc_status status);
+
+/* fake_mr.c */
 void fake_hca_set_mr_ops(struct fake_hca *hca);
+void fake_hca_hold_dereg(struct fake_hca *hca);
+void fake_hca_let_dereg(struct fake_hca *hca);
+
+/* fake_cq.c */
+void fake_hca_set_cq_ops(struct fake_hca *hca);
+void fake_cq_push(struct ib_cq *cq, const struct ib_wc *wc);
 
 static inline struct fake_hca *to_fake_hca(struct ib_device *ib)
 {

@@ -9,22 +9,31 @@ static struct ib_mr *alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 max_nu
 	struct fake_hca *hca = to_fake_hca(pd->device);
 	struct fake_mr *mr;
 
-	if (hca->mr_error)
-		return ERR_PTR(hca->mr_error);
+	if (hca->errors[FAKE_ALLOC_MR])
+		return ERR_PTR(hca->errors[FAKE_ALLOC_MR]);
+	if (max_num_sg > FAKE_MR_ROOM)
+		return ERR_PTR(-EINVAL);
 	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
-	hca->nr_mrs++;
+	atomic_inc(&hca->nr_mrs);
+	mr->max_pages = max_num_sg;
 	mr->ib.lkey = ++hca->nr_allocs << 8;
 	mr->ib.rkey = mr->ib.lkey;
-	/* The device is not registered, so nobody could list it. */
-	mr->ib.res.no_track = true;
+	/* Nobody could list what is of a device that is not registered. */
+	mr->ib.res.no_track = !hca->registered;
 	return &mr->ib;
 }
 
 static int dereg_mr(struct ib_mr *ib, struct ib_udata *udata)
 {
-	to_fake_hca(ib->device)->nr_mrs--;
+	struct fake_hca *hca = to_fake_hca(ib->device);
+
+	if (hca->dereg_held) {
+		complete_all(&hca->dereg_begun);
+		wait_for_completion(&hca->dereg_let);
+	}
+	atomic_dec(&hca->nr_mrs);
 	kfree(to_fake_mr(ib));
 	return 0;
 }
@@ -33,7 +42,7 @@ static int set_page(struct ib_mr *ib, u64 addr)
 {
 	struct fake_mr *mr = to_fake_mr(ib);
 
-	if (mr->nr_pages == FAKE_MR_PAGES)
+	if (mr->nr_pages == mr->max_pages)
 		return -ENOMEM;
 	mr->pages[mr->nr_pages++] = addr;
 	return 0;
@@ -42,6 +51,10 @@ static int set_page(struct ib_mr *ib, u64 addr)
 static int map_mr_sg(struct ib_mr *ib, struct scatterlist *sg, int nr,
 		     unsigned int *offset)
 {
+	struct fake_hca *hca = to_fake_hca(ib->device);
+
+	if (hca->errors[FAKE_MAP_MR])
+		return hca->errors[FAKE_MAP_MR];
 	to_fake_mr(ib)->nr_pages = 0;
 	return ib_sg_to_pages(ib, sg, nr, offset, set_page);
 }
@@ -55,4 +68,25 @@ void fake_hca_set_mr_ops(struct fake_hca *hca)
 	hca->ib.ops.alloc_mr = alloc_mr;
 	hca->ib.ops.map_mr_sg = map_mr_sg;
 	hca->ib.ops.dereg_mr = dereg_mr;
+}
+
+/**
+ * fake_hca_hold_dereg() - let whoever gives an MR up wait
+ * @hca: the device
+ *
+ * @dereg_begun tells when somebody does.
+ */
+void fake_hca_hold_dereg(struct fake_hca *hca)
+{
+	hca->dereg_held = true;
+}
+
+/**
+ * fake_hca_let_dereg() - undo fake_hca_hold_dereg()
+ * @hca: the device
+ */
+void fake_hca_let_dereg(struct fake_hca *hca)
+{
+	hca->dereg_held = false;
+	complete_all(&hca->dereg_let);
 }

@@ -49,7 +49,7 @@ static void local_exit(struct kunit *test)
 	kverbs_queue_sweep(&poster->fake->queue);
 	kverbs_local_set_destroy(&poster->set);
 	kverbs_mr_pool_destroy(&poster->pool);
-	KUNIT_EXPECT_EQ(test, 0, poster->fake->hca->nr_mrs);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&poster->fake->hca->nr_mrs));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&poster->region->region.uses));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&poster->region->region.locals));
 }
@@ -190,7 +190,7 @@ static void local_chunks_are_registered_once(struct kunit *test)
 	wr = post(test, KVERBS_OP_WRITE, 0, LENGTH);
 	KUNIT_EXPECT_EQ(test, 6, nr_sends(test));
 	KUNIT_EXPECT_EQ(test, LENGTH, expect_bytes(test, wr, 0));
-	KUNIT_EXPECT_EQ(test, 3, poster->fake->hca->nr_mrs);
+	KUNIT_EXPECT_EQ(test, 3, atomic_read(&poster->fake->hca->nr_mrs));
 }
 
 static const struct rights {
@@ -376,10 +376,10 @@ static void local_without_memory_leaves_nothing_half_done(struct kunit *test)
 	struct poster *poster = test->priv;
 	struct fake_op *op = op_on(test, KVERBS_OP_SEND, 0, LENGTH);
 
-	poster->fake->hca->mr_error = -ENOMEM;
+	poster->fake->hca->errors[FAKE_ALLOC_MR] = -ENOMEM;
 	KUNIT_EXPECT_EQ(test, -ENOMEM, try_post(poster, op, false));
 	KUNIT_EXPECT_EQ(test, 0, nr_sends(test));
-	poster->fake->hca->mr_error = 0;
+	poster->fake->hca->errors[FAKE_ALLOC_MR] = 0;
 	KUNIT_EXPECT_EQ(test, 0, try_post(poster, op, false));
 }
 
@@ -436,7 +436,7 @@ static void local_forget_deregisters(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, kverbs_local_forget(&poster->set, region));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&region->uses));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&region->locals));
-	KUNIT_EXPECT_EQ(test, 0, poster->fake->hca->nr_mrs);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&poster->fake->hca->nr_mrs));
 }
 
 static void local_forget_leaves_other_regions_alone(struct kunit *test)
@@ -448,7 +448,7 @@ static void local_forget_leaves_other_regions_alone(struct kunit *test)
 	post(test, KVERBS_OP_SEND, 0, LENGTH);
 	complete_all_sends(poster);
 	KUNIT_EXPECT_EQ(test, 0, kverbs_local_forget(&poster->set, &other->region));
-	KUNIT_EXPECT_EQ(test, 3, poster->fake->hca->nr_mrs);
+	KUNIT_EXPECT_EQ(test, 3, atomic_read(&poster->fake->hca->nr_mrs));
 }
 
 static void local_forget_does_not_touch_what_is_in_the_queue(struct kunit *test)
@@ -458,7 +458,7 @@ static void local_forget_does_not_touch_what_is_in_the_queue(struct kunit *test)
 	post(test, KVERBS_OP_SEND, 0, LENGTH);
 	KUNIT_EXPECT_EQ(test, -EBUSY, kverbs_local_forget(&poster->set,
 							  &poster->region->region));
-	KUNIT_EXPECT_EQ(test, 3, poster->fake->hca->nr_mrs);
+	KUNIT_EXPECT_EQ(test, 3, atomic_read(&poster->fake->hca->nr_mrs));
 }
 
 /* Chunk 0, chunk 1 and chunk 0 again, in six pages. */

@@ -42,7 +42,7 @@ static void mr_exit(struct kunit *test)
 	if (!pool)
 		return;
 	kverbs_mr_pool_destroy(&pool->pool);
-	KUNIT_EXPECT_EQ(test, 0, pool->hca->nr_mrs);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&pool->hca->nr_mrs));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&pool->fake->region.uses));
 }
 
@@ -110,7 +110,7 @@ static void mr_of_too_many_pages_is_refused(struct kunit *test)
 	struct kverbs_mr *mr = get(pool, 0, pool->fake->region.length);
 
 	KUNIT_EXPECT_TRUE(test, IS_ERR(mr));
-	KUNIT_EXPECT_EQ(test, 0, pool->hca->nr_mrs);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&pool->hca->nr_mrs));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&pool->fake->region.uses));
 }
 
@@ -118,9 +118,9 @@ static void mr_passes_on_what_the_device_says(struct kunit *test)
 {
 	struct pool *pool = test->priv;
 
-	pool->hca->mr_error = -ENOSPC;
+	pool->hca->errors[FAKE_ALLOC_MR] = -ENOSPC;
 	KUNIT_EXPECT_EQ(test, -ENOSPC, PTR_ERR(get(pool, 0, 1)));
-	pool->hca->mr_error = 0;
+	pool->hca->errors[FAKE_ALLOC_MR] = 0;
 	must_get(test, 0, 1);
 }
 
@@ -133,7 +133,7 @@ static void mr_uses_its_region_until_it_is_freed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2, atomic_read(&pool->fake->region.uses));
 	kverbs_mr_free(&pool->pool, first);
 	KUNIT_EXPECT_EQ(test, 1, atomic_read(&pool->fake->region.uses));
-	KUNIT_EXPECT_EQ(test, 1, pool->hca->nr_mrs);
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&pool->hca->nr_mrs));
 	kverbs_mr_free(&pool->pool, second);
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&pool->fake->region.uses));
 }
@@ -146,7 +146,7 @@ static void mr_that_is_recycled_is_used_again(struct kunit *test)
 	kverbs_mr_recycle(&pool->pool, mr);
 	KUNIT_EXPECT_EQ(test, KVERBS_MR_FREE, mr->state);
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&pool->fake->region.uses));
-	KUNIT_EXPECT_EQ(test, 1, pool->hca->nr_mrs);
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&pool->hca->nr_mrs));
 	KUNIT_EXPECT_PTR_EQ(test, mr, must_get(test, 8, 100));
 	KUNIT_EXPECT_EQ(test, 100, mr->ib->length);
 	KUNIT_EXPECT_EQ(test, 1, pool->hca->nr_allocs);
@@ -223,10 +223,10 @@ static void mr_pool_keeps_some_and_no_more(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(mr); i++)
 		mr[i] = must_get(test, 0, 1);
-	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(mr), pool->hca->nr_mrs);
+	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(mr), atomic_read(&pool->hca->nr_mrs));
 	for (i = 0; i < ARRAY_SIZE(mr); i++)
 		kverbs_mr_recycle(&pool->pool, mr[i]);
-	KUNIT_EXPECT_EQ(test, KEPT, pool->hca->nr_mrs);
+	KUNIT_EXPECT_EQ(test, KEPT, atomic_read(&pool->hca->nr_mrs));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&pool->fake->region.uses));
 }
 
@@ -238,7 +238,7 @@ static void mr_pool_ends_them_all(struct kunit *test)
 	must_get(test, 0, 1)->state = KVERBS_MR_POSTED;
 	must_get(test, 0, 1)->state = KVERBS_MR_VALID;
 	kverbs_mr_pool_destroy(&pool->pool);
-	KUNIT_EXPECT_EQ(test, 0, pool->hca->nr_mrs);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&pool->hca->nr_mrs));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&pool->fake->region.uses));
 }
 

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The registry: which devices are in it, and how tenants leave one that goes. */
+#include "device.h"
+#include "fake_device.h"
+#include "fake_qp.h"
+
+/* ---- coming and going --------------------------------------------------- */
+
+static bool is_known(struct fake_hca *hca)
+{
+	struct ib_device *ib = kverbs_device_next(hca->ib.index);
+
+	if (ib)
+		ib_device_put(ib);
+	return ib == &hca->ib;
+}
+
+static void device_is_known_while_it_is_there(struct kunit *test)
+{
+	u32 before = kverbs_device_count();
+	struct fake_hca *hca = fake_device_create(test);
+
+	KUNIT_EXPECT_EQ(test, before + 1, kverbs_device_count());
+	KUNIT_EXPECT_TRUE(test, is_known(hca));
+	fake_device_remove(hca);
+	KUNIT_EXPECT_EQ(test, before, kverbs_device_count());
+	KUNIT_EXPECT_FALSE(test, is_known(hca));
+}
+
+static void devices_are_found_by_index(struct kunit *test)
+{
+	struct fake_hca *first = fake_device_create(test);
+	struct fake_hca *second = fake_device_create(test);
+
+	KUNIT_EXPECT_LT(test, first->ib.index, second->ib.index);
+	KUNIT_EXPECT_TRUE(test, is_known(first));
+	KUNIT_EXPECT_TRUE(test, is_known(second));
+	fake_device_remove(first);
+	KUNIT_EXPECT_FALSE(test, is_known(first));
+	KUNIT_EXPECT_TRUE(test, is_known(second));
+}
+
+static void devices_may_come_and_go_in_any_order(struct kunit *test)
+{
+	u32 before = kverbs_device_count();
+	struct fake_hca *hcas[3];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(hcas); i++)
+		hcas[i] = fake_device_create(test);
+	fake_device_remove(hcas[1]);
+	fake_device_remove(hcas[0]);
+	hcas[1] = fake_device_create(test);
+	KUNIT_EXPECT_EQ(test, before + 2, kverbs_device_count());
+	KUNIT_EXPECT_TRUE(test, is_known(hcas[1]));
+	KUNIT_EXPECT_TRUE(test, is_known(hcas[2]));
+}
+
+/* ---- which devices will do ---------------------------------------------- */
+
+/**
+ * struct kind - a device
+ * @what: what is special about it
+ * @usable: kverbs can use it
+ * @cap_flags: of its attributes
+ * @port_caps: of its port
+ */
+struct kind {
+	const char *what;
+	bool usable;
+	u64 cap_flags;
+	u32 port_caps;
+};
+
+static const struct kind kinds[] = {
+	{ "registers memory and has the CM of iWARP", true,
+	  IB_DEVICE_MEM_MGT_EXTENSIONS, RDMA_CORE_PORT_IWARP },
+	{ "registers no memory by work requests", false,
+	  0, RDMA_CORE_PORT_IWARP },
+	{ "has no CM", false,
+	  IB_DEVICE_MEM_MGT_EXTENSIONS, RDMA_CORE_CAP_PROT_IWARP },
+	{ "has neither", false,
+	  0, RDMA_CORE_CAP_PROT_IWARP },
+};
+
+KUNIT_ARRAY_PARAM_DESC(kinds, kinds, what);
+
+static void dont_leave(struct kverbs_tenant *tenant)
+{
+}
+
+static void device_that_will_not_do_is_left_alone(struct kunit *test)
+{
+	const struct kind *kind = test->param_value;
+	struct fake_hca *hca = fake_device_new(test);
+	struct kverbs_tenant tenant = {};
+
+	hca->limits.device_cap_flags = kind->cap_flags;
+	hca->port_caps = kind->port_caps;
+	KUNIT_ASSERT_EQ(test, 0, fake_device_register(hca));
+	KUNIT_EXPECT_EQ(test, kind->usable, is_known(hca));
+	KUNIT_EXPECT_EQ(test, kind->usable ? 0 : -ENODEV,
+			kverbs_device_enter(&hca->ib, &tenant, KVERBS_TENANT_CM, dont_leave));
+	kverbs_device_leave(&tenant);
+}
+
+/**
+ * struct pages - how many pages an MR can have
+ * @can: with the device
+ * @uses: with kverbs
+ */
+struct pages {
+	u32 can;
+	u32 uses;
+};
+
+static const struct pages pages[] = {
+	{ 1, 1 }, { 8, 8 }, { 4096, 4096 }, { 4097, 4096 }, { U32_MAX, 4096 },
+};
+
+static void pages_desc(const struct pages *p, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%u pages", p->can);
+}
+
+KUNIT_ARRAY_PARAM(pages, pages, pages_desc);
+
+static void device_limits_the_pages_of_an_mr(struct kunit *test)
+{
+	const struct pages *p = test->param_value;
+	struct fake_hca *hca = fake_device_new(test);
+
+	hca->limits.max_fast_reg_page_list_len = p->can;
+	KUNIT_ASSERT_EQ(test, 0, fake_device_register(hca));
+	KUNIT_EXPECT_EQ(test, p->uses, kverbs_device_mr_pages(&hca->ib));
+}
+
+/* ---- tenants ------------------------------------------------------------ */
+
+/**
+ * struct guest - a tenant that leaves when it is let
+ * @tenant: the tenant
+ * @nr_evicted: how often it was told to leave
+ * @evicted: it was
+ */
+struct guest {
+	struct kverbs_tenant tenant;
+	unsigned int nr_evicted;
+	struct completion evicted;
+};
+
+static void evict(struct kverbs_tenant *tenant)
+{
+	struct guest *guest = container_of(tenant, struct guest, tenant);
+
+	guest->nr_evicted++;
+	complete_all(&guest->evicted);
+}
+
+static int try_enter(struct guest *guest, struct fake_hca *hca, enum kverbs_tenant_kind kind)
+{
+	return kverbs_device_enter(&hca->ib, &guest->tenant, kind, evict);
+}
+
+static void leave(void *data)
+{
+	struct guest *guest = data;
+
+	kverbs_device_leave(&guest->tenant);
+}
+
+static struct guest *enter(struct kunit *test, struct fake_hca *hca,
+			   enum kverbs_tenant_kind kind)
+{
+	struct guest *guest = kunit_kzalloc(test, sizeof(*guest), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, guest);
+	init_completion(&guest->evicted);
+	KUNIT_ASSERT_EQ(test, 0, try_enter(guest, hca, kind));
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, leave, guest));
+	return guest;
+}
+
+static bool is_evicted(struct guest *guest)
+{
+	return wait_for_completion_timeout(&guest->evicted, FAKE_PATIENCE);
+}
+
+static void tenant_that_left_does_not_matter(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	struct guest *guest = enter(test, hca, KVERBS_TENANT_CM);
+
+	kverbs_device_leave(&guest->tenant);
+	kverbs_device_leave(&guest->tenant);
+	fake_device_remove(hca);
+	KUNIT_EXPECT_EQ(test, 0, guest->nr_evicted);
+}
+
+static void tenant_keeps_the_device_until_it_leaves(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	struct guest *guest = enter(test, hca, KVERBS_TENANT_CM);
+
+	fake_device_begin_remove(hca);
+	KUNIT_ASSERT_TRUE(test, is_evicted(guest));
+	KUNIT_EXPECT_FALSE(test, completion_done(&hca->removed));
+	kverbs_device_leave(&guest->tenant);
+	KUNIT_EXPECT_TRUE(test, fake_device_is_removed(hca));
+	KUNIT_EXPECT_EQ(test, 1, guest->nr_evicted);
+}
+
+static void maps_are_told_when_connections_have_left(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	struct guest *map = enter(test, hca, KVERBS_TENANT_MAP);
+	struct guest *first = enter(test, hca, KVERBS_TENANT_CM);
+	struct guest *second = enter(test, hca, KVERBS_TENANT_CM);
+
+	fake_device_begin_remove(hca);
+	KUNIT_ASSERT_TRUE(test, is_evicted(first));
+	KUNIT_ASSERT_TRUE(test, is_evicted(second));
+	kverbs_device_leave(&first->tenant);
+	KUNIT_EXPECT_EQ(test, 0, map->nr_evicted);
+	kverbs_device_leave(&second->tenant);
+	KUNIT_ASSERT_TRUE(test, is_evicted(map));
+	kverbs_device_leave(&map->tenant);
+	KUNIT_EXPECT_TRUE(test, fake_device_is_removed(hca));
+}
+
+static void device_that_goes_takes_no_tenants(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	struct guest *guest = enter(test, hca, KVERBS_TENANT_CM);
+	struct guest late = {};
+
+	fake_device_begin_remove(hca);
+	KUNIT_ASSERT_TRUE(test, is_evicted(guest));
+	KUNIT_EXPECT_EQ(test, -ENODEV, try_enter(&late, hca, KVERBS_TENANT_CM));
+	KUNIT_EXPECT_EQ(test, -ENODEV, try_enter(&late, hca, KVERBS_TENANT_MAP));
+	KUNIT_EXPECT_NULL(test, late.tenant.dev);
+	KUNIT_EXPECT_FALSE(test, is_known(hca));
+	kverbs_device_leave(&guest->tenant);
+	KUNIT_EXPECT_TRUE(test, fake_device_is_removed(hca));
+}
+
+static void device_that_goes_does_not_disturb_another(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	struct fake_hca *other = fake_device_create(test);
+	struct guest *guest = enter(test, other, KVERBS_TENANT_CM);
+
+	fake_device_remove(hca);
+	KUNIT_EXPECT_EQ(test, 0, guest->nr_evicted);
+	KUNIT_EXPECT_TRUE(test, is_known(other));
+	kverbs_device_leave(&guest->tenant);
+}
+
+static struct kunit_case device_cases[] = {
+	KUNIT_CASE(device_is_known_while_it_is_there),
+	KUNIT_CASE(devices_are_found_by_index),
+	KUNIT_CASE(devices_may_come_and_go_in_any_order),
+	KUNIT_CASE_PARAM(device_that_will_not_do_is_left_alone, kinds_gen_params),
+	KUNIT_CASE_PARAM(device_limits_the_pages_of_an_mr, pages_gen_params),
+	KUNIT_CASE(tenant_that_left_does_not_matter),
+	KUNIT_CASE(tenant_keeps_the_device_until_it_leaves),
+	KUNIT_CASE(maps_are_told_when_connections_have_left),
+	KUNIT_CASE(device_that_goes_takes_no_tenants),
+	KUNIT_CASE(device_that_goes_does_not_disturb_another),
+	{}
+};
+
+static struct kunit_suite device_suite = {
+	.name = "kverbs_device",
+	.test_cases = device_cases,
+};
+
+kunit_test_suite(device_suite);

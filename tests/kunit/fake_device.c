@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/netdevice.h>
+#include <net/net_namespace.h>
+
+#include "fake_device.h"
+#include "fake_qp.h"
+
+static int query_device(struct ib_device *ib, struct ib_device_attr *attr,
+			struct ib_udata *udata)
+{
+	*attr = to_fake_hca(ib)->limits;
+	return 0;
+}
+
+static int query_port(struct ib_device *ib, u32 port, struct ib_port_attr *attr)
+{
+	struct fake_hca *hca = to_fake_hca(ib);
+
+	if (hca->registered && hca->errors[FAKE_QUERY_PORT])
+		return hca->errors[FAKE_QUERY_PORT];
+	attr->gid_tbl_len = 1;
+	attr->max_msg_sz = FAKE_MAX_MSG;
+	attr->max_mtu = IB_MTU_4096;
+	attr->active_mtu = IB_MTU_1024;
+	attr->state = IB_PORT_ACTIVE;
+	attr->phys_state = IB_PORT_PHYS_STATE_LINK_UP;
+	attr->active_speed = IB_SPEED_EDR;
+	attr->active_width = IB_WIDTH_4X;
+	return 0;
+}
+
+static int query_gid(struct ib_device *ib, u32 port, int index, union ib_gid *gid)
+{
+	*gid = (union ib_gid) { .raw = { 0x02, 'f', 'a', 'k', 'e', 1 } };
+	return 0;
+}
+
+static int get_port_immutable(struct ib_device *ib, u32 port,
+			      struct ib_port_immutable *immutable)
+{
+	immutable->gid_tbl_len = 1;
+	immutable->core_cap_flags = to_fake_hca(ib)->port_caps;
+	return 0;
+}
+
+/* Nobody asks for these, but without them it is not for the kernel's use. */
+static struct ib_mr *get_dma_mr(struct ib_pd *pd, int access)
+{
+	return ERR_PTR(-EOPNOTSUPP);
+}
+
+static struct ib_mr *reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 addr,
+				 int access, struct ib_udata *udata)
+{
+	return ERR_PTR(-EOPNOTSUPP);
+}
+
+static const struct ib_device_ops device_ops = {
+	.owner		= THIS_MODULE,
+	.driver_id	= RDMA_DRIVER_UNKNOWN,
+	.get_dma_mr	= get_dma_mr,
+	.get_port_immutable = get_port_immutable,
+	.query_device	= query_device,
+	.query_gid	= query_gid,
+	.query_port	= query_port,
+	.reg_user_mr	= reg_user_mr,
+	.size_ib_pd	= sizeof(struct ib_pd),
+};
+
+static const struct ib_device_attr usual_limits = {
+	.device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS,
+	.kernel_cap_flags = IBK_LOCAL_DMA_LKEY,
+	.atomic_cap = IB_ATOMIC_NONE,
+	.max_qp = 64,
+	.max_qp_wr = 1024,
+	.max_send_sge = 4,
+	.max_recv_sge = 4,
+	.max_sge_rd = 1,
+	.max_cq = 64,
+	.max_cqe = 65536,
+	.max_mr = 1024,
+	.max_pd = 64,
+	.max_qp_rd_atom = 16,
+	.max_qp_init_rd_atom = 16,
+	.max_fast_reg_page_list_len = FAKE_MR_ROOM,
+};
+
+static void remove_it(struct work_struct *work)
+{
+	struct fake_hca *hca = container_of(work, struct fake_hca, removal);
+
+	ib_unregister_device(&hca->ib);
+	complete_all(&hca->removed);
+}
+
+static void free_device(void *data)
+{
+	struct fake_hca *hca = data;
+
+	fake_hca_stop_work(hca);
+	fake_device_remove(hca);
+	xa_destroy(&hca->qps);
+	ib_dealloc_device(&hca->ib);
+}
+
+/**
+ * fake_device_new() - make a device that can be registered
+ * @test: at whose end it is removed
+ *
+ * Return: the device, whose limits can still be changed. On the loopback interface,
+ * so what listens there or asks for 127.0.0.1 is its.
+ */
+struct fake_hca *fake_device_new(struct kunit *test)
+{
+	struct fake_hca *hca = ib_alloc_device(fake_hca, ib);
+
+	KUNIT_ASSERT_NOT_NULL(test, hca);
+	fake_hca_init(hca);
+	INIT_WORK(&hca->removal, remove_it);
+	hca->limits = usual_limits;
+	hca->port_caps = RDMA_CORE_PORT_IWARP;
+	hca->ib.node_type = RDMA_NODE_RNIC;
+	hca->ib.phys_port_cnt = 1;
+	hca->ib.num_comp_vectors = 1;
+	hca->ib.local_dma_lkey = FAKE_LKEY;
+	hca->ib.iw_driver_flags = IW_F_NO_PORT_MAP;
+	strscpy(hca->ib.iw_ifname, "lo", sizeof(hca->ib.iw_ifname));
+	ib_set_device_ops(&hca->ib, &device_ops);
+	ib_set_device_ops(&hca->ib, &fake_qp_ops);
+	ib_set_device_ops(&hca->ib, &fake_iw_ops);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, free_device, hca));
+	KUNIT_ASSERT_EQ(test, 0, ib_device_set_netdev(&hca->ib, init_net.loopback_dev, 1));
+	return hca;
+}
+
+/**
+ * fake_device_register() - let the system know of it
+ * @hca: from fake_device_new()
+ *
+ * Return: as ib_register_device().
+ */
+int fake_device_register(struct fake_hca *hca)
+{
+	int ret = ib_register_device(&hca->ib, "fake%d", NULL);
+
+	hca->registered = !ret;
+	return ret;
+}
+
+/**
+ * fake_device_create() - make a device and register it
+ * @test: at whose end it is removed
+ *
+ * Return: the device.
+ */
+struct fake_hca *fake_device_create(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_new(test);
+
+	KUNIT_ASSERT_EQ(test, 0, fake_device_register(hca));
+	return hca;
+}
+
+/**
+ * fake_device_begin_remove() - take a device away
+ * @hca: the device, registered
+ *
+ * @removed of it tells when that is through; whoever uses it must let go first.
+ */
+void fake_device_begin_remove(struct fake_hca *hca)
+{
+	hca->registered = false;
+	queue_work(system_unbound_wq, &hca->removal);
+}
+
+/**
+ * fake_device_is_removed() - wait until a device is gone
+ * @hca: the device that is being taken away
+ *
+ * Return: whether it is.
+ */
+bool fake_device_is_removed(struct fake_hca *hca)
+{
+	return wait_for_completion_timeout(&hca->removed, FAKE_PATIENCE);
+}
+
+/**
+ * fake_device_remove() - take a device away and wait for that
+ * @hca: the device; if that was begun already it is waited for
+ */
+void fake_device_remove(struct fake_hca *hca)
+{
+	if (hca->registered)
+		fake_device_begin_remove(hca);
+	flush_work(&hca->removal);
+}
+
+/**
+ * fake_device_is_empty() - whether nobody has anything on a device
+ * @hca: the device
+ *
+ * Return: true if so, and if no completion was ever lost.
+ */
+bool fake_device_is_empty(struct fake_hca *hca)
+{
+	return !atomic_read(&hca->nr_pds) && !atomic_read(&hca->nr_cqs) &&
+	       !atomic_read(&hca->nr_qps) && !atomic_read(&hca->nr_mrs) &&
+	       !atomic_read(&hca->nr_overflows) && !hca->listening;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The fake device as one of the system, for kverbs to find and to lose. */
+#ifndef KVERBS_FAKE_DEVICE_H
+#define KVERBS_FAKE_DEVICE_H
+
+#include "fake_hca.h"
+
+#define FAKE_MAX_MSG	SZ_1G
+#define FAKE_PATIENCE	(10 * HZ)
+
+/* What may come only after a while, though nobody tells of it. */
+#define FAKE_SOON(cond)								\
+({										\
+	unsigned long until = jiffies + FAKE_PATIENCE;				\
+	bool seen;								\
+										\
+	while (!(seen = (cond)) && time_before(jiffies, until))			\
+		usleep_range(100, 200);						\
+	seen;									\
+})
+
+struct fake_hca *fake_device_new(struct kunit *test);
+int fake_device_register(struct fake_hca *hca);
+struct fake_hca *fake_device_create(struct kunit *test);
+void fake_device_remove(struct fake_hca *hca);
+void fake_device_begin_remove(struct fake_hca *hca);
+bool fake_device_is_removed(struct fake_hca *hca);
+bool fake_device_is_empty(struct fake_hca *hca);
+
+#endif /* KVERBS_FAKE_DEVICE_H */

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The CM of a registered fake device: iWARP's, with no wire and a peer that obeys. */
+#include <linux/in.h>
+
+#include "fake_qp.h"
+
+#define PEER_PORT	4791
+
+static struct ib_qp *get_qp(struct ib_device *ib, int qpn)
+{
+	return xa_load(&to_fake_hca(ib)->qps, qpn);
+}
+
+/* It outlives the CM's id, so nobody needs to be counted. */
+static void no_ref(struct ib_qp *ib)
+{
+}
+
+static void begin(struct fake_hca *hca, struct iw_cm_id *cm, u32 qpn, bool asked)
+{
+	struct fake_qp *qp = to_fake_qp(xa_load(&hca->qps, qpn));
+
+	cm->add_ref(cm);
+	qp->cm = cm;
+	qp->asked = asked;
+	hca->pending = &qp->ib;
+	complete_all(&hca->asked);
+}
+
+static int iw_connect(struct iw_cm_id *cm, struct iw_cm_conn_param *param)
+{
+	struct fake_hca *hca = to_fake_hca(cm->device);
+
+	if (hca->errors[FAKE_CONNECT])
+		return hca->errors[FAKE_CONNECT];
+	begin(hca, cm, param->qpn, true);
+	return 0;
+}
+
+static int iw_accept(struct iw_cm_id *cm, struct iw_cm_conn_param *param)
+{
+	struct fake_hca *hca = to_fake_hca(cm->device);
+
+	if (hca->errors[FAKE_ACCEPT])
+		return hca->errors[FAKE_ACCEPT];
+	begin(hca, cm, param->qpn, false);
+	return 0;
+}
+
+static int iw_reject(struct iw_cm_id *cm, const void *priv, u8 len)
+{
+	to_fake_hca(cm->device)->nr_rejects++;
+	return 0;
+}
+
+static int iw_create_listen(struct iw_cm_id *cm, int backlog)
+{
+	struct fake_hca *hca = to_fake_hca(cm->device);
+
+	if (hca->errors[FAKE_LISTEN])
+		return hca->errors[FAKE_LISTEN];
+	hca->listening = cm;
+	return 0;
+}
+
+static int iw_destroy_listen(struct iw_cm_id *cm)
+{
+	to_fake_hca(cm->device)->listening = NULL;
+	return 0;
+}
+
+const struct ib_device_ops fake_iw_ops = {
+	.iw_accept	= iw_accept,
+	.iw_add_ref	= no_ref,
+	.iw_connect	= iw_connect,
+	.iw_create_listen = iw_create_listen,
+	.iw_destroy_listen = iw_destroy_listen,
+	.iw_get_qp	= get_qp,
+	.iw_reject	= iw_reject,
+	.iw_rem_ref	= no_ref,
+};
+
+/**
+ * fake_iw_request() - let a peer ask whoever listens
+ * @hca: where somebody does
+ * @priv: the peer's private data
+ * @len: bytes of it
+ */
+void fake_iw_request(struct fake_hca *hca, const void *priv, u8 len)
+{
+	struct iw_cm_id *cm = hca->listening;
+	struct iw_cm_event event = {
+		.event = IW_CM_EVENT_CONNECT_REQUEST,
+		.local_addr = cm->local_addr,
+		.remote_addr = cm->local_addr,
+		.private_data = (void *)priv,
+		.private_data_len = len,
+		.ord = 4,
+		.ird = 4,
+	};
+
+	((struct sockaddr_in *)&event.remote_addr)->sin_port = htons(PEER_PORT);
+	cm->event_handler(cm, &event);
+}
+
+/**
+ * fake_iw_answer() - let the peer answer, or let accepting be through
+ * @hca: where somebody connects or accepts; nothing happens if nobody does
+ * @status: 0, or if it connects, -ECONNREFUSED and the like
+ * @priv: the peer's private data
+ * @len: bytes of it
+ */
+void fake_iw_answer(struct fake_hca *hca, int status, const void *priv, u8 len)
+{
+	struct ib_qp *ib = xchg(&hca->pending, NULL);
+	struct iw_cm_event event = {
+		.status = status,
+		.private_data = (void *)priv,
+		.private_data_len = len,
+		.ord = 4,
+		.ird = 4,
+	};
+	struct iw_cm_id *cm;
+
+	if (!ib)
+		return;
+	cm = to_fake_qp(ib)->cm;
+	event.event = to_fake_qp(ib)->asked ? IW_CM_EVENT_CONNECT_REPLY :
+					      IW_CM_EVENT_ESTABLISHED;
+	event.local_addr = cm->local_addr;
+	event.remote_addr = cm->remote_addr;
+	cm->event_handler(cm, &event);
+}
+
+/**
+ * fake_iw_give_up() - wait no more for the peer
+ * @hca: where somebody may connect or accept
+ *
+ * As every provider does after some time; the CM lets nobody go before.
+ */
+void fake_iw_give_up(struct fake_hca *hca)
+{
+	struct ib_qp *ib = READ_ONCE(hca->pending);
+
+	if (ib)
+		fake_iw_answer(hca, to_fake_qp(ib)->asked ? -ECONNRESET : 0, NULL, 0);
+}
+
+/**
+ * fake_iw_close() - let the peer close
+ * @ib: the queue pair, whose connection is up
+ */
+void fake_iw_close(struct ib_qp *ib)
+{
+	struct iw_cm_event event = { .event = IW_CM_EVENT_CLOSE };
+	struct fake_qp *qp = to_fake_qp(ib);
+
+	qp->cm->event_handler(qp->cm, &event);
+}
