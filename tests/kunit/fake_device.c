@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/in.h>
+#include <linux/mman.h>
+#include <linux/net.h>
 #include <linux/netdevice.h>
+#include <linux/sockios.h>
+#include <linux/uaccess.h>
 #include <net/net_namespace.h>
 
 #include "fake_device.h"
@@ -85,6 +90,26 @@ static const struct ib_device_attr usual_limits = {
 	.max_fast_reg_page_list_len = FAKE_MR_ROOM,
 };
 
+/* Of the loopback interface, for the device alone; it may have it already. */
+static void give_address(struct kunit *test)
+{
+	unsigned long user = kunit_vm_mmap(test, NULL, 0, PAGE_SIZE, PROT_READ | PROT_WRITE,
+					   MAP_ANONYMOUS | MAP_PRIVATE, 0);
+	struct ifreq ifr = { .ifr_name = "lo:9" };
+	struct sockaddr_in *sin = (struct sockaddr_in *)&ifr.ifr_addr;
+	struct socket *sock;
+	int ret;
+
+	sin->sin_family = AF_INET;
+	sin->sin_addr.s_addr = htonl(FAKE_ADDRESS);
+	KUNIT_ASSERT_NE(test, 0, user);
+	KUNIT_ASSERT_EQ(test, 0, copy_to_user((void __user *)user, &ifr, sizeof(ifr)));
+	KUNIT_ASSERT_EQ(test, 0, sock_create_kern(&init_net, AF_INET, SOCK_DGRAM, 0, &sock));
+	ret = sock->ops->ioctl(sock, SIOCSIFADDR, user);
+	sock_release(sock);
+	KUNIT_ASSERT_EQ(test, 0, ret);
+}
+
 static void remove_it(struct work_struct *work)
 {
 	struct fake_hca *hca = container_of(work, struct fake_hca, removal);
@@ -107,8 +132,8 @@ static void free_device(void *data)
  * fake_device_new() - make a device that can be registered
  * @test: at whose end it is removed
  *
- * Return: the device, whose limits can still be changed. On the loopback interface,
- * so what listens there or asks for 127.0.0.1 is its.
+ * Return: the device, whose limits can still be changed. Who listens at FAKE_ADDRESS
+ * or asks for it does so on the first of them.
  */
 struct fake_hca *fake_device_new(struct kunit *test)
 {
@@ -129,6 +154,7 @@ struct fake_hca *fake_device_new(struct kunit *test)
 	ib_set_device_ops(&hca->ib, &fake_qp_ops);
 	ib_set_device_ops(&hca->ib, &fake_iw_ops);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, free_device, hca));
+	give_address(test);
 	KUNIT_ASSERT_EQ(test, 0, ib_device_set_netdev(&hca->ib, init_net.loopback_dev, 1));
 	return hca;
 }

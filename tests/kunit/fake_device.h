@@ -6,6 +6,8 @@
 #include "fake_hca.h"
 
 #define FAKE_MAX_MSG	SZ_1G
+/* 198.51.100.1: the CM takes a loopback address for any. */
+#define FAKE_ADDRESS	0xc6336401
 #define FAKE_PATIENCE	(10 * HZ)
 
 /* What may come only after a while, though nobody tells of it. */

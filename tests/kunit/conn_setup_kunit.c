@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What a connection asks of a device, and what comes of it when that is too much. */
+#include <linux/in.h>
+
+#include "fake_conn.h"
+#include "fake_qp.h"
+
+/* What a connection needs besides the user's slots. */
+#define OTHER_WRS	(KVERBS_CONTROL_WRS + KVERBS_PROBE_WRS + 1)
+
+/* ---- verbs that fail ---------------------------------------------------- */
+
+/**
+ * struct broken - a verb that fails on the way up
+ * @what: the verb
+ * @verb: the verb
+ * @error: with what
+ * @asked: when this side asks; else when it accepts
+ */
+struct broken {
+	const char *what;
+	enum fake_verb verb;
+	int error;
+	bool asked;
+};
+
+static const struct broken broken[] = {
+	{ "asking: the port cannot be queried", FAKE_QUERY_PORT, -EIO, true },
+	{ "asking: no protection domain", FAKE_ALLOC_PD, -ENOSPC, true },
+	{ "asking: no completion queue", FAKE_CREATE_CQ, -ENOSPC, true },
+	{ "asking: no queue pair", FAKE_CREATE_QP, -EMFILE, true },
+	{ "asking: a queue pair that stays in RESET", FAKE_MODIFY_QP, -EIO, true },
+	{ "asking: the CM cannot connect", FAKE_CONNECT, -EADDRNOTAVAIL, true },
+	{ "accepting: the port cannot be queried", FAKE_QUERY_PORT, -EIO, false },
+	{ "accepting: no protection domain", FAKE_ALLOC_PD, -ENOSPC, false },
+	{ "accepting: no completion queue", FAKE_CREATE_CQ, -ENOSPC, false },
+	{ "accepting: no queue pair", FAKE_CREATE_QP, -EMFILE, false },
+	{ "accepting: a queue pair that stays in RESET", FAKE_MODIFY_QP, -EIO, false },
+	{ "accepting: the CM cannot accept", FAKE_ACCEPT, -ECONNABORTED, false },
+};
+
+KUNIT_ARRAY_PARAM_DESC(broken, broken, what);
+
+static void begin(struct fake_conn *fake, const struct broken *broken)
+{
+	struct kverbs_conn_attr attr = fake_conn_attr(fake);
+
+	if (!broken->asked) {
+		fake_conn_go(fake, FAKE_REQUESTED);
+		fake->hca->errors[broken->verb] = broken->error;
+		KUNIT_EXPECT_EQ(fake->test, broken->error,
+				kverbs_conn_accept(fake->conn, &attr));
+		return;
+	}
+	fake->hca->errors[broken->verb] = broken->error;
+	fake_conn_begin(fake);
+	kverbs_conn_start(fake->conn);
+}
+
+static void conn_ends_with_the_error_of_a_verb(struct kunit *test)
+{
+	const struct broken *broken = test->param_value;
+	struct fake_hca *hca = fake_device_create(test);
+	struct fake_conn *fake = fake_conn_create(test, hca);
+
+	begin(fake, broken);
+	KUNIT_ASSERT_TRUE(test, fake_await(&fake->ended));
+	KUNIT_EXPECT_EQ(test, KVERBS_CQE_FAILED, fake->conn->end.type);
+	KUNIT_EXPECT_EQ(test, broken->error, fake->conn->end.error);
+	KUNIT_EXPECT_EQ(test, 0, fake->nr_up);
+	fake_device_remove(hca);
+	KUNIT_EXPECT_EQ(test, 1, fake->nr_ended);
+	KUNIT_EXPECT_TRUE(test, fake_device_is_empty(hca));
+}
+
+static void listener_says_what_the_device_says(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	struct sockaddr_in addr = {
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(FAKE_ADDRESS),
+	};
+	const struct kverbs_listener_ops ops = {};
+	struct kverbs_listener *listener;
+
+	hca->errors[FAKE_LISTEN] = -ENOSPC;
+	listener = kverbs_listener_create(&init_net, (struct sockaddr *)&addr, 4, &ops, NULL);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(listener));
+	KUNIT_EXPECT_EQ(test, -ENOSPC, kverbs_listener_start(listener));
+	kverbs_listener_free(listener);
+}
+
+/* ---- a peer that refuses ------------------------------------------------ */
+
+static void conn_that_is_refused_says_so_and_why(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	struct fake_conn *fake = fake_conn_at(test, hca, FAKE_ASKING);
+
+	fake_iw_answer(hca, -ECONNREFUSED, "no room", 7);
+	KUNIT_ASSERT_TRUE(test, fake_await(&fake->ended));
+	KUNIT_EXPECT_EQ(test, KVERBS_CQE_REJECTED, fake->conn->end.type);
+	KUNIT_EXPECT_EQ(test, -ECONNREFUSED, fake->conn->end.error);
+	KUNIT_EXPECT_EQ(test, 7, fake->conn->peer_priv_len);
+	KUNIT_EXPECT_MEMEQ(test, "no room", fake->conn->peer_priv, 7);
+}
+
+static void conn_has_what_the_peer_said(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	struct fake_conn *asked = fake_conn_at(test, hca, FAKE_ASKING);
+	struct fake_conn *fake;
+
+	fake_iw_answer(hca, 0, "welcome", 7);
+	KUNIT_ASSERT_TRUE(test, fake_await(&asked->up));
+	KUNIT_EXPECT_EQ(test, 7, asked->conn->peer_priv_len);
+	KUNIT_EXPECT_MEMEQ(test, "welcome", asked->conn->peer_priv, 7);
+	fake = fake_conn_at(test, hca, FAKE_UP_PASSIVE);
+	KUNIT_EXPECT_EQ(test, 5, fake->conn->peer_priv_len);
+	KUNIT_EXPECT_MEMEQ(test, "hello", fake->conn->peer_priv, 5);
+}
+
+static void conn_that_the_peer_closes_ends(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	struct fake_conn *fake = fake_conn_at(test, hca, FAKE_UP);
+	struct fake_work *recv = fake_conn_post(fake, KVERBS_OP_RECV, 0, 100);
+
+	fake_iw_close(fake->conn->qp);
+	KUNIT_ASSERT_TRUE(test, fake_await(&fake->ended));
+	KUNIT_EXPECT_EQ(test, KVERBS_CQE_DISCONNECTED, fake->conn->end.type);
+	KUNIT_EXPECT_EQ(test, -ECONNRESET, fake->conn->end.error);
+	KUNIT_EXPECT_TRUE(test, completion_done(&recv->done));
+	KUNIT_EXPECT_EQ(test, IB_WC_WR_FLUSH_ERR, recv->req.wc_status);
+}
+
+static void conn_ends_when_its_queue_pair_breaks(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	struct fake_conn *fake = fake_conn_at(test, hca, FAKE_UP);
+	struct ib_qp *qp = fake->conn->qp;
+	struct ib_event event = {
+		.device = &hca->ib,
+		.element.qp = qp,
+		.event = IB_EVENT_QP_FATAL,
+	};
+
+	qp->event_handler(&event, qp->qp_context);
+	KUNIT_ASSERT_TRUE(test, fake_await(&fake->ended));
+	KUNIT_EXPECT_EQ(test, KVERBS_CQE_DISCONNECTED, fake->conn->end.type);
+	KUNIT_EXPECT_EQ(test, -EIO, fake->conn->end.error);
+}
+
+/* ---- limits ------------------------------------------------------------- */
+
+/**
+ * struct limit - what a device has, and whether FAKE_DEPTH slots and MAX_SGE fit
+ * @what: that, in words
+ * @wrs: of a queue pair
+ * @sges: of a work request
+ * @cqes: of a completion queue
+ * @max_sge: what the user asks for
+ * @error: 0 if they fit
+ */
+struct limit {
+	const char *what;
+	int wrs;
+	int sges;
+	int cqes;
+	u8 max_sge;
+	int error;
+};
+
+static const struct limit limits[] = {
+	{ "just enough", FAKE_DEPTH + OTHER_WRS, 1, 2 * FAKE_DEPTH + OTHER_WRS + 1, 1, 0 },
+	{ "a slot too few", FAKE_DEPTH + OTHER_WRS - 1, 4, 4096, 0, -EINVAL },
+	{ "an entry too few", 1024, 1, 4096, 2, -EINVAL },
+	{ "a completion too few", 1024, 4, 2 * FAKE_DEPTH + OTHER_WRS, 0, -EINVAL },
+	{ "fewer entries than usual", 1024, 1, 4096, 0, 0 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(limits, limits, what);
+
+static void conn_keeps_to_the_limits_of_the_device(struct kunit *test)
+{
+	const struct limit *limit = test->param_value;
+	struct fake_hca *hca = fake_device_new(test);
+	struct kverbs_conn_attr attr;
+	struct fake_conn *fake;
+
+	hca->limits.max_qp_wr = limit->wrs;
+	hca->limits.max_send_sge = limit->sges;
+	hca->limits.max_recv_sge = limit->sges;
+	hca->limits.max_cqe = limit->cqes;
+	KUNIT_ASSERT_EQ(test, 0, fake_device_register(hca));
+	fake = fake_conn_at(test, hca, FAKE_REQUESTED);
+	attr = fake_conn_attr(fake);
+	attr.param.max_sge = limit->max_sge;
+	KUNIT_EXPECT_EQ(test, limit->error, kverbs_conn_accept(fake->conn, &attr));
+	if (limit->error)
+		return;
+	KUNIT_EXPECT_EQ(test, limit->sges, fake->conn->queue.max_sge);
+	fake_iw_answer(hca, 0, NULL, 0);
+	KUNIT_EXPECT_TRUE(test, fake_await(&fake->up));
+}
+
+/* One entry, four slots for the user, eight pages of an MR. */
+static struct fake_conn *small(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_new(test);
+	struct kverbs_conn_attr attr;
+	struct fake_conn *fake;
+
+	hca->limits.max_qp_wr = 4 + OTHER_WRS;
+	hca->limits.max_send_sge = 1;
+	hca->limits.max_recv_sge = 1;
+	hca->limits.max_fast_reg_page_list_len = 8;
+	KUNIT_ASSERT_EQ(test, 0, fake_device_register(hca));
+	fake = fake_conn_at(test, hca, FAKE_REQUESTED);
+	attr = fake_conn_attr(fake);
+	attr.param.sq_depth = 4;
+	attr.param.rq_depth = 4;
+	KUNIT_ASSERT_EQ(test, 0, kverbs_conn_accept(fake->conn, &attr));
+	fake_iw_answer(hca, 0, NULL, 0);
+	KUNIT_ASSERT_TRUE(test, fake_await(&fake->up));
+	return fake;
+}
+
+static void small_device_takes_as_much_as_it_has_slots(struct kunit *test)
+{
+	struct fake_conn *fake = small(test);
+	struct fake_work *works[4], *more;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(works); i++)
+		works[i] = fake_conn_post(fake, KVERBS_OP_SEND, 0, 1);
+	more = fake_conn_work(fake, KVERBS_OP_SEND, 0, 1);
+	KUNIT_EXPECT_EQ(test, -EAGAIN, fake_conn_try_post(fake, more));
+	KUNIT_EXPECT_EQ(test, 4, fake->hca->nr_sends);
+	fake_wr_complete(&fake->hca->sends[0], IB_WC_SUCCESS);
+	KUNIT_ASSERT_TRUE(test, fake_await(&works[0]->done));
+	KUNIT_EXPECT_EQ(test, 0, fake_conn_try_post(fake, more));
+	KUNIT_EXPECT_EQ(test, 5, fake->hca->nr_sends);
+}
+
+static void small_device_takes_as_many_receives(struct kunit *test)
+{
+	struct fake_conn *fake = small(test);
+	struct fake_work *more;
+	unsigned int i;
+
+	for (i = 0; i < 4; i++)
+		fake_conn_post(fake, KVERBS_OP_RECV, i, 1);
+	more = fake_conn_work(fake, KVERBS_OP_RECV, 0, 1);
+	KUNIT_EXPECT_EQ(test, -EAGAIN, fake_conn_try_post(fake, more));
+	KUNIT_EXPECT_EQ(test, 4, fake->hca->nr_recvs);
+}
+
+static void small_device_registers_what_has_too_many_pieces(struct kunit *test)
+{
+	struct fake_conn *fake = small(test);
+	struct fake_wr *sends = fake->hca->sends;
+	struct fake_work *work = fake_conn_post(fake, KVERBS_OP_WRITE, 0, FAKE_MEM);
+
+	KUNIT_ASSERT_EQ(test, 4, fake->hca->nr_sends);
+	KUNIT_EXPECT_EQ(test, IB_WR_REG_MR, sends[0].opcode);
+	KUNIT_EXPECT_EQ(test, IB_WR_REG_MR, sends[1].opcode);
+	KUNIT_EXPECT_EQ(test, IB_WR_RDMA_WRITE, sends[2].opcode);
+	KUNIT_EXPECT_EQ(test, IB_WR_RDMA_WRITE, sends[3].opcode);
+	KUNIT_EXPECT_EQ(test, 8, to_fake_mr(sends[0].mr)->nr_pages);
+	KUNIT_EXPECT_EQ(test, 8, to_fake_mr(sends[1].mr)->nr_pages);
+	KUNIT_EXPECT_EQ(test, 1, sends[2].num_sge);
+	KUNIT_EXPECT_EQ(test, 1, sends[3].num_sge);
+	fake->hca->work_queued = true;
+	schedule_work(&fake->hca->work);
+	KUNIT_ASSERT_TRUE(test, fake_await(&work->done));
+	KUNIT_EXPECT_EQ(test, 0, work->req.result);
+}
+
+/* ---- operations that a device has not ----------------------------------- */
+
+static void atomics_need_a_device_that_has_them(struct kunit *test)
+{
+	struct fake_conn *fake = fake_conn_at(test, fake_device_create(test), FAKE_UP);
+	struct fake_work *add = fake_conn_work(fake, KVERBS_OP_FETCH_ADD, 0, 8);
+	struct fake_work *swap = fake_conn_work(fake, KVERBS_OP_CMP_SWAP, 0, 8);
+
+	/* As on RoCE, where the transport would have them. */
+	fake->conn->transport = KVERBS_TRANSPORT_ROCE;
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, fake_conn_try_post(fake, add));
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, fake_conn_try_post(fake, swap));
+	fake->hca->ib.attrs.atomic_cap = IB_ATOMIC_HCA;
+	fake_conn_post(fake, KVERBS_OP_FETCH_ADD, 0, 8);
+	KUNIT_EXPECT_EQ(test, IB_WR_ATOMIC_FETCH_AND_ADD, fake->hca->sends[0].opcode);
+}
+
+static struct kunit_case conn_setup_cases[] = {
+	KUNIT_CASE_PARAM(conn_ends_with_the_error_of_a_verb, broken_gen_params),
+	KUNIT_CASE(listener_says_what_the_device_says),
+	KUNIT_CASE(conn_that_is_refused_says_so_and_why),
+	KUNIT_CASE(conn_has_what_the_peer_said),
+	KUNIT_CASE(conn_that_the_peer_closes_ends),
+	KUNIT_CASE(conn_ends_when_its_queue_pair_breaks),
+	KUNIT_CASE_PARAM(conn_keeps_to_the_limits_of_the_device, limits_gen_params),
+	KUNIT_CASE(small_device_takes_as_much_as_it_has_slots),
+	KUNIT_CASE(small_device_takes_as_many_receives),
+	KUNIT_CASE(small_device_registers_what_has_too_many_pieces),
+	KUNIT_CASE(atomics_need_a_device_that_has_them),
+	{}
+};
+
+static struct kunit_suite conn_setup_suite = {
+	.name = "kverbs_conn_setup",
+	.test_cases = conn_setup_cases,
+};
+
+kunit_test_suite(conn_setup_suite);
