@@ -173,6 +173,13 @@ static int begin_connect(struct kverbs_conn *conn)
 	return kverbs_dial_start(&conn->dial);
 }
 
+/* Whatever else the CM says comes too early or too late. */
+static bool is_due(const struct kverbs_conn *conn, enum kverbs_conn_step step)
+{
+	return step == KVERBS_STEP_CONNECT ? conn->tenant.dev && !conn->qp :
+	       !conn->tenant.dev && (step != KVERBS_STEP_ROUTE || conn->id->device);
+}
+
 static enum kverbs_conn_step take_step(struct kverbs_conn *conn)
 {
 	enum kverbs_conn_step step = KVERBS_STEP_NONE;
@@ -182,7 +189,7 @@ static enum kverbs_conn_step take_step(struct kverbs_conn *conn)
 	if (conn->state == KVERBS_CONN_CONNECTING)
 		swap(step, conn->step);
 	spin_unlock_irqrestore(&conn->lock, flags);
-	return step;
+	return is_due(conn, step) ? step : KVERBS_STEP_NONE;
 }
 
 static void conn_work(struct work_struct *work)
@@ -501,8 +508,8 @@ static bool mark_up(struct kverbs_conn *conn)
 	bool up;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	up = conn->state == KVERBS_CONN_CONNECTING ||
-	     conn->state == KVERBS_CONN_ACCEPTING;
+	up = conn->qp && (conn->state == KVERBS_CONN_CONNECTING ||
+			  conn->state == KVERBS_CONN_ACCEPTING);
 	if (up) {
 		conn->was_up = true;
 		set_state(conn, KVERBS_CONN_ESTABLISHED);
