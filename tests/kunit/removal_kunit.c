@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* A device is taken away, whatever is on it. */
+#include <linux/in.h>
+
+#include "fake_conn.h"
+#include "fake_qp.h"
+
+/* ---- connections, in every stage ---------------------------------------- */
+
+/**
+ * struct fate - what becomes of a connection
+ * @stage: where it is
+ * @what: that, in words
+ * @dies: it ends
+ * @type: how
+ * @error: why
+ */
+struct fate {
+	enum fake_stage stage;
+	const char *what;
+	bool dies;
+	u8 type;
+	int error;
+};
+
+static const struct fate fates[] = {
+	{ FAKE_MADE, "not started", false },
+	{ FAKE_ADDRESSED, "address resolved", true, KVERBS_CQE_DEVICE_REMOVED, -ENODEV },
+	{ FAKE_ROUTED, "route resolved", true, KVERBS_CQE_DEVICE_REMOVED, -ENODEV },
+	{ FAKE_ASKING, "asking", true, KVERBS_CQE_DEVICE_REMOVED, -ENODEV },
+	{ FAKE_REQUESTED, "requested", true, KVERBS_CQE_DEVICE_REMOVED, -ENODEV },
+	{ FAKE_ACCEPTING, "accepting", true, KVERBS_CQE_DEVICE_REMOVED, -ENODEV },
+	{ FAKE_UP, "established", true, KVERBS_CQE_DEVICE_REMOVED, -ENODEV },
+	{ FAKE_UP_PASSIVE, "established by the peer", true, KVERBS_CQE_DEVICE_REMOVED,
+	  -ENODEV },
+	{ FAKE_CLOSING, "closing", true, KVERBS_CQE_DISCONNECTED, 0 },
+	{ FAKE_DEAD, "dead", true, KVERBS_CQE_DISCONNECTED, 0 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(fates, fates, what);
+
+/* What the CM and the device make kverbs wait for comes after it was told. */
+static void let_go(struct fake_conn *fake, enum fake_stage stage)
+{
+	struct kunit *test = fake->test;
+
+	switch (stage) {
+	case FAKE_ASKING:
+	case FAKE_ACCEPTING:
+		KUNIT_ASSERT_TRUE(test, FAKE_SOON(READ_ONCE(fake->conn->state) ==
+						  KVERBS_CONN_CLOSING));
+		KUNIT_EXPECT_FALSE(test, completion_done(&fake->hca->removed));
+		fake_iw_give_up(fake->hca);
+		break;
+	case FAKE_CLOSING:
+		KUNIT_ASSERT_TRUE(test, FAKE_SOON(fake->conn->tenant.evicted));
+		KUNIT_EXPECT_FALSE(test, completion_done(&fake->hca->removed));
+		fake_hca_let_dereg(fake->hca);
+		break;
+	default:
+		break;
+	}
+}
+
+static void removal_ends_a_connection_in_any_state(struct kunit *test)
+{
+	const struct fate *fate = test->param_value;
+	struct fake_hca *hca = fake_device_create(test);
+	struct fake_conn *fake = fake_conn_at(test, hca, fate->stage);
+	struct kverbs_conn *conn = fake->conn;
+	struct fake_work *send = fake_conn_work(fake, KVERBS_OP_SEND, 0, 1);
+
+	fake_device_begin_remove(hca);
+	let_go(fake, fate->stage);
+	KUNIT_ASSERT_TRUE(test, fake_device_is_removed(hca));
+	KUNIT_EXPECT_TRUE(test, fake_device_is_empty(hca));
+	KUNIT_EXPECT_EQ(test, fate->dies, fake->nr_ended);
+	KUNIT_EXPECT_NULL(test, conn->tenant.dev);
+	if (!fate->dies) {
+		KUNIT_EXPECT_EQ(test, KVERBS_CONN_CONNECTING, conn->state);
+		return;
+	}
+	KUNIT_EXPECT_EQ(test, KVERBS_CONN_DEAD, conn->state);
+	KUNIT_EXPECT_EQ(test, fate->type, conn->end.type);
+	KUNIT_EXPECT_EQ(test, fate->error, conn->end.error);
+	KUNIT_EXPECT_NULL(test, conn->id);
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, fake_conn_try_post(fake, send));
+}
+
+/* ---- what hangs on connections ------------------------------------------ */
+
+static void removal_flushes_work(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	struct fake_conn *fake = fake_conn_at(test, hca, FAKE_UP);
+	struct fake_work *recv = fake_conn_post(fake, KVERBS_OP_RECV, 0, 100);
+	struct fake_work *read = fake_conn_post(fake, KVERBS_OP_READ, 0, PAGE_SIZE);
+	struct fake_work *send = fake_conn_post(fake, KVERBS_OP_SEND, PAGE_SIZE, 100);
+
+	fake_device_remove(hca);
+	KUNIT_EXPECT_TRUE(test, completion_done(&recv->done));
+	KUNIT_EXPECT_TRUE(test, completion_done(&read->done));
+	KUNIT_EXPECT_TRUE(test, completion_done(&send->done));
+	KUNIT_EXPECT_EQ(test, IB_WC_WR_FLUSH_ERR, recv->req.wc_status);
+	KUNIT_EXPECT_EQ(test, IB_WC_WR_FLUSH_ERR, read->req.wc_status);
+	KUNIT_EXPECT_EQ(test, IB_WC_WR_FLUSH_ERR, send->req.wc_status);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&fake->region->uses));
+	KUNIT_EXPECT_TRUE(test, fake_device_is_empty(hca));
+}
+
+static void removal_keeps_what_was_done(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	struct fake_conn *fake = fake_conn_at(test, hca, FAKE_UP);
+	struct fake_work *send = fake_conn_post(fake, KVERBS_OP_SEND, 0, 100);
+
+	fake_wr_complete(&hca->sends[0], IB_WC_SUCCESS);
+	KUNIT_ASSERT_TRUE(test, fake_await(&send->done));
+	fake_device_remove(hca);
+	KUNIT_EXPECT_EQ(test, 0, send->req.result);
+}
+
+static void removal_unmaps_regions_and_leaves_them_pinned(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	struct fake_conn *fake = fake_conn_at(test, hca, FAKE_UP);
+
+	fake_conn_post(fake, KVERBS_OP_SEND, 0, 100);
+	KUNIT_EXPECT_FALSE(test, list_empty(&fake->region->maps));
+	fake_device_remove(hca);
+	KUNIT_EXPECT_TRUE(test, list_empty(&fake->region->maps));
+	KUNIT_EXPECT_EQ(test, FAKE_MEM / PAGE_SIZE, fake->region->npages);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&fake->region->uses));
+}
+
+static void removal_unmaps_a_region_without_a_connection(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	struct fake_conn *fake = fake_conn_at(test, hca, FAKE_UP);
+
+	fake_conn_post(fake, KVERBS_OP_SEND, 0, 100);
+	kverbs_conn_free(fake->conn);
+	fake->conn = NULL;
+	KUNIT_EXPECT_FALSE(test, list_empty(&fake->region->maps));
+	fake_device_remove(hca);
+	KUNIT_EXPECT_TRUE(test, list_empty(&fake->region->maps));
+}
+
+/* Fence, then unmap: whoever unmaps waits for the registrations of a connection. */
+static void removal_unmaps_when_the_device_has_let_go(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	struct fake_conn *fake = fake_conn_at(test, hca, FAKE_UP);
+
+	fake_conn_post(fake, KVERBS_OP_READ, 0, PAGE_SIZE);
+	fake_hca_hold_dereg(hca);
+	fake_device_begin_remove(hca);
+	KUNIT_ASSERT_TRUE(test, fake_await(&hca->dereg_begun));
+	KUNIT_EXPECT_FALSE(test, list_empty(&fake->region->maps));
+	KUNIT_EXPECT_FALSE(test, completion_done(&hca->removed));
+	KUNIT_EXPECT_EQ(test, 0, fake->nr_ended);
+	fake_hca_let_dereg(hca);
+	KUNIT_ASSERT_TRUE(test, fake_device_is_removed(hca));
+	KUNIT_EXPECT_TRUE(test, list_empty(&fake->region->maps));
+	KUNIT_EXPECT_EQ(test, 1, fake->nr_ended);
+}
+
+static void removal_ends_all_connections(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	struct fake_conn *first = fake_conn_at(test, hca, FAKE_UP);
+	struct fake_conn *second, *third;
+
+	reinit_completion(&hca->asked);
+	second = fake_conn_at(test, hca, FAKE_UP);
+	third = fake_conn_at(test, hca, FAKE_REQUESTED);
+	fake_device_remove(hca);
+	KUNIT_EXPECT_EQ(test, 1, first->nr_ended);
+	KUNIT_EXPECT_EQ(test, 1, second->nr_ended);
+	KUNIT_EXPECT_EQ(test, 1, third->nr_ended);
+	KUNIT_EXPECT_TRUE(test, fake_device_is_empty(hca));
+}
+
+static void removal_refuses_a_request_that_nobody_answered(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	struct fake_conn *fake = fake_conn_at(test, hca, FAKE_REQUESTED);
+
+	fake_device_remove(hca);
+	KUNIT_EXPECT_EQ(test, 1, hca->nr_rejects);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&fake->listener->backlog->waiting));
+}
+
+/* ---- listeners ---------------------------------------------------------- */
+
+static void removal_ends_a_listener_on_the_device(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	struct fake_conn *fake = fake_conn_create(test, hca);
+
+	fake_conn_listen(fake, htonl(FAKE_ADDRESS));
+	fake_device_remove(hca);
+	KUNIT_EXPECT_EQ(test, 1, fake->nr_removed);
+	KUNIT_EXPECT_NULL(test, fake->listener->id);
+	KUNIT_EXPECT_EQ(test, -ENODEV, kverbs_listener_start(fake->listener));
+}
+
+static void removal_leaves_a_listener_on_any_address(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	struct fake_conn *fake = fake_conn_create(test, hca);
+	struct fake_hca *next;
+
+	fake_conn_listen(fake, htonl(INADDR_ANY));
+	fake_device_remove(hca);
+	KUNIT_EXPECT_EQ(test, 0, fake->nr_removed);
+	KUNIT_EXPECT_NOT_NULL(test, fake->listener->id);
+	next = fake_device_create(test);
+	KUNIT_EXPECT_NOT_NULL(test, next->listening);
+}
+
+/* ---- the device comes back ---------------------------------------------- */
+
+static void removal_is_not_for_ever(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	struct fake_conn *old = fake_conn_at(test, hca, FAKE_UP);
+	struct fake_conn *fake;
+
+	fake_device_remove(hca);
+	fake = fake_conn_at(test, fake_device_create(test), FAKE_UP);
+	KUNIT_EXPECT_EQ(test, KVERBS_CONN_DEAD, old->conn->state);
+	KUNIT_EXPECT_EQ(test, KVERBS_CONN_ESTABLISHED, fake->conn->state);
+}
+
+static void removal_lets_a_region_be_used_on_another_device(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	struct fake_conn *old = fake_conn_at(test, hca, FAKE_UP);
+	struct fake_conn *fake;
+	struct fake_work *work;
+
+	fake_conn_post(old, KVERBS_OP_SEND, 0, 100);
+	fake_device_remove(hca);
+	fake = fake_conn_at(test, fake_device_create(test), FAKE_UP);
+	work = fake_conn_work(fake, KVERBS_OP_SEND, 0, 100);
+	work->req.region = old->region;
+	KUNIT_EXPECT_EQ(test, 0, fake_conn_try_post(fake, work));
+	kverbs_conn_free(fake->conn);
+	fake->conn = NULL;
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&old->region->uses));
+}
+
+static struct kunit_case removal_cases[] = {
+	KUNIT_CASE_PARAM(removal_ends_a_connection_in_any_state, fates_gen_params),
+	KUNIT_CASE(removal_flushes_work),
+	KUNIT_CASE(removal_keeps_what_was_done),
+	KUNIT_CASE(removal_unmaps_regions_and_leaves_them_pinned),
+	KUNIT_CASE(removal_unmaps_a_region_without_a_connection),
+	KUNIT_CASE(removal_unmaps_when_the_device_has_let_go),
+	KUNIT_CASE(removal_ends_all_connections),
+	KUNIT_CASE(removal_refuses_a_request_that_nobody_answered),
+	KUNIT_CASE(removal_ends_a_listener_on_the_device),
+	KUNIT_CASE(removal_leaves_a_listener_on_any_address),
+	KUNIT_CASE(removal_is_not_for_ever),
+	KUNIT_CASE(removal_lets_a_region_be_used_on_another_device),
+	{}
+};
+
+static struct kunit_suite removal_suite = {
+	.name = "kverbs_removal",
+	.test_cases = removal_cases,
+};
+
+kunit_test_suite(removal_suite);
