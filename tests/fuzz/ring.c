@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Rings: submitting, reaping, and scribbling. */
 #include <errno.h>
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -123,13 +124,18 @@ static uint64_t in_ms(struct fuzzer *f, unsigned int ms)
 /* A ring that somebody destroyed, or on which nothing goes on, has to be made again. */
 static void wait_for_some(struct fuzzer *f, unsigned int ms)
 {
+	bool busy = f->ring.flags & KVERBS_RING_BUSY_POLL;
+	struct pollfd look = { .fd = f->world->fd, .events = POLLIN };
 	struct kverbs_cmd_submit cmd = {
 		.size = sizeof(cmd),
 		.ring_id = f->ring.out_id,
 		.min_complete = 1,
-		.deadline_ns = in_ms(f, ms),
+		.deadline_ns = in_ms(f, busy ? 1 : ms),
 	};
 
+	/* Let others have the processor, without whom nothing comes. */
+	if (busy)
+		poll(&look, 1, rng_below(&f->rng, ms));
 	if (world_cmd(f->world, KVERBS_SUBMIT, &cmd) == -ENOENT || f->waits++ > PATIENCE)
 		unmap_all(f);
 	f->full = false;
