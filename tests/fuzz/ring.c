@@ -209,10 +209,13 @@ void ring_submit(struct fuzzer *f)
 		return;
 	if (!f->full)
 		nr = fill(f, 1 + rng_below(&f->rng, BATCH));
-	if (nr)
+	if (nr) {
 		submit(f, nr);
-	else
-		wait_for_some(f, 20);
+		return;
+	}
+	if (!f->full)
+		link_keep(f);
+	wait_for_some(f, 20);
 }
 
 static void notice(struct fuzzer *f, const struct kverbs_cqe *cqe)
@@ -228,6 +231,9 @@ static void notice(struct fuzzer *f, const struct kverbs_cqe *cqe)
 		link_up(f, cqe->id);
 		break;
 	default:
+		/* Perhaps the listener is gone. */
+		if (cqe->type == KVERBS_CQE_REJECTED)
+			f->port = 0;
 		link_down(f, cqe->id);
 	}
 }
