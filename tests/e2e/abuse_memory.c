@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* A process in a control group that has far too little memory for what it wants. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "teardown_peer.h"
+
+#define CGROUP	"/sys/fs/cgroup"
+#define GROUP	CGROUP "/abuse"
+#define LENGTH	(16 * 4096UL)
+static struct link outside, inside;
+static int memory_fd;
+
+static void set_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+
+	if (fd < 0)
+		FAIL("cannot open %s: %s", path, test_errno(errno));
+	if (write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		FAIL("%s to %s: %s", text, path, test_errno(errno));
+	close(fd);
+}
+
+static void make_group(void)
+{
+	if (access(CGROUP "/cgroup.controllers", R_OK))
+		test_skip("no control groups, version 2, here");
+	set_file(CGROUP "/cgroup.subtree_control", "+memory");
+	CHECK(!mkdir(GROUP, 0755) || errno == EEXIST);
+}
+
+static void drop_group(void)
+{
+	CHECK_EQ(rmdir(GROUP), 0);
+}
+
+/* A line of memory.events. */
+static long times(const char *name)
+{
+	FILE *file = fopen(GROUP "/memory.events", "r");
+	char word[32];
+	long count, found = -1;
+
+	CHECK(file);
+	while (fscanf(file, "%31s %ld", word, &count) == 2)
+		if (!strcmp(word, name))
+			found = count;
+	fclose(file);
+	CHECK(found >= 0);
+	return found;
+}
+
+/* What it does until that fails or it is killed; 0 or -errno. Fresh pages: faulted in. */
+static int register_more(void)
+{
+	void *memory = mmap(NULL, LENGTH, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return -errno;
+	return dev_try_region(memory_fd, memory, LENGTH, 0, NULL);
+}
+
+static int export_more(void)
+{
+	struct kverbs_segment seg;
+	struct kverbs_cmd_export cmd = {
+		.size = sizeof(cmd),
+		.conn_id = inside.server.conn,
+		.region_id = inside.server.region,
+		.access = KVERBS_REMOTE_WRITE,
+		.segs_len = 1,
+		.length = SIZE,
+		.segs_uptr = (uintptr_t)&seg,
+	};
+
+	return dev_cmd(inside.server.ring.fd, KVERBS_EXPORT, &cmd);
+}
+
+static int make_more_rings(void)
+{
+	struct kverbs_cmd_ring_create cmd = {
+		.size = sizeof(cmd),
+		.sq_entries = 64,
+		.cq_entries = 256,
+	};
+
+	return dev_cmd(memory_fd, KVERBS_RING_CREATE, &cmd);
+}
+
+static int connect_more(void)
+{
+	struct kverbs_cmd_connect cmd = {
+		.size = sizeof(cmd),
+		.ring_id = inside.client.ring.id,
+		.dst = inside.addr,
+	};
+
+	return dev_cmd(inside.client.ring.fd, KVERBS_CONNECT, &cmd);
+}
+
+static int open_more(void)
+{
+	int fd = open("/dev/kverbs", O_RDWR);
+	struct kverbs_cmd_ring_create cmd = {
+		.size = sizeof(cmd),
+		.sq_entries = 1024,
+		.cq_entries = 4096,
+	};
+
+	return fd < 0 ? -errno : dev_cmd(fd, KVERBS_RING_CREATE, &cmd);
+}
+
+/**
+ * struct greed - what too much is wanted of
+ * @name: of the test
+ * @more: asks for more of it
+ * @limit: memory.max
+ */
+static const struct greed {
+	const char *name;
+	int (*more)(void);
+	const char *limit;
+} greeds[] = {
+	{ "registering", register_more, "3M" },
+	{ "exporting", export_more, "1M" },
+	{ "making rings", make_more_rings, "1M" },
+	{ "opening files", open_more, "2M" },
+	{ "connecting", connect_more, "400K" },
+};
+
+static const struct greed *greed;
+
+/* What it had before it came into the group stays somebody else's. */
+static void be_greedy(void)
+{
+	char self[16];
+	int ret;
+
+	link_open(&inside);
+	memory_fd = dev_open();
+	snprintf(self, sizeof(self), "%d", getpid());
+	set_file(GROUP "/cgroup.procs", self);
+	child_ready();
+	do {
+		ret = greed->more();
+	} while (!ret);
+	if (ret != -EAGAIN && ret != -EMFILE)
+		CHECK_ERR(ret, ENOMEM);
+}
+
+static void write_outside(void)
+{
+	CHECK_DONE(ring_do(&outside.client.ring,
+			   sqe_rdma(KVERBS_OP_WRITE, outside.client.conn,
+				    outside.client.region, 0, SIZE, &outside.seg)));
+}
+
+/* It may be killed. Meanwhile and after, others are served. */
+static void more_than_there_is_memory(const void *arg)
+{
+	int status, pid;
+
+	greed = arg;
+	make_group();
+	set_file(GROUP "/memory.max", greed->limit);
+	link_open(&outside);
+	link_export(&outside, KVERBS_REMOTE_WRITE);
+	pid = child_start(be_greedy);
+	while (!waitpid(pid, &status, WNOHANG))
+		write_outside();
+	if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+		CHECK_EQ(status, 0);
+	CHECK(times("max") > 0);
+	write_outside();
+	drop_group();
+}
+
+TEST_GROUP(greedy)
+{
+	char name[128];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(greeds); i++) {
+		snprintf(name, sizeof(name),
+			 "%s with too little memory harms nobody else", greeds[i].name);
+		test_add(name, more_than_there_is_memory, &greeds[i]);
+	}
+}
