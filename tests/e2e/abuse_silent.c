@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* A peer that never posts a receive. */
+#include <unistd.h>
+
+#include "teardown_peer.h"
+
+#define WC_RNR_RETRY_EXC	13
+#define ENDLESS			7
+#define QUICK_MS		10000
+#define MESSAGES		100
+
+static struct link both;
+
+/* How often the sender tries is the receiver's word. */
+static void open_to_silent(uint8_t rnr_retry, uint16_t keepalive_ms)
+{
+	struct kverbs_conn_param param = {
+		.valid = KVERBS_PARAM_RNR_RETRY,
+		.rnr_retry = rnr_retry,
+	};
+	struct kverbs_cmd_connect cmd = {
+		.size = sizeof(cmd),
+		.param.keepalive_ms = keepalive_ms,
+	};
+
+	both = (struct link){ .addr = addr_of("a", 0) };
+	side_open(&both.client);
+	side_open(&both.server);
+	both.listener = dev_listen(&both.server.ring, &both.addr);
+	cmd.ring_id = both.client.ring.id;
+	cmd.dst = both.addr;
+	CHECK_OK(dev_cmd(both.client.ring.fd, KVERBS_CONNECT, &cmd));
+	both.client.conn = cmd.out_id;
+	both.server.conn = ring_event(&both.server.ring, KVERBS_CQE_CONN_REQUEST, 0).id;
+	CHECK_OK(dev_accept(&both.server.ring, both.server.conn, &param));
+	CHECK_OK(ring_event(&both.client.ring, KVERBS_CQE_ESTABLISHED, 0).result);
+	CHECK_OK(ring_event(&both.server.ring, KVERBS_CQE_ESTABLISHED, 0).result);
+}
+
+/* So many are taken: one that finds no receive may end the connection at once. */
+static unsigned int send_some(void)
+{
+	struct kverbs_sqe sqe = sqe_send(both.client.conn, both.client.region, 0, 64);
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < MESSAGES; i++) {
+		sqe.user_data = i;
+		ret = ring_put(&both.client.ring, &sqe);
+		if (ret) {
+			CHECK_ERR(ret, ENOTCONN);
+			break;
+		}
+	}
+	CHECK(i);
+	return i;
+}
+
+static void expect_end(struct side *side, int result)
+{
+	struct kverbs_cqe cqe = ring_end_of(&side->ring, side->conn);
+
+	CHECK_EQ(cqe.type, KVERBS_CQE_DISCONNECTED);
+	CHECK_ERR(cqe.result, -result);
+}
+
+static void expect_complete(unsigned int first, unsigned int nr)
+{
+	struct kverbs_cqe cqe;
+	unsigned int i;
+
+	for (i = first; i < nr; i++) {
+		cqe = ring_work(&both.client.ring, i);
+		CHECK(!cqe.result || cqe.result == -EIO);
+	}
+}
+
+/* iWARP knows no retries: the receiver ends the connection. */
+TEST(messages_that_find_no_receive_end_the_connection_in_bounded_time)
+{
+	long long start;
+	unsigned int sent;
+	struct kverbs_cqe cqe;
+
+	open_to_silent(3, 0);
+	start = test_now_ms();
+	sent = send_some();
+	cqe = ring_work(&both.client.ring, 0);
+	if (!dev_is_iwarp()) {
+		CHECK_ERR(cqe.result, EIO);
+		CHECK_EQ(cqe.wc_status, WC_RNR_RETRY_EXC);
+	}
+	cqe = ring_end_of(&both.client.ring, both.client.conn);
+	CHECK_EQ(cqe.type, KVERBS_CQE_DISCONNECTED);
+	if (!dev_is_iwarp())
+		CHECK_ERR(cqe.result, ETIMEDOUT);
+	else
+		CHECK(cqe.result == -EIO || cqe.result == -ECONNRESET);
+	CHECK(ring_end_of(&both.server.ring, both.server.conn).result);
+	expect_complete(1, sent);
+	CHECK(test_now_ms() - start < QUICK_MS);
+}
+
+static void endless_retries_wait_for_the_receive(const void *arg)
+{
+	unsigned int sent;
+
+	(void)arg;
+	open_to_silent(ENDLESS, 0);
+	sent = send_some();
+	/* Longer than finite retries would last. */
+	CHECK_OK(ring_wait(&both.client.ring, 1, 1000));
+	CHECK_EQ(ring_unread(&both.client.ring), 0);
+	side_post_recvs(&both.server, MESSAGES);
+	expect_complete(0, sent);
+}
+
+static void keepalive_ends_endless_retries(const void *arg)
+{
+	long long start;
+	unsigned int sent;
+
+	(void)arg;
+	open_to_silent(ENDLESS, 300);
+	start = test_now_ms();
+	sent = send_some();
+	expect_end(&both.client, -ETIMEDOUT);
+	expect_end(&both.server, -ECONNRESET);
+	expect_complete(0, sent);
+	CHECK(test_now_ms() - start < QUICK_MS);
+}
+
+TEST_GROUP(endless_retries)
+{
+	if (dev_is_iwarp())
+		return;
+	test_add("messages that are tried without end wait for the receive",
+		 endless_retries_wait_for_the_receive, NULL);
+	test_add("keepalive ends a connection whose messages are tried without end",
+		 keepalive_ends_endless_retries, NULL);
+}
+
+TEST(close_does_not_wait_for_messages_that_find_no_receive)
+{
+	long long start;
+
+	open_to_silent(ENDLESS, 0);
+	send_some();
+	start = test_now_ms();
+	side_close(&both.client);
+	CHECK(test_now_ms() - start < QUICK_MS);
+	CHECK(ring_end_of(&both.server.ring, both.server.conn).result);
+	side_close(&both.server);
+	CHECK_EQ(test_status_kb(0, "VmPin"), 0);
+}
+
+TEST(close_of_a_silent_peer_ends_the_sender)
+{
+	long long start;
+	unsigned int sent;
+
+	open_to_silent(ENDLESS, 0);
+	sent = send_some();
+	start = test_now_ms();
+	side_close(&both.server);
+	CHECK(ring_end_of(&both.client.ring, both.client.conn).result);
+	expect_complete(0, sent);
+	side_close(&both.client);
+	CHECK(test_now_ms() - start < QUICK_MS);
+}
+
+static void send_in_vain(void)
+{
+	open_to_silent(ENDLESS, 0);
+	send_some();
+	child_ready();
+	pause();
+}
+
+TEST(SIGKILL_does_not_wait_for_messages_that_find_no_receive)
+{
+	int pid = child_start(send_in_vain);
+	long long start = test_now_ms();
+
+	child_kill(pid);
+	CHECK(test_now_ms() - start < QUICK_MS);
+}
