@@ -162,10 +162,36 @@ static const char restore_script[] =
 	"ip link set dummy0 up; ip addr replace 2001:db8::1/64 dev dummy0 nodad\n"
 	"rdma link show ${p}0/1 || rdma link add ${p}0 type $p netdev dummy0\n";
 
+static bool has_line(const char *path, const char *words)
+{
+	char line[256];
+	bool found = false;
+	FILE *file = fopen(path, "r");
+
+	if (!file)
+		return false;
+	while (!found && fgets(line, sizeof(line), file))
+		found = strstr(line, words);
+	fclose(file);
+	return found;
+}
+
+/* Looking is much cheaper than the script, which runs ten programs. */
+static bool nothing_is_missing(void)
+{
+	char port[64];
+
+	snprintf(port, sizeof(port), "/sys/class/infiniband/%s0/ports/1/state",
+		 dev_provider());
+	return has_line(port, "ACTIVE") && has_line("/proc/modules", "kverbs ") &&
+	       has_line("/proc/net/fib_trie", "192.0.2.1") &&
+	       has_line("/proc/net/if_inet6", "20010db8000000000000000000000001");
+}
+
 /* Bring back what a test took away, even if it failed half-way. */
 int device_restore(void)
 {
-	return -test_shell("%s", restore_script);
+	return nothing_is_missing() ? 0 : -test_shell("%s", restore_script);
 }
 
 static void check_leaks(const void *round)
