@@ -11,6 +11,7 @@ tool-lib-y += err.o
 tool-lib-y += extent.o
 tool-lib-y += files.o
 tool-lib-y += hash.o
+tool-lib-y += hist.o
 tool-lib-y += kv.o
 tool-lib-y += landing.o
 tool-lib-y += opts.o

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "hist.h"
+#include "util.h"
+
+/* Values below HIST_STEPS have buckets of their own. */
+static unsigned int bucket_of(uint64_t ns)
+{
+	unsigned int shift;
+
+	if (ns < HIST_STEPS)
+		return ns;
+	if (ns >> HIST_TOP_BIT)
+		return HIST_BUCKETS - 1;
+	shift = 63 - __builtin_clzll(ns) - HIST_BITS;
+	return shift * HIST_STEPS + (ns >> shift);
+}
+
+/* The largest value that is in a bucket. */
+static uint64_t top_of(unsigned int bucket)
+{
+	unsigned int shift;
+
+	if (bucket < HIST_STEPS)
+		return bucket;
+	if (bucket == HIST_BUCKETS - 1)
+		return UINT64_MAX;
+	shift = bucket / HIST_STEPS - 1;
+	return ((uint64_t)(bucket % HIST_STEPS + HIST_STEPS + 1) << shift) - 1;
+}
+
+void hist_add(struct hist *h, uint64_t ns)
+{
+	rtt_add(&h->rtt, ns);
+	h->buckets[bucket_of(ns)]++;
+}
+
+/* The nearest rank: the first sample that has so many at or below it. */
+static uint64_t rank_of(uint64_t count, double percent)
+{
+	double exact = count * percent / 100;
+	uint64_t rank = exact;
+
+	/* 99.9 is a little more than it says, and 999 of 1,000 are not 1,000. */
+	if (exact > rank + 0.000001)
+		rank++;
+	return min(max(rank, (uint64_t)1), count);
+}
+
+uint64_t hist_percentile(const struct hist *h, double percent)
+{
+	uint64_t rank = rank_of(h->rtt.count, percent), seen = 0;
+	uint64_t shortest = h->rtt.min, longest = h->rtt.max;
+	unsigned int i;
+
+	for (i = 0; i < HIST_BUCKETS; i++) {
+		seen += h->buckets[i];
+		if (seen && seen >= rank)
+			return max(min(top_of(i), longest), shortest);
+	}
+	return 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A histogram of times that keeps no samples: an octave has HIST_STEPS buckets of
+ * one width each, so a percentile is at most 1/HIST_STEPS too high, however many
+ * samples there are.
+ */
+#ifndef KVERBS_TOOL_HIST_H
+#define KVERBS_TOOL_HIST_H
+
+#include <stdint.h>
+
+#include "rtt.h"
+
+#define HIST_BITS	7
+#define HIST_STEPS	(1u << HIST_BITS)
+/* Beyond 2^HIST_TOP_BIT ns, 18 minutes, all is one bucket. */
+#define HIST_TOP_BIT	40
+#define HIST_BUCKETS	((HIST_TOP_BIT - HIST_BITS + 1) * HIST_STEPS + 1)
+
+/**
+ * struct hist - a histogram; all zero before the first sample
+ * @rtt: how many, extremes as they were, mean and deviation; in nanoseconds
+ * @buckets: samples in each bucket
+ */
+struct hist {
+	struct rtt rtt;
+	uint64_t buckets[HIST_BUCKETS];
+};
+
+void hist_add(struct hist *h, uint64_t ns);
+/* What so many of 100 samples do not exceed, ns; 0 if there are none. */
+uint64_t hist_percentile(const struct hist *h, double percent);
+
+#endif /* KVERBS_TOOL_HIST_H */
