@@ -40,22 +40,24 @@ static uint64_t rank_of(uint64_t count, double percent)
 	double exact = count * percent / 100;
 	uint64_t rank = exact;
 
+	if (!rank)
+		return 1;
 	/* 99.9 is a little more than it says, and 999 of 1,000 are not 1,000. */
 	if (exact > rank + 0.000001)
 		rank++;
-	return min(max(rank, (uint64_t)1), count);
+	return min(rank, count);
 }
 
 uint64_t hist_percentile(const struct hist *h, double percent)
 {
 	uint64_t rank = rank_of(h->rtt.count, percent), seen = 0;
-	uint64_t shortest = h->rtt.min, longest = h->rtt.max;
+	uint64_t longest = h->rtt.max;
 	unsigned int i;
 
 	for (i = 0; i < HIST_BUCKETS; i++) {
 		seen += h->buckets[i];
 		if (seen && seen >= rank)
-			return max(min(top_of(i), longest), shortest);
+			return min(top_of(i), longest);
 	}
 	return 0;
 }

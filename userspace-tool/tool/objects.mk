@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # Objects of the command; unit tests link all but main.o.
 tool-y += main.o
+tool-lib-y += bench_param.o
 tool-lib-y += cmd.o
 tool-lib-y += copy.o
 tool-lib-y += cp.o

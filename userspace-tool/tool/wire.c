@@ -3,25 +3,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "bytes.h"
 #include "util.h"
 #include "wire.h"
-
-static void put(uint8_t *p, uint64_t v, unsigned int bytes)
-{
-	while (bytes--) {
-		p[bytes] = v;
-		v >>= 8;
-	}
-}
-
-static uint64_t get(const uint8_t *p, unsigned int bytes)
-{
-	uint64_t v = 0;
-
-	while (bytes--)
-		v = v << 8 | *p++;
-	return v;
-}
 
 /* ---- private data ------------------------------------------------------ */
 
@@ -31,13 +15,13 @@ int wire_hello_encode(const struct wire_hello *hello, void *buf, size_t room)
 
 	if (room < WIRE_HELLO_LEN)
 		return -EMSGSIZE;
-	put(p, WIRE_MAGIC, 4);
-	put(p + 4, hello->version, 2);
-	put(p + 6, hello->what, 2);
-	put(p + 8, hello->msg_max, 4);
-	put(p + 12, hello->depth, 4);
-	put(p + 16, hello->flags, 4);
-	put(p + 20, 0, 4);
+	bytes_put(p, WIRE_MAGIC, 4);
+	bytes_put(p + 4, hello->version, 2);
+	bytes_put(p + 6, hello->what, 2);
+	bytes_put(p + 8, hello->msg_max, 4);
+	bytes_put(p + 12, hello->depth, 4);
+	bytes_put(p + 16, hello->flags, 4);
+	bytes_put(p + 20, 0, 4);
 	return WIRE_HELLO_LEN;
 }
 
@@ -47,13 +31,13 @@ int wire_hello_decode(struct wire_hello *hello, const void *buf, size_t len)
 	const uint8_t *p = buf;
 
 	memset(hello, 0, sizeof(*hello));
-	if (len < WIRE_HELLO_LEN || get(p, 4) != WIRE_MAGIC)
+	if (len < WIRE_HELLO_LEN || bytes_get(p, 4) != WIRE_MAGIC)
 		return -EBADMSG;
-	hello->version = get(p + 4, 2);
-	hello->what = get(p + 6, 2);
-	hello->msg_max = get(p + 8, 4);
-	hello->depth = get(p + 12, 4);
-	hello->flags = get(p + 16, 4);
+	hello->version = bytes_get(p + 4, 2);
+	hello->what = bytes_get(p + 6, 2);
+	hello->msg_max = bytes_get(p + 8, 4);
+	hello->depth = bytes_get(p + 12, 4);
+	hello->flags = bytes_get(p + 16, 4);
 	return 0;
 }
 
@@ -62,7 +46,7 @@ int wire_hello_check(const struct wire_hello *hello)
 {
 	if (hello->version != WIRE_VERSION)
 		return WIRE_REFUSED_VERSION;
-	if (hello->what != WIRE_SERVICE_ECHO && hello->what != WIRE_SERVICE_FILES)
+	if (hello->what < WIRE_SERVICE_ECHO || hello->what > WIRE_SERVICE_BENCH)
 		return WIRE_REFUSED_SERVICE;
 	if (!hello->depth || hello->depth > WIRE_DEPTH_MAX)
 		return WIRE_REFUSED_PARAM;
@@ -73,6 +57,9 @@ int wire_hello_check(const struct wire_hello *hello)
 		return WIRE_REFUSED_PARAM;
 	if (hello->what == WIRE_SERVICE_FILES &&
 	    (hello->msg_max != WIRE_MSG_MAX || hello->depth != WIRE_FILES_DEPTH))
+		return WIRE_REFUSED_PARAM;
+	if (hello->what == WIRE_SERVICE_BENCH &&
+	    (hello->msg_max != WIRE_MSG_MAX || hello->depth != WIRE_BENCH_DEPTH))
 		return WIRE_REFUSED_PARAM;
 	return 0;
 }
@@ -86,20 +73,20 @@ int wire_encode(const struct wire_msg *msg, void *buf, size_t room)
 
 	if (len > room)
 		return -EMSGSIZE;
-	put(p, msg->type, 2);
-	put(p + 2, msg->status, 2);
-	put(p + 4, len, 4);
-	put(p + 8, msg->id, 4);
-	put(p + 12, msg->window, 4);
-	put(p + 16, msg->offset, 8);
-	put(p + 24, msg->size, 8);
-	put(p + 32, msg->digest, 8);
-	put(p + 40, msg->flags, 4);
-	put(p + 44, msg->mode, 4);
-	put(p + 48, msg->mtime, 8);
-	put(p + 56, msg->atime, 8);
-	put(p + 64, msg->mtime_ns, 4);
-	put(p + 68, msg->atime_ns, 4);
+	bytes_put(p, msg->type, 2);
+	bytes_put(p + 2, msg->status, 2);
+	bytes_put(p + 4, len, 4);
+	bytes_put(p + 8, msg->id, 4);
+	bytes_put(p + 12, msg->window, 4);
+	bytes_put(p + 16, msg->offset, 8);
+	bytes_put(p + 24, msg->size, 8);
+	bytes_put(p + 32, msg->digest, 8);
+	bytes_put(p + 40, msg->flags, 4);
+	bytes_put(p + 44, msg->mode, 4);
+	bytes_put(p + 48, msg->mtime, 8);
+	bytes_put(p + 56, msg->atime, 8);
+	bytes_put(p + 64, msg->mtime_ns, 4);
+	bytes_put(p + 68, msg->atime_ns, 4);
 	if (msg->tail_len)
 		memcpy(p + WIRE_HEAD_LEN, msg->tail, msg->tail_len);
 	return len;
@@ -124,7 +111,11 @@ static bool tail_fits(const struct wire_msg *msg)
 	case WIRE_FILE:
 	case WIRE_NOTE:
 		return msg->tail_len && is_path(msg);
+	case WIRE_BENCH_TOKEN:
+		return msg->tail_len <= WIRE_TAIL_MAX;
 	case WIRE_GRANT:
+	case WIRE_BENCH_SETUP:
+	case WIRE_BENCH_RESULT:
 		return msg->tail_len && msg->tail_len <= WIRE_TAIL_MAX;
 	default:
 		return !msg->tail_len;
@@ -142,21 +133,21 @@ int wire_decode(struct wire_msg *msg, const void *buf, size_t len)
 	const uint8_t *p = buf;
 
 	memset(msg, 0, sizeof(*msg));
-	if (len < WIRE_HEAD_LEN || get(p + 4, 4) != len)
+	if (len < WIRE_HEAD_LEN || bytes_get(p + 4, 4) != len)
 		return -EBADMSG;
-	msg->type = get(p, 2);
-	msg->status = get(p + 2, 2);
-	msg->id = get(p + 8, 4);
-	msg->window = get(p + 12, 4);
-	msg->offset = get(p + 16, 8);
-	msg->size = get(p + 24, 8);
-	msg->digest = get(p + 32, 8);
-	msg->flags = get(p + 40, 4);
-	msg->mode = get(p + 44, 4);
-	msg->mtime = get(p + 48, 8);
-	msg->atime = get(p + 56, 8);
-	msg->mtime_ns = get(p + 64, 4);
-	msg->atime_ns = get(p + 68, 4);
+	msg->type = bytes_get(p, 2);
+	msg->status = bytes_get(p + 2, 2);
+	msg->id = bytes_get(p + 8, 4);
+	msg->window = bytes_get(p + 12, 4);
+	msg->offset = bytes_get(p + 16, 8);
+	msg->size = bytes_get(p + 24, 8);
+	msg->digest = bytes_get(p + 32, 8);
+	msg->flags = bytes_get(p + 40, 4);
+	msg->mode = bytes_get(p + 44, 4);
+	msg->mtime = bytes_get(p + 48, 8);
+	msg->atime = bytes_get(p + 56, 8);
+	msg->mtime_ns = bytes_get(p + 64, 4);
+	msg->atime_ns = bytes_get(p + 68, 4);
 	msg->tail = p + WIRE_HEAD_LEN;
 	msg->tail_len = len - WIRE_HEAD_LEN;
 	if (!wire_type_name(msg->type) || !tail_fits(msg) || !values_fit(msg))
@@ -201,6 +192,11 @@ const char *wire_type_name(unsigned int type)
 		[WIRE_END] = "END", [WIRE_ABORT] = "ABORT",
 		[WIRE_DONE] = "DONE", [WIRE_NOTE] = "NOTE",
 		[WIRE_FINISH] = "FINISH", [WIRE_ALIVE] = "ALIVE",
+		[WIRE_BENCH_SETUP] = "BENCH_SETUP",
+		[WIRE_BENCH_OPEN] = "BENCH_OPEN",
+		[WIRE_BENCH_TOKEN] = "BENCH_TOKEN",
+		[WIRE_BENCH_GO] = "BENCH_GO",
+		[WIRE_BENCH_RESULT] = "BENCH_RESULT",
 	};
 
 	return type < ARRAY_SIZE(names) ? names[type] : NULL;

@@ -26,6 +26,7 @@
 
 /* Messages that one side may have unanswered, and the bounds of a hello. */
 #define WIRE_FILES_DEPTH	64
+#define WIRE_BENCH_DEPTH	4
 #define WIRE_DEPTH_MAX		256
 #define WIRE_ECHO_MAX		(1u << 20)
 #define WIRE_SLOTS_MAX		(16u << 20)
@@ -33,6 +34,8 @@
 enum wire_service {
 	WIRE_SERVICE_ECHO = 1,
 	WIRE_SERVICE_FILES = 2,
+	WIRE_SERVICE_BENCH = 3,
+	WIRE_SERVICE_LANE = 4,	/* of a measurement, on a port of its own */
 };
 
 enum wire_refusal {
@@ -50,8 +53,8 @@ enum wire_refusal {
  * struct wire_hello - the private data of connect, accept and reject
  * @version: WIRE_VERSION of the one who speaks
  * @what: enum wire_service, or in a reject enum wire_refusal
- * @msg_max: largest message that the connection carries
- * @depth: receives that each side keeps posted
+ * @msg_max: largest message that the connection carries; of a lane: its key
+ * @depth: receives that each side keeps posted; of a lane: its number
  * @flags: WIRE_F_*
  */
 struct wire_hello {
@@ -82,6 +85,11 @@ enum wire_type {
 	WIRE_NOTE = 31,
 	WIRE_FINISH = 32,
 	WIRE_ALIVE = 33,
+	WIRE_BENCH_SETUP = 48,
+	WIRE_BENCH_OPEN = 49,
+	WIRE_BENCH_TOKEN = 50,
+	WIRE_BENCH_GO = 51,
+	WIRE_BENCH_RESULT = 52,
 };
 
 /* Bits of wire_msg.flags */

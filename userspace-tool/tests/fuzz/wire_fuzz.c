@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Hellos and messages: what is taken is within bounds, and encodes to the same bytes. */
+/*
+ * Hellos, messages and what those of bench carry: what is taken is within bounds, and
+ * encodes to the same bytes.
+ */
 #include <errno.h>
 
+#include "bench_param.h"
 #include "fuzz.h"
 #include "wire.h"
 
 static void check_bounds(const struct wire_hello *hello)
 {
 	assert(hello->version == WIRE_VERSION);
-	assert(hello->what == WIRE_SERVICE_ECHO || hello->what == WIRE_SERVICE_FILES);
+	assert(hello->what >= WIRE_SERVICE_ECHO && hello->what <= WIRE_SERVICE_BENCH);
 	assert(hello->depth >= 1 && hello->depth <= WIRE_DEPTH_MAX);
 	assert(hello->msg_max >= WIRE_HEAD_LEN);
 	assert((uint64_t)hello->depth * hello->msg_max <= WIRE_SLOTS_MAX);
-	assert(hello->what != WIRE_SERVICE_FILES || hello->msg_max == WIRE_MSG_MAX);
+	assert(hello->what == WIRE_SERVICE_ECHO || hello->msg_max == WIRE_MSG_MAX);
 }
 
 /* The last four bytes of a hello are not looked at. */
@@ -43,6 +47,43 @@ static void check_values(const struct wire_msg *msg)
 		assert(wire_status(wire_errno(msg->status)) == msg->status);
 }
 
+static void check_param(const struct bench_param *p)
+{
+	const struct bench_rule *rule = bench_rule(p->op);
+
+	assert(rule && !(p->flags & ~BENCH_F_ALL));
+	assert(p->lanes >= 1 && p->lanes <= BENCH_LANES_MAX);
+	assert(p->tx_depth >= 1 && p->tx_depth <= BENCH_DEPTH_MAX);
+	assert(p->rx_depth >= 2 && p->rx_depth <= BENCH_DEPTH_MAX);
+	assert(p->count || p->duration_ms);
+	assert(p->size && p->size * p->lanes <= BENCH_BYTES_MAX);
+	assert(rule->kind == BENCH_BANDWIDTH || p->lanes == 1);
+}
+
+static void fuzz_param(const struct wire_msg *msg)
+{
+	uint8_t back[BENCH_PARAM_LEN];
+	struct bench_param p;
+
+	if (bench_param_decode(&p, msg->tail, msg->tail_len))
+		return;
+	assert(bench_param_encode(&p, back, sizeof(back)) == (int)msg->tail_len);
+	assert(!memcmp(back, msg->tail, sizeof(back)));
+	if (!bench_param_check(&p))
+		check_param(&p);
+}
+
+static void fuzz_result(const struct wire_msg *msg)
+{
+	uint8_t back[BENCH_RESULT_LEN];
+	struct bench_result r;
+
+	if (bench_result_decode(&r, msg->tail, msg->tail_len))
+		return;
+	assert(bench_result_encode(&r, back, sizeof(back)) == (int)msg->tail_len);
+	assert(!memcmp(back, msg->tail, sizeof(back)));
+}
+
 static void fuzz_msg(const uint8_t *data, size_t size)
 {
 	struct wire_msg msg;
@@ -51,6 +92,10 @@ static void fuzz_msg(const uint8_t *data, size_t size)
 	if (wire_decode(&msg, data, size))
 		return;
 	check_values(&msg);
+	if (msg.type == WIRE_BENCH_SETUP)
+		fuzz_param(&msg);
+	if (msg.type == WIRE_BENCH_RESULT)
+		fuzz_result(&msg);
 	back = fuzz_room(size);
 	assert(wire_encode(&msg, back, size - 1) == -EMSGSIZE);
 	assert(wire_encode(&msg, back, size) == (int)size);

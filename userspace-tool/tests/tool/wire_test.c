@@ -86,7 +86,9 @@ static void hello_asks_for_what_there_is(void **state)
 	check_hello(0, WIRE_SERVICE_ECHO, 128, 8, WIRE_REFUSED_VERSION);
 	check_hello(2, WIRE_SERVICE_ECHO, 128, 8, WIRE_REFUSED_VERSION);
 	check_hello(1, 0, 128, 8, WIRE_REFUSED_SERVICE);
-	check_hello(1, 3, 128, 8, WIRE_REFUSED_SERVICE);
+	check_hello(1, WIRE_SERVICE_BENCH, WIRE_MSG_MAX, WIRE_BENCH_DEPTH, 0);
+	check_hello(1, WIRE_SERVICE_LANE, WIRE_MSG_MAX, 1, WIRE_REFUSED_SERVICE);
+	check_hello(1, 5, 128, 8, WIRE_REFUSED_SERVICE);
 }
 
 static void hello_does_not_ask_for_too_much(void **state)
@@ -206,7 +208,29 @@ static void unknown_types_are_refused(void **state)
 		else
 			known++;
 	}
-	assert_int_equal(known, 19);
+	assert_int_equal(known, 24);
+}
+
+static void measurements_have_the_tails_that_they_need(void **state)
+{
+	static const uint8_t bytes[WIRE_TAIL_MAX + 1];
+	struct wire_msg msg = { .type = WIRE_BENCH_SETUP };
+
+	(void)state;
+	assert_int_equal(decode_changed(&msg), -EBADMSG);
+	msg.type = WIRE_BENCH_RESULT;
+	assert_int_equal(decode_changed(&msg), -EBADMSG);
+	msg.type = WIRE_BENCH_TOKEN;
+	assert_int_equal(decode_changed(&msg), 0);
+	msg.tail = bytes;
+	msg.tail_len = 1;
+	assert_int_equal(decode_changed(&msg), 0);
+	msg.type = WIRE_BENCH_SETUP;
+	assert_int_equal(decode_changed(&msg), 0);
+	msg.type = WIRE_BENCH_OPEN;
+	assert_int_equal(decode_changed(&msg), -EBADMSG);
+	msg.type = WIRE_BENCH_GO;
+	assert_int_equal(decode_changed(&msg), -EBADMSG);
 }
 
 static void paths_are_paths(void **state)
@@ -298,6 +322,7 @@ int main(void)
 		cmocka_unit_test(every_cut_is_refused),
 		cmocka_unit_test(values_have_bounds),
 		cmocka_unit_test(unknown_types_are_refused),
+		cmocka_unit_test(measurements_have_the_tails_that_they_need),
 		cmocka_unit_test(paths_are_paths),
 		cmocka_unit_test(only_some_have_a_tail),
 		cmocka_unit_test(noise_is_survived),

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <errno.h>
+#include <string.h>
+
+#include <linux/kverbs.h>
+
+#include "bench_param.h"
+#include "bytes.h"
+#include "util.h"
+
+#define PARAM_VERSION 1
+#define NR_FIELDS 9
+
+static const struct bench_rule rules[] = {
+	[BENCH_SEND_BW] = {
+		"send-bw", "Send BW", BENCH_BANDWIDTH, .receives = true,
+		.size = 65536, .count = 1000,
+	},
+	[BENCH_WRITE_BW] = {
+		"write-bw", "RDMA_Write BW", BENCH_BANDWIDTH,
+		.access = KVERBS_REMOTE_WRITE, .size = 65536, .count = 5000,
+	},
+	[BENCH_READ_BW] = {
+		"read-bw", "RDMA_Read BW", BENCH_BANDWIDTH,
+		.access = KVERBS_REMOTE_READ, .size = 65536, .count = 1000,
+	},
+	[BENCH_SEND_LAT] = {
+		"send-lat", "Send Latency", BENCH_LATENCY, .half = true, .receives = true,
+		.size = 2, .count = 1000,
+	},
+	[BENCH_WRITE_LAT] = {
+		"write-lat", "RDMA_Write Latency", BENCH_LATENCY, .half = true,
+		.access = KVERBS_REMOTE_WRITE, .access_back = KVERBS_REMOTE_WRITE,
+		.size = 2, .count = 1000,
+	},
+	[BENCH_READ_LAT] = {
+		"read-lat", "RDMA_Read Latency", BENCH_LATENCY,
+		.access = KVERBS_REMOTE_READ, .size = 2, .count = 1000,
+	},
+	[BENCH_IMM_LAT] = {
+		"imm-lat", "RDMA_Write_imm Latency", BENCH_LATENCY, .half = true,
+		.access = KVERBS_REMOTE_WRITE, .access_back = KVERBS_REMOTE_WRITE,
+		.size = 2, .count = 1000,
+	},
+	[BENCH_ATOMIC_LAT] = {
+		"atomic-lat", "Atomic FETCH_AND_ADD Latency", BENCH_LATENCY,
+		.access = KVERBS_REMOTE_ATOMIC, .size = 8, .count = 1000,
+	},
+};
+
+const struct bench_rule *bench_rule(unsigned int op)
+{
+	return op < ARRAY_SIZE(rules) && rules[op].name ? &rules[op] : NULL;
+}
+
+unsigned int bench_op_find(const char *name)
+{
+	unsigned int op;
+
+	for (op = 1; op < ARRAY_SIZE(rules); op++)
+		if (!strcmp(rules[op].name, name))
+			return op;
+	return 0;
+}
+
+/* ---- as bytes ------------------------------------------------------------ */
+
+int bench_param_encode(const struct bench_param *p, void *buf, size_t room)
+{
+	uint8_t *b = buf;
+
+	if (room < BENCH_PARAM_LEN)
+		return -EMSGSIZE;
+	bytes_put(b, PARAM_VERSION, 2);
+	bytes_put(b + 2, p->op, 2);
+	bytes_put(b + 4, p->flags, 4);
+	bytes_put(b + 8, p->lanes, 4);
+	bytes_put(b + 12, p->tx_depth, 4);
+	bytes_put(b + 16, p->rx_depth, 4);
+	bytes_put(b + 20, p->duration_ms, 4);
+	bytes_put(b + 24, p->size, 8);
+	bytes_put(b + 32, p->count, 8);
+	bytes_put(b + 40, p->warmup, 8);
+	return BENCH_PARAM_LEN;
+}
+
+int bench_param_decode(struct bench_param *p, const void *buf, size_t len)
+{
+	const uint8_t *b = buf;
+
+	memset(p, 0, sizeof(*p));
+	if (len != BENCH_PARAM_LEN || bytes_get(b, 2) != PARAM_VERSION)
+		return -EBADMSG;
+	p->op = bytes_get(b + 2, 2);
+	p->flags = bytes_get(b + 4, 4);
+	p->lanes = bytes_get(b + 8, 4);
+	p->tx_depth = bytes_get(b + 12, 4);
+	p->rx_depth = bytes_get(b + 16, 4);
+	p->duration_ms = bytes_get(b + 20, 4);
+	p->size = bytes_get(b + 24, 8);
+	p->count = bytes_get(b + 32, 8);
+	p->warmup = bytes_get(b + 40, 8);
+	return 0;
+}
+
+/* In the order of the struct. */
+static void list_fields(struct bench_result *r, uint64_t *fields[NR_FIELDS])
+{
+	fields[0] = &r->ops;
+	fields[1] = &r->bytes;
+	fields[2] = &r->elapsed_ns;
+	fields[3] = &r->peak_Bps;
+	fields[4] = &r->received;
+	fields[5] = &r->differed;
+	fields[6] = &r->cpu_ns;
+	fields[7] = &r->sleeps;
+	fields[8] = &r->preempted;
+}
+
+int bench_result_encode(const struct bench_result *r, void *buf, size_t room)
+{
+	struct bench_result copy = *r;
+	uint64_t *fields[NR_FIELDS];
+	uint8_t *b = buf;
+	unsigned int i;
+
+	if (room < BENCH_RESULT_LEN)
+		return -EMSGSIZE;
+	list_fields(&copy, fields);
+	bytes_put(b, PARAM_VERSION, 8);
+	for (i = 0; i < ARRAY_SIZE(fields); i++)
+		bytes_put(b + 8 * (i + 1), *fields[i], 8);
+	return BENCH_RESULT_LEN;
+}
+
+int bench_result_decode(struct bench_result *r, const void *buf, size_t len)
+{
+	const uint8_t *b = buf;
+	uint64_t *fields[NR_FIELDS];
+	unsigned int i;
+
+	memset(r, 0, sizeof(*r));
+	if (len != BENCH_RESULT_LEN || bytes_get(b, 8) != PARAM_VERSION)
+		return -EBADMSG;
+	list_fields(r, fields);
+	for (i = 0; i < ARRAY_SIZE(fields); i++)
+		*fields[i] = bytes_get(b + 8 * (i + 1), 8);
+	return 0;
+}
+
+/* ---- what is reasonable ------------------------------------------------- */
+
+static bool depths_fit(const struct bench_param *p)
+{
+	return p->lanes >= 1 && p->lanes <= BENCH_LANES_MAX &&
+	       p->tx_depth >= 1 && p->tx_depth <= BENCH_DEPTH_MAX &&
+	       p->rx_depth >= 2 && p->rx_depth <= BENCH_DEPTH_MAX;
+}
+
+static bool length_fits(const struct bench_param *p)
+{
+	if (p->op == BENCH_ATOMIC_LAT && p->size != 8)
+		return false;
+	return p->size >= 1 && p->size <= BENCH_SIZE_MAX &&
+	       p->duration_ms <= BENCH_DURATION_MAX &&
+	       (p->duration_ms || p->count >= 1) &&
+	       p->count <= UINT32_MAX && p->warmup <= UINT32_MAX;
+}
+
+/* As many slots as differ when every byte is looked at, on both sides the most. */
+static bool memory_fits(const struct bench_param *p, const struct bench_rule *rule)
+{
+	uint64_t slots = 1, lanes = p->lanes;
+
+	if (rule->kind == BENCH_BANDWIDTH && p->flags & BENCH_F_VERIFY)
+		slots = max(p->tx_depth, rule->receives ? p->rx_depth : 0);
+	if (p->flags & BENCH_F_BOTH_WAYS)
+		lanes *= 2;
+	return lanes * slots <= BENCH_BYTES_MAX / p->size &&
+	       lanes * (p->tx_depth + p->rx_depth) <= BENCH_REQUESTS_MAX;
+}
+
+/* What only makes sense of a bandwidth, or not of who looks at memory. */
+static bool flags_fit(const struct bench_param *p, const struct bench_rule *rule)
+{
+	if (p->flags & ~BENCH_F_ALL)
+		return false;
+	if (p->op == BENCH_WRITE_LAT && p->flags & BENCH_F_EVENTS)
+		return false;
+	return rule->kind == BENCH_BANDWIDTH ||
+	       (p->lanes == 1 && !(p->flags & BENCH_F_BOTH_WAYS));
+}
+
+int bench_param_check(const struct bench_param *p)
+{
+	const struct bench_rule *rule = bench_rule(p->op);
+
+	if (!rule || !depths_fit(p) || !length_fits(p) || !flags_fit(p, rule))
+		return -EINVAL;
+	return memory_fits(p, rule) ? 0 : -EINVAL;
+}

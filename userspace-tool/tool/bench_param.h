@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What a measurement is made of, and what came of it, as both sides of kverbs bench
+ * tell each other. Pure functions: what comes in is a stranger's.
+ */
+#ifndef KVERBS_TOOL_BENCH_PARAM_H
+#define KVERBS_TOOL_BENCH_PARAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BENCH_PARAM_LEN		48
+#define BENCH_RESULT_LEN	80
+
+#define BENCH_LANES_MAX		1024
+#define BENCH_DEPTH_MAX		8192
+#define BENCH_SIZE_MAX		(1u << 30)
+#define BENCH_DURATION_MAX	86400000u
+/* Memory that a side takes for one measurement, at most. */
+#define BENCH_BYTES_MAX		(1ull << 30)
+/* Operations and receives of all connections, at most. */
+#define BENCH_REQUESTS_MAX	(1u << 20)
+
+/* Receives of a lane that does not receive payload, and of a latency's. */
+#define BENCH_NOTES		8
+
+enum bench_op {
+	BENCH_SEND_BW = 1,
+	BENCH_WRITE_BW = 2,
+	BENCH_READ_BW = 3,
+	BENCH_SEND_LAT = 4,
+	BENCH_WRITE_LAT = 5,
+	BENCH_READ_LAT = 6,
+	BENCH_IMM_LAT = 7,
+	BENCH_ATOMIC_LAT = 8,
+};
+
+enum bench_kind {
+	BENCH_BANDWIDTH,
+	BENCH_LATENCY,
+};
+
+/**
+ * struct bench_rule - what an operation is
+ * @name: what one types
+ * @title: what perftest calls it
+ * @kind: what is measured of it
+ * @half: of a round trip half is told
+ * @receives: payload arrives in receives
+ * @access: rights at the memory of the side that does not begin, KVERBS_REMOTE_*
+ * @access_back: rights at the memory of the side that begins
+ * @size: default
+ * @count: default
+ */
+struct bench_rule {
+	const char *name;
+	const char *title;
+	enum bench_kind kind;
+	bool half;
+	bool receives;
+	unsigned int access;
+	unsigned int access_back;
+	uint32_t size;
+	uint32_t count;
+};
+
+/* Bits of bench_param.flags */
+#define BENCH_F_EVENTS		(1u << 0)	/* sleep for completions */
+#define BENCH_F_VERIFY		(1u << 1)	/* look at every byte */
+#define BENCH_F_BOTH_WAYS	(1u << 2)	/* as many lanes again, the other way */
+#define BENCH_F_ALL		7u
+
+/**
+ * struct bench_param - a measurement
+ * @op: enum bench_op
+ * @flags: BENCH_F_*
+ * @lanes: connections in each direction
+ * @tx_depth: operations in flight on each
+ * @rx_depth: receives posted on each, if payload arrives in receives
+ * @duration_ms: how long, or 0
+ * @size: of an operation, bytes
+ * @count: operations on each connection, if @duration_ms is 0
+ * @warmup: operations on each before it counts
+ */
+struct bench_param {
+	uint16_t op;
+	uint32_t flags;
+	uint32_t lanes;
+	uint32_t tx_depth;
+	uint32_t rx_depth;
+	uint32_t duration_ms;
+	uint64_t size;
+	uint64_t count;
+	uint64_t warmup;
+};
+
+/**
+ * struct bench_result - what came of it on one side
+ * @ops: operations of all connections
+ * @bytes: moved by them
+ * @elapsed_ns: time they took
+ * @peak_Bps: bytes per second in the best stretch
+ * @received: messages that came in, warm-up and all
+ * @differed: operations whose bytes were not what they should be
+ * @cpu_ns: time that the measuring thread ran
+ * @sleeps: context switches since it waited
+ * @preempted: context switches since others had to run
+ */
+struct bench_result {
+	uint64_t ops;
+	uint64_t bytes;
+	uint64_t elapsed_ns;
+	uint64_t peak_Bps;
+	uint64_t received;
+	uint64_t differed;
+	uint64_t cpu_ns;
+	uint64_t sleeps;
+	uint64_t preempted;
+};
+
+/* NULL: there is no such operation. */
+const struct bench_rule *bench_rule(unsigned int op);
+/* 0: there is no such name. */
+unsigned int bench_op_find(const char *name);
+
+int bench_param_encode(const struct bench_param *p, void *buf, size_t room);
+int bench_param_decode(struct bench_param *p, const void *buf, size_t len);
+/* 0 or -EINVAL: no measurement, or more than a side takes. */
+int bench_param_check(const struct bench_param *p);
+
+int bench_result_encode(const struct bench_result *r, void *buf, size_t room);
+int bench_result_decode(struct bench_result *r, const void *buf, size_t len);
+
+#endif /* KVERBS_TOOL_BENCH_PARAM_H */
