@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Payload that tells what it belongs to: whoever verifies sees each wrong byte. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pattern.h"
+
+#define SIZE 67
+
+static void what_was_filled_does_not_differ(void **state)
+{
+	uint8_t mem[SIZE + 1];
+	size_t size;
+
+	(void)state;
+	for (size = 0; size <= SIZE; size++) {
+		mem[size] = 0xa5;
+		pattern_fill(mem, size, size * 1000);
+		assert_int_equal(mem[size], 0xa5);
+		assert_false(pattern_differs(mem, size, size * 1000));
+	}
+}
+
+static void every_changed_bit_is_noticed(void **state)
+{
+	uint8_t mem[SIZE];
+	unsigned int bit;
+
+	(void)state;
+	pattern_fill(mem, SIZE, 42);
+	for (bit = 0; bit < 8 * SIZE; bit++) {
+		mem[bit / 8] ^= 1 << bit % 8;
+		assert_true(pattern_differs(mem, SIZE, 42));
+		mem[bit / 8] ^= 1 << bit % 8;
+	}
+	assert_false(pattern_differs(mem, SIZE, 42));
+}
+
+/* Whatever the depth of the queue is: the slot's last operation looks different. */
+static void other_operations_are_noticed_even_by_a_byte(void **state)
+{
+	unsigned int ahead;
+	uint8_t mem;
+
+	(void)state;
+	pattern_fill(&mem, 1, 1000);
+	for (ahead = 1; ahead <= 250; ahead++)
+		assert_true(pattern_differs(&mem, 1, 1000 + ahead));
+	assert_true(pattern_differs(&mem, 1, 1000 + 256));
+	assert_true(pattern_differs(&mem, 1, 1000 + 512));
+}
+
+static void bytes_are_the_same_on_every_host(void **state)
+{
+	uint8_t mem[9];
+
+	(void)state;
+	pattern_fill(mem, sizeof(mem), 7);
+	assert_int_equal(mem[0], 7);
+	assert_int_equal(mem[8], 8);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_filled_does_not_differ),
+		cmocka_unit_test(every_changed_bit_is_noticed),
+		cmocka_unit_test(other_operations_are_noticed_even_by_a_byte),
+		cmocka_unit_test(bytes_are_the_same_on_every_host),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

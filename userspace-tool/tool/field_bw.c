@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Bandwidth: as many operations in flight as were asked for, on all lanes. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+#include "field.h"
+#include "util.h"
+
+/* The best stretch is of so many times what may be in flight. */
+#define PEAK_DEPTHS 4
+
+static int alloc_window(struct field *f)
+{
+	const struct bench_param *p = &f->param;
+	uint64_t all = p->duration_ms ? UINT64_MAX : p->count * p->lanes;
+
+	f->window_len = min((uint64_t)PEAK_DEPTHS * p->tx_depth * p->lanes, all);
+	free(f->window);
+	f->window = calloc(f->window_len, sizeof(*f->window));
+	return f->window ? 0 : -ENOMEM;
+}
+
+/* From when the first of a stretch was posted until its last was complete. */
+static void note_peak(struct field *f)
+{
+	uint64_t took = f->now - f->window[(f->done + 1) % f->window_len], rate;
+
+	if (f->done + 1 < f->window_len || !took)
+		return;
+	rate = f->window_len * f->param.size * 1000000000. / took;
+	f->result.peak_Bps = max(f->result.peak_Bps, rate);
+}
+
+/* Those that are looked at together have come together. */
+static void on_complete(struct lane *l, const struct lane_op *op)
+{
+	struct field *f = l->data;
+
+	if (!f->counts || l->error)
+		return;
+	if (!f->now)
+		f->now = field_now();
+	f->window[f->done % f->window_len] = op->at;
+	note_peak(f);
+	f->done++;
+}
+
+static void set_goals(struct field *f, uint64_t count)
+{
+	struct lane *l;
+
+	for (l = f->lanes; l < f->lanes + f->nr_lanes; l++) {
+		l->data = f;
+		l->complete = on_complete;
+		l->goal = count == UINT64_MAX ? count : l->posted + count;
+	}
+}
+
+static void end_goals(struct field *f)
+{
+	struct lane *l;
+
+	for (l = f->lanes; l < f->lanes + f->nr_lanes; l++)
+		l->goal = min(l->goal, l->posted);
+}
+
+/* 1: there is more to do. */
+static int push_all(struct field *f, uint64_t now)
+{
+	struct lane *l;
+	int ret, more = 0;
+
+	for (l = f->lanes; l < f->lanes + f->nr_lanes; l++) {
+		if (!l->drives)
+			continue;
+		ret = lane_push(l, now);
+		if (ret) {
+			lane_fail(l, NULL, ret);
+			return ret;
+		}
+		more |= lane_busy(l);
+	}
+	return more;
+}
+
+static int drive(struct field *f, uint64_t count)
+{
+	uint64_t now;
+	int ret;
+
+	set_goals(f, count);
+	for (;;) {
+		now = field_now();
+		if (field_time_is_over(f, now))
+			end_goals(f);
+		field_maybe_tick(f, now);
+		ret = push_all(f, now);
+		if (ret <= 0)
+			return ret;
+		ret = field_wait(f, f->timeout_ms);
+		if (!ret)
+			ret = field_look(f, now);
+		if (ret)
+			return ret;
+	}
+}
+
+int field_bandwidth(struct field *f)
+{
+	int ret = alloc_window(f);
+
+	if (!ret)
+		ret = drive(f, f->param.warmup);
+	if (ret)
+		return ret;
+	field_begin(f);
+	ret = drive(f, f->param.duration_ms ? UINT64_MAX : f->param.count);
+	field_end(f);
+	return ret;
+}

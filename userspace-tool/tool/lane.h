@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A lane: a connection that carries load in one direction. One side drives it, the
+ * other one has memory and receives there and gives credit back in notes.
+ *
+ * Its memory: slots that it sends from, slots where the peer's bytes come, a note to
+ * send, notes received. There is one slot of a sort, since what is in it does not
+ * matter, unless every byte is verified.
+ */
+#ifndef KVERBS_TOOL_LANE_H
+#define KVERBS_TOOL_LANE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <kverbs.h>
+
+#include "bench_param.h"
+#include "wire.h"
+
+struct lane;
+
+/**
+ * struct lane_op - an operation or a receive
+ * @req: the request
+ * @lane: whose it is
+ * @at: when it was posted, ns
+ */
+struct lane_op {
+	struct kverbs_req req;
+	struct lane *lane;
+	uint64_t at;
+};
+
+/**
+ * struct lane - one of them
+ * @param: the measurement
+ * @rule: of its operation
+ * @kv: the context
+ * @conn: the connection
+ * @drives: this side does the operations
+ * @number: the same on both sides
+ * @mem: its memory
+ * @stride: bytes between slots
+ * @nr_out: slots to send from
+ * @nr_in: slots that the peer's bytes come to
+ * @mine: what the peer is let at
+ * @theirs: what the peer lets this side at
+ * @tx: operations
+ * @nr_tx: how many there may be in flight
+ * @rx: receives
+ * @nr_rx: how many are posted
+ * @note: the note that is sent
+ * @note_owed: another one is to follow
+ * @goal: how many operations to post
+ * @granted: how many the peer is ready for
+ * @posted: operations so far
+ * @completed: operations complete
+ * @received: messages so far
+ * @noted: the last number sent in a note
+ * @told: the last number that came in one
+ * @differed: operations whose bytes were wrong
+ * @error: why it broke, or 0
+ * @wc_status: of the operation that failed
+ * @complete: called for each operation of a bandwidth that is complete
+ * @data: for that
+ */
+struct lane {
+	const struct bench_param *param;
+	const struct bench_rule *rule;
+	struct kverbs *kv;
+	struct kverbs_conn *conn;
+	bool drives;
+	unsigned int number;
+	struct kverbs_buf *mem;
+	size_t stride;
+	unsigned int nr_out;
+	unsigned int nr_in;
+	struct kverbs_token mine;
+	struct kverbs_token theirs;
+	struct lane_op *tx;
+	unsigned int nr_tx;
+	struct lane_op *rx;
+	unsigned int nr_rx;
+	struct kverbs_req note;
+	bool note_owed;
+	uint64_t goal;
+	uint64_t granted;
+	uint64_t posted;
+	uint64_t completed;
+	uint64_t received;
+	uint64_t noted;
+	uint64_t told;
+	uint64_t differed;
+	int error;
+	unsigned int wc_status;
+	void (*complete)(struct lane *l, const struct lane_op *op);
+	void *data;
+};
+
+int lane_init(struct lane *l, struct kverbs *kv, const struct bench_param *param,
+	      unsigned int number, bool drives);
+void lane_free(struct lane *l);
+
+/* Begin to connect; with the callbacks of its receives set. */
+int lane_connect(struct lane *l, const struct kverbs_addr *to, const char *source,
+		 uint32_t key, int timeout_ms);
+/* Take a request over, whatever becomes of it. */
+int lane_accept(struct lane *l, struct kverbs_conn *conn);
+int lane_export(struct lane *l);
+
+int lane_post_recv(struct lane *l, unsigned int i);
+
+void *lane_out(const struct lane *l, uint64_t seq);
+void *lane_in(const struct lane *l, uint64_t seq);
+size_t lane_offset(const struct lane *l, const void *at);
+
+/* lane_work.c: what the two sides do */
+void lane_set_callbacks(struct lane *l);
+/* Post the next operation, its bytes filled in if they are verified. */
+int lane_post(struct lane *l);
+/* Post as many as there is room for, up to the goal. */
+int lane_push(struct lane *l, uint64_t now);
+/* Whether some of the goal is not complete, and verified if it is to be. */
+bool lane_busy(const struct lane *l);
+void lane_fail(struct lane *l, const struct kverbs_req *req, int err);
+/* write-lat: whether the peer's last one is there, and what is done then. */
+bool lane_arrived(const struct lane *l);
+void lane_answer(struct lane *l, int timeout_ms);
+/* Whether the bytes of an operation are not what they should be. */
+bool lane_differs(const struct lane *l, const void *mem, uint64_t seq);
+/* Whether the connection has ended. */
+bool lane_over(const struct lane *l);
+
+#endif /* KVERBS_TOOL_LANE_H */
