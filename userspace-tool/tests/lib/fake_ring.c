@@ -129,6 +129,7 @@ void fake_ring_put(struct fake_obj *ring, const struct kverbs_cqe *cqe)
 	}
 	fake_check(r->nr_held < sizeof(r->held) / sizeof(r->held[0]));
 	r->held[r->nr_held++] = *cqe;
+	pthread_cond_broadcast(&fk.changed);
 }
 
 /* What a SUBMIT on a BUSY_POLL ring does besides. */
@@ -174,8 +175,10 @@ static void take(int fd, struct fake_obj *ring, struct kverbs_cmd_submit *cmd)
 	cmd->out_error = ret;
 }
 
-static int wait_unread(const struct fake_ring *r, const struct kverbs_cmd_submit *cmd)
+/* Who waits on a BUSY_POLL ring looks all the time. */
+static int wait_unread(struct fake_obj *ring, const struct kverbs_cmd_submit *cmd)
 {
+	const struct fake_ring *r = &ring->r;
 	struct timespec ts = {
 		.tv_sec = (time_t)(cmd->deadline_ns / 1000000000u),
 		.tv_nsec = (long)(cmd->deadline_ns % 1000000000u),
@@ -189,6 +192,7 @@ static int wait_unread(const struct fake_ring *r, const struct kverbs_cmd_submit
 			ret = pthread_cond_timedwait(&fk.changed, &fk.lock, &ts);
 		else
 			ret = pthread_cond_wait(&fk.changed, &fk.lock);
+		look(ring);
 	}
 	fk.sleepers--;
 	if (unread(r) >= cmd->min_complete || !fk.interrupts)
@@ -217,7 +221,7 @@ int fake_ring_submit(int fd, struct kverbs_cmd_submit *cmd)
 		return cmd->out_error;
 	if (cmd->min_complete) {
 		look(ring);
-		ret = wait_unread(&ring->r, cmd);
+		ret = wait_unread(ring, cmd);
 	}
 	cmd->out_ready = unread(&ring->r);
 	return ret;
