@@ -8,6 +8,7 @@ static const struct command *const commands[] = {
 	&cmd_dev,
 	&cmd_serve,
 	&cmd_ping,
+	&cmd_bench,
 	&cmd_cp,
 };
 

@@ -20,6 +20,7 @@ struct command {
 extern const struct command cmd_dev;
 extern const struct command cmd_serve;
 extern const struct command cmd_ping;
+extern const struct command cmd_bench;
 extern const struct command cmd_cp;
 
 const struct command *cmd_find(const char *name);

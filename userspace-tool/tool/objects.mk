@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # Objects of the command; unit tests link all but main.o.
 tool-y += main.o
+tool-lib-y += bench.o
+tool-lib-y += bench_client.o
+tool-lib-y += bench_conn.o
+tool-lib-y += bench_env.o
+tool-lib-y += bench_out.o
 tool-lib-y += bench_param.o
+tool-lib-y += bench_server.o
 tool-lib-y += cmd.o
 tool-lib-y += copy.o
 tool-lib-y += cp.o

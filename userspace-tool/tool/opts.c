@@ -50,6 +50,21 @@ int opts_number(const char *name, const char *arg, uint64_t min, uint64_t max,
 	return 0;
 }
 
+int opts_real(const char *name, const char *arg, double *value)
+{
+	char *end;
+	double v;
+
+	errno = 0;
+	v = strtod(arg, &end);
+	if (errno || end == arg || *end || !(v > 0 && v < 1e18)) {
+		err_usage("%s: '%s' is not a number above 0", name, arg);
+		return -EINVAL;
+	}
+	*value = v;
+	return 0;
+}
+
 /* Seconds, maybe with a fraction; the bounds are milliseconds. */
 int opts_millis(const char *name, const char *arg, int min, int max, int *ms)
 {
@@ -99,6 +114,8 @@ static int take(const struct opts_option *o, const char *arg, char *to)
 		return opts_port(name, arg, (const char **)(to + o->at));
 	case OPTS_NUMBER:
 		return opts_number(name, arg, o->min, o->max, (uint64_t *)(to + o->at));
+	case OPTS_REAL:
+		return opts_real(name, arg, (double *)(to + o->at));
 	case OPTS_MILLIS:
 		return opts_millis(name, arg, o->min, o->max, (int *)(to + o->at));
 	}

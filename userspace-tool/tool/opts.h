@@ -14,6 +14,7 @@ enum opts_kind {
 	OPTS_TEXT,	/* anything; const char * */
 	OPTS_PORT,	/* a port; const char * */
 	OPTS_NUMBER,	/* a number with K, M, G or T for powers of 1024; uint64_t */
+	OPTS_REAL,	/* a number above 0, maybe with a fraction; double */
 	OPTS_MILLIS,	/* seconds, maybe with a fraction; int, milliseconds */
 };
 
@@ -53,6 +54,7 @@ int opts_parse(int argc, char **argv, const struct opts_option *options, void *t
 /* A value by itself: 0 or -EINVAL having said why. */
 int opts_number(const char *name, const char *arg, uint64_t min, uint64_t max,
 		uint64_t *value);
+int opts_real(const char *name, const char *arg, double *value);
 int opts_millis(const char *name, const char *arg, int min, int max, int *ms);
 int opts_port(const char *name, const char *arg, const char **port);
 

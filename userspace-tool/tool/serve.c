@@ -13,6 +13,7 @@
 
 #include <json-c/json.h>
 
+#include "bench_server.h"
 #include "cmd.h"
 #include "err.h"
 #include "files.h"
@@ -163,10 +164,17 @@ static int serve_client(struct client *c)
 		tell(c, "rping", 0);
 		return rping_serve(&c->s);
 	}
-	tell(c, c->s.hello.what == WIRE_SERVICE_ECHO ? "ping" : "files", 0);
-	if (c->s.hello.what == WIRE_SERVICE_ECHO)
+	switch (c->s.hello.what) {
+	case WIRE_SERVICE_ECHO:
+		tell(c, "ping", 0);
 		return echo_serve(&c->s);
-	return files_serve(&c->s, srv->root, srv->read_only);
+	case WIRE_SERVICE_BENCH:
+		tell(c, "bench", 0);
+		return bench_serve(&c->s, srv->bind);
+	default:
+		tell(c, "files", 0);
+		return files_serve(&c->s, srv->root, srv->read_only);
+	}
 }
 
 static void *client_main(void *arg)
@@ -360,8 +368,8 @@ static int run(struct server *srv)
 static const char help[] =
 "usage: kverbs serve [options]\n"
 "\n"
-"Serve ping and, with --root, cp to any number of clients, until SIGTERM or\n"
-"SIGINT. A client's parameters are adopted.\n"
+"Serve ping, bench and, with --root, cp to any number of clients, until SIGTERM\n"
+"or SIGINT. A client's parameters are adopted.\n"
 "\n"
 "      --root DIR         let clients read and write files beneath DIR\n"
 "      --read-only        let them read only\n"
@@ -412,7 +420,7 @@ static int serve_run(int argc, char **argv)
 
 const struct command cmd_serve = {
 	.name = "serve",
-	.summary = "Serve ping and cp to other hosts",
+	.summary = "Serve ping, bench and cp to other hosts",
 	.help = help,
 	.run = serve_run,
 };

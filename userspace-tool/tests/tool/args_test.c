@@ -112,6 +112,23 @@ static void times_are_seconds(void **state)
 	assert_int_equal(opts_millis("-i", "1e99", 0, 1000, &ms), -EINVAL);
 }
 
+static void limits_may_have_fractions(void **state)
+{
+	double v = 0;
+
+	(void)state;
+	assert_int_equal(opts_real("--limit", "0.25", &v), 0);
+	assert_true(v == 0.25);
+	assert_int_equal(opts_real("--limit", "1e3", &v), 0);
+	assert_true(v == 1000);
+	assert_int_equal(opts_real("--limit", "0", &v), -EINVAL);
+	assert_int_equal(opts_real("--limit", "-1", &v), -EINVAL);
+	assert_int_equal(opts_real("--limit", "nan", &v), -EINVAL);
+	assert_int_equal(opts_real("--limit", "inf", &v), -EINVAL);
+	assert_int_equal(opts_real("--limit", "1M", &v), -EINVAL);
+	assert_int_equal(opts_real("--limit", "", &v), -EINVAL);
+}
+
 static void ports_are_ports(void **state)
 {
 	const char *port = NULL;
@@ -201,7 +218,7 @@ static void commands_are_found(void **state)
 		assert_non_null(strstr(cmd_at(i)->help, "Exit status"));
 		assert_non_null(strstr(cmd_at(i)->help, "--json"));
 	}
-	assert_int_equal(i, 4);
+	assert_int_equal(i, 5);
 	assert_null(cmd_find("cpp"));
 }
 
@@ -258,6 +275,7 @@ int main(void)
 		cmocka_unit_test(basenames_are_what_a_copy_is_called),
 		cmocka_unit_test(numbers_have_suffixes_and_bounds),
 		cmocka_unit_test(times_are_seconds),
+		cmocka_unit_test(limits_may_have_fractions),
 		cmocka_unit_test(ports_are_ports),
 		cmocka_unit_test(ports_are_decimal),
 		cmocka_unit_test(options_fill_a_struct),

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* kverbs bench: what its files share. */
+#ifndef KVERBS_TOOL_BENCH_H
+#define KVERBS_TOOL_BENCH_H
+
+#include "field.h"
+#include "session.h"
+
+struct json_object;
+
+/**
+ * struct bench - a run
+ * @to: whom
+ * @op: enum bench_op
+ * @rule: of it
+ * @size: bytes of an operation
+ * @count: operations of each connection
+ * @lanes: connections in each direction
+ * @tx_depth: operations in flight on each
+ * @rx_depth: receives posted on each
+ * @duration_ms: how long, 0: @count operations
+ * @all: one size after another
+ * @both: in both directions
+ * @events: sleep for completions
+ * @verify: look at every byte
+ * @warm_up: do some before it counts
+ * @limit_bw: MiB per second that there must be, 0: any
+ * @limit_rate: million operations per second that there must be, 0: any
+ * @limit_p99: microseconds that 99 % may take, 0: any
+ * @kv: the context
+ * @s: the control connection
+ * @f: the measurement that is made
+ * @theirs: what the server says of it
+ * @ticked: operations that lines of seconds have told of
+ * @rows: of the JSON result, or NULL
+ * @ticks: of the row that is made, or NULL
+ * @missed: a limit was
+ */
+struct bench {
+	struct session_to to;
+	unsigned int op;
+	const struct bench_rule *rule;
+	uint64_t size;
+	uint64_t count;
+	uint64_t lanes;
+	uint64_t tx_depth;
+	uint64_t rx_depth;
+	int duration_ms;
+	bool all;
+	bool both;
+	bool events;
+	bool verify;
+	bool warm_up;
+	double limit_bw;
+	double limit_rate;
+	double limit_p99;
+	struct kverbs *kv;
+	struct session s;
+	struct field f;
+	struct bench_result theirs;
+	uint64_t ticked;
+	struct json_object *rows;
+	struct json_object *ticks;
+	bool missed;
+};
+
+void bench_fill_param(const struct bench *b, uint64_t size, struct bench_param *p);
+
+/* bench_client.c: one measurement in @f and @theirs. Returns an exit status. */
+int bench_measure(struct bench *b, const struct bench_param *p);
+
+/* bench_out.c */
+void bench_out_begin(struct bench *b);
+void bench_out_tick(struct bench *b);
+void bench_out_row(struct bench *b);
+double bench_MiBps(const struct bench *b);
+double bench_Mpps(const struct bench *b);
+double bench_p99_us(const struct bench *b);
+
+/* bench_env.c: what it was measured on, into the JSON result. */
+void bench_env_put(const struct bench *b, struct json_object *to);
+
+#endif /* KVERBS_TOOL_BENCH_H */

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* One measurement, from what is asked of the server to what it says at the end. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <string.h>
+
+#include "bench.h"
+#include "bench_conn.h"
+#include "err.h"
+
+static int set_up(struct bench *b, const struct bench_param *p, struct wire_msg *open)
+{
+	uint8_t tail[BENCH_PARAM_LEN];
+	struct wire_msg msg = {
+		.type = WIRE_BENCH_SETUP,
+		.window = WIRE_NO_WINDOW,
+		.tail = tail,
+	};
+	int ret;
+
+	msg.tail_len = bench_param_encode(p, tail, sizeof(tail));
+	ret = session_send(&b->s, &msg);
+	if (ret)
+		return err_report(ERR_PEER, ret, "ask %s to measure", b->s.peer);
+	ret = bench_expect(&b->s, WIRE_BENCH_OPEN, open);
+	if (ret)
+		return err_report(ERR_REMOTE, ret, "prepare the measurement there");
+	return EXIT_OK;
+}
+
+/* The server's address, with the port that it told. */
+static int lanes_address(struct bench *b, const struct wire_msg *open,
+			 struct kverbs_addr *addr)
+{
+	struct kverbs_cmd_conn_query q;
+	int ret;
+
+	ret = kverbs_conn_query(b->s.conn, &q);
+	if (ret)
+		return ret;
+	*addr = q.out_remote;
+	addr->port = htons(open->window);
+	return 0;
+}
+
+static int connect_lanes(struct bench *b, const struct wire_msg *open)
+{
+	struct field *f = &b->f;
+	struct kverbs_addr addr;
+	unsigned int i;
+	int ret;
+
+	ret = lanes_address(b, open, &addr);
+	for (i = 0; i < f->nr_lanes && !ret; i++)
+		ret = lane_connect(&f->lanes[i], &addr, b->to.source, open->digest,
+				   b->to.timeout_ms);
+	for (i = 0; i < f->nr_lanes && !ret; i++)
+		ret = kverbs_conn_wait(f->lanes[i].conn, b->to.timeout_ms);
+	return ret;
+}
+
+static int agree(struct bench *b)
+{
+	struct field *f = &b->f;
+	struct wire_msg msg;
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < f->nr_lanes && !ret; i++) {
+		ret = bench_tell_token(&b->s, &f->lanes[i]);
+		if (!ret)
+			ret = bench_take_token(&b->s, &f->lanes[i]);
+	}
+	if (!ret)
+		ret = bench_tell(&b->s, WIRE_BENCH_GO);
+	return ret ? ret : bench_expect(&b->s, WIRE_BENCH_GO, &msg);
+}
+
+static void tick(struct field *f)
+{
+	bench_out_tick(f->data);
+}
+
+static int prepare(struct bench *b, const struct bench_param *p,
+		   const struct wire_msg *open)
+{
+	struct field *f = &b->f;
+	int ret;
+
+	ret = field_init(f, b->kv, p, true);
+	if (ret)
+		return err_report(ERR_MEMORY, ret, "register memory to measure with");
+	f->timeout_ms = b->to.timeout_ms;
+	f->stop = b->s.stop;
+	f->tick = p->duration_ms ? tick : NULL;
+	f->data = b;
+	ret = connect_lanes(b, open);
+	if (ret)
+		return err_report(ERR_CONNECT, ret, "connect to measure");
+	ret = agree(b);
+	return ret ? err_report(ERR_PEER, ret, "agree with %s", b->s.peer) : EXIT_OK;
+}
+
+/* A failed operation says more than that the connection ended since. */
+static int report(struct bench *b, int err)
+{
+	const struct lane *l = field_broken(&b->f);
+
+	if (l && l->wc_status)
+		return err_report(ERR_PEER, err, "%s, connection %u: %s", b->rule->name,
+				  l->number, kverbs_wc_status_str(l->wc_status));
+	return err_report(ERR_PEER, err, "%s", b->rule->name);
+}
+
+static int run(struct bench *b)
+{
+	int ret;
+
+	if (b->rule->kind == BENCH_LATENCY)
+		ret = field_latency(&b->f);
+	else
+		ret = field_bandwidth(&b->f);
+	if (ret)
+		return report(b, ret);
+	field_leave(&b->f);
+	ret = field_serve(&b->f);
+	if (ret)
+		return report(b, ret);
+	field_sum(&b->f);
+	return EXIT_OK;
+}
+
+/* Nothing is lost in silence: what was sent must have come. */
+static void compare(struct bench *b, uint64_t sent)
+{
+	struct bench_result *r = &b->f.result;
+
+	r->differed += b->theirs.differed;
+	if (!b->rule->receives || b->both)
+		return;
+	if (b->theirs.received != sent)
+		r->differed += sent > b->theirs.received ? sent - b->theirs.received : 1;
+}
+
+static int take_result(struct bench *b, uint64_t sent)
+{
+	struct wire_msg msg;
+	int ret;
+
+	ret = bench_expect(&b->s, WIRE_BENCH_RESULT, &msg);
+	if (!ret)
+		ret = bench_result_decode(&b->theirs, msg.tail, msg.tail_len);
+	if (ret)
+		return err_report(ERR_PEER, ret, "take the result of %s", b->s.peer);
+	compare(b, sent);
+	return EXIT_OK;
+}
+
+int bench_measure(struct bench *b, const struct bench_param *p)
+{
+	struct wire_msg open;
+	uint64_t sent = 0;
+	int status;
+
+	b->ticked = 0;
+	status = set_up(b, p, &open);
+	if (!status)
+		status = prepare(b, p, &open);
+	if (!status)
+		status = run(b);
+	if (!status)
+		sent = field_posted(&b->f);
+	field_free(&b->f);
+	return status ? status : take_result(b, sent);
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <errno.h>
+
+#include "bench_conn.h"
+#include "util.h"
+
+#define CQ_MIN 4096
+#define CQ_MAX 65536
+/* Completions of a lane beside its operations and receives: notes and events. */
+#define CQ_SPARE 16
+
+static unsigned int cq_entries(const struct bench_param *p)
+{
+	uint64_t need = (uint64_t)p->lanes * 2 * (p->tx_depth + p->rx_depth + CQ_SPARE);
+	unsigned int entries = CQ_MIN;
+
+	while (entries < need && entries < CQ_MAX)
+		entries *= 2;
+	return entries;
+}
+
+/* Who is only written into or read from has nothing to poll for. */
+static bool polls(const struct bench_param *p, bool drives)
+{
+	const struct bench_rule *rule = bench_rule(p->op);
+
+	if (p->flags & BENCH_F_EVENTS)
+		return false;
+	return drives || rule->receives || rule->access_back ||
+	       p->flags & BENCH_F_BOTH_WAYS;
+}
+
+int bench_open(struct kverbs **kv, const struct bench_param *p, bool drives)
+{
+	struct kverbs_opts opts = {
+		.sz = sizeof(opts),
+		.cq_entries = cq_entries(p),
+		.busy_poll = polls(p, drives),
+	};
+
+	return kverbs_open(kv, &opts);
+}
+
+int bench_expect(struct session *s, enum wire_type type, struct wire_msg *msg)
+{
+	int ret;
+
+	ret = session_recv(s, msg, s->timeout_ms);
+	if (ret)
+		return ret;
+	if (msg->type != type)
+		return -EPROTO;
+	return wire_errno(msg->status);
+}
+
+int bench_tell(struct session *s, enum wire_type type)
+{
+	struct wire_msg msg = { .type = type, .window = WIRE_NO_WINDOW };
+
+	return session_send(s, &msg);
+}
+
+/* Nothing, if the peer needs none of this lane's memory. */
+int bench_tell_token(struct session *s, struct lane *l)
+{
+	uint8_t packed[WIRE_TAIL_MAX];
+	struct wire_msg msg = {
+		.type = WIRE_BENCH_TOKEN,
+		.id = l->number + 1,
+		.window = WIRE_NO_WINDOW,
+		.tail = packed,
+	};
+	int ret;
+
+	ret = lane_export(l);
+	if (!ret && l->mine.nr_segs)
+		ret = kverbs_token_pack(&l->mine, packed, sizeof(packed));
+	if (ret < 0)
+		return ret;
+	msg.tail_len = ret;
+	return session_send(s, &msg);
+}
+
+static bool covers(const struct lane *l)
+{
+	unsigned int access = l->drives ? l->rule->access : l->rule->access_back;
+
+	return !access || (l->theirs.access & access && l->theirs.length >= l->param->size);
+}
+
+int bench_take_token(struct session *s, struct lane *l)
+{
+	struct wire_msg msg;
+	int ret;
+
+	ret = bench_expect(s, WIRE_BENCH_TOKEN, &msg);
+	if (ret)
+		return ret;
+	if (msg.id != l->number + 1)
+		return -EPROTO;
+	if (msg.tail_len)
+		ret = kverbs_token_unpack(&l->theirs, msg.tail, msg.tail_len);
+	if (ret < 0)
+		return ret;
+	return covers(l) ? 0 : -EPROTO;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* What both sides of kverbs bench say to each other, and open to measure with. */
+#ifndef KVERBS_TOOL_BENCH_CONN_H
+#define KVERBS_TOOL_BENCH_CONN_H
+
+#include "lane.h"
+#include "session.h"
+
+/* A context with room for all completions; @drives: for the side that begins. */
+int bench_open(struct kverbs **kv, const struct bench_param *p, bool drives);
+
+/* The next message, which is to be of that type and without a failure in it. */
+int bench_expect(struct session *s, enum wire_type type, struct wire_msg *msg);
+int bench_tell(struct session *s, enum wire_type type);
+int bench_tell_token(struct session *s, struct lane *l);
+int bench_take_token(struct session *s, struct lane *l);
+
+#endif /* KVERBS_TOOL_BENCH_CONN_H */
