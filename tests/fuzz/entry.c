@@ -209,7 +209,8 @@ void entry_fill(struct fuzzer *f, struct end *end, struct kverbs_sqe *sqe, unsig
 	struct kverbs_sqe new = { .opcode = choose_opcode(f, end), .conn_id = end->conn };
 
 	if (!fill_peer(f, end, &new))
-		new.opcode = KVERBS_OP_RECV;
+		new.opcode = link_peer(f->world, end)->receives > 0 ? KVERBS_OP_SEND :
+								      KVERBS_OP_RECV;
 	fill_local(f, &new, f->pieces[i]);
 	if (new.opcode != KVERBS_OP_RECV) {
 		new.flags |= rng_below(&f->rng, 8);

@@ -25,7 +25,7 @@
 #include "world.h"
 
 #define THREADS		4
-#define STEPS		3000
+#define STEPS		800
 /* A command may wait for ever, rightly; then the generation is killed. */
 #define GENERATION_SECONDS	60
 /* Within which every third is killed. */
@@ -68,7 +68,7 @@ static void disturb(struct fuzzer *f)
 /* Do one thing. */
 static void step(struct fuzzer *f)
 {
-	if (!f->user || rng_once_in(&f->rng, 1500)) {
+	if (!f->user || rng_once_in(&f->rng, 400)) {
 		ring_make(f);
 		cmds_begin(f);
 	}
