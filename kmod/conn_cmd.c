@@ -419,6 +419,17 @@ static int move_ring(struct kverbs_conn_obj *conn_obj, struct kverbs_ring *ring,
 	return ret;
 }
 
+/* Another ACCEPT may move it, and then nothing keeps the ring. */
+static u32 ring_id_of(struct kverbs_conn_obj *conn_obj)
+{
+	u32 id;
+
+	spin_lock(&conn_obj->lock);
+	id = conn_obj->ring->obj.id;
+	spin_unlock(&conn_obj->lock);
+	return id;
+}
+
 static int accept_on_ring(struct kverbs_ucmd *ucmd, struct kverbs_conn_obj *conn_obj,
 			  struct kverbs_conn_attr *attr)
 {
@@ -428,7 +439,7 @@ static int accept_on_ring(struct kverbs_ucmd *ucmd, struct kverbs_conn_obj *conn
 
 	if (READ_ONCE(conn_obj->conn->state) != KVERBS_CONN_REQUESTED)
 		return -ENOTCONN;
-	ring = kverbs_ring_get(ucmd->file, cmd->ring_id ?: conn_obj->ring->obj.id);
+	ring = kverbs_ring_get(ucmd->file, cmd->ring_id ?: ring_id_of(conn_obj));
 	if (IS_ERR(ring))
 		return PTR_ERR(ring);
 	ret = move_ring(conn_obj, ring, cmd->user_data);
