@@ -67,7 +67,7 @@ soak:
 	scripts/soak
 
 sweep: tool
-	tests/e2e/sweep.sh
+	scripts/sweep
 
 help:
 	@echo 'make                 kverbs.ko, libkverbs and the kverbs command'
