@@ -121,7 +121,7 @@ static int prepare(struct room *r, const struct bench_param *p, const char *bind
 	if (!ret)
 		ret = field_init(&r->f, r->f.kv, p, false);
 	if (!ret)
-		ret = kverbs_listen(r->f.kv, bind, "0", p->lanes, &r->listener);
+		ret = kverbs_listen(r->f.kv, bind, "0", r->f.nr_lanes, &r->listener);
 	if (!ret && getrandom(&r->key, sizeof(r->key), 0) != sizeof(r->key))
 		ret = -EIO;
 	r->f.timeout_ms = r->s->timeout_ms;
