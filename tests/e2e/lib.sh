@@ -36,7 +36,7 @@ why() {
 # guest KERNEL PROVIDER [VM-OPTION...] -- COMMAND...: run it if it is wanted.
 # Test lines are marked with what they ran on; one more says how the guest ended.
 guest() {
-	local kernel=$1 provider=$2 status out
+	local kernel=$1 provider=$2 status out began=$SECONDS
 	shift 2
 
 	wanted "$kernel" "$provider" || return 0
@@ -57,6 +57,7 @@ guest() {
 			"$(why "$out.err" | paste -sd ';')"
 		RESULT=1
 	fi
+	echo "# $kernel $provider: $((SECONDS - began)) s"
 	rm -f "$out" "$out.err"
 }
 
