@@ -201,11 +201,10 @@ TEST(a_region_of_one_byte_and_one_across_two_pages_are_fine)
 TEST(a_file_holds_as_many_objects_as_INFO_says)
 {
 	struct kverbs_cmd_info info = { .size = sizeof(info) };
-	const char *kernel = getenv("KVERBS_KERNEL");
 	int fd = dev_open();
 	uint32_t i, id = 0;
 
-	if (kernel && !strcmp(kernel, "debug"))
+	if (test_kernel_is("debug"))
 		test_skip("too slow with a debug kernel");
 	CHECK_OK(dev_cmd(fd, KVERBS_INFO, &info));
 	for (i = 0; i < info.out_max_objects; i++)

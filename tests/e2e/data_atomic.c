@@ -176,9 +176,7 @@ static size_t adds;
 /* The debug kernel is ten times slower. */
 static size_t choose_adds(void)
 {
-	const char *kernel = getenv("KVERBS_KERNEL");
-
-	return kernel && !strcmp(kernel, "debug") ? ADDS_MAX / 10 : ADDS_MAX;
+	return test_kernel_is("debug") ? ADDS_MAX / 10 : ADDS_MAX;
 }
 
 static void join(struct client *client)

@@ -215,8 +215,7 @@ TEST(a_polled_connection_is_destroyed_while_work_is_outstanding)
 /* The debug kernel is slow to answer, above all when it has company. */
 static void idle(uint32_t flags)
 {
-	const char *kernel = getenv("KVERBS_KERNEL");
-	int ms = kernel && !strcmp(kernel, "debug") ? 2000 : 250;
+	int ms = test_kernel_is("debug") ? 2000 : 250;
 	struct pollfd wait = { .fd = -1 };
 
 	open_pair(flags, 0, ms);

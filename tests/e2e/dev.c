@@ -66,14 +66,19 @@ const char *dev_provider(void)
 }
 
 /* What the kernel counts on each device, but for the device's index. */
-void dev_resources(char *line, size_t size)
+void dev_resources(char *text, size_t size)
 {
-	FILE *pipe = popen("rdma resource show | sed 's/^[0-9]*: //'", "r");
-	size_t n;
+	FILE *pipe = popen("exec rdma resource show", "r");
+	char line[256], *name;
+	size_t len = 0;
 
 	CHECK(pipe);
-	n = fread(line, 1, size - 1, pipe);
-	line[n] = 0;
+	*text = 0;
+	while (fgets(line, sizeof(line), pipe)) {
+		name = strchr(line, ' ');
+		len += snprintf(text + len, size - len, "%s", name ? name + 1 : line);
+		CHECK(len < size);
+	}
 	pclose(pipe);
 }
 

@@ -23,6 +23,9 @@
 #define TEST_SECONDS		100
 #define TEST_SECONDS_DEBUG	400
 
+/* What takes longer is said, for it adds up. */
+#define WORTH_TELLING_MS	5000
+
 struct test {
 	char *name;
 	test_fn run;
@@ -135,6 +138,13 @@ const char *test_errno(int err)
 	return out;
 }
 
+bool test_kernel_is(const char *kernel)
+{
+	const char *ours = getenv("KVERBS_KERNEL");
+
+	return ours && !strcmp(ours, kernel);
+}
+
 long long test_now_ms(void)
 {
 	struct timespec now;
@@ -205,19 +215,16 @@ static void reap_all(int pid)
 		;
 }
 
-static int patience_ms(void)
+static int most_ms(void)
 {
-	const char *kernel = getenv("KVERBS_KERNEL");
-	bool debug = kernel && !strcmp(kernel, "debug");
-
-	return 1000 * (debug ? TEST_SECONDS_DEBUG : TEST_SECONDS);
+	return 1000 * (test_kernel_is("debug") ? TEST_SECONDS_DEBUG : TEST_SECONDS);
 }
 
 static bool ends_in_time(int pid)
 {
 	int pidfd = syscall(SYS_pidfd_open, pid, 0);
 	struct pollfd wait = { .fd = pidfd, .events = POLLIN };
-	bool ended = poll(&wait, 1, patience_ms()) > 0;
+	bool ended = poll(&wait, 1, most_ms()) > 0;
 
 	close(pidfd);
 	if (!ended)
@@ -309,7 +316,7 @@ static bool run_some(void)
 
 	while (!(status = run_round(round)) && round < rounds())
 		round++;
-	if (rounds() > 1)
+	if (rounds() > 1 || test_now_ms() - start > WORTH_TELLING_MS)
 		test_note("%s: %lld ms each, %u rounds", tests[*current].name,
 			  (test_now_ms() - start) / round, round);
 	return report((*current)++, status);

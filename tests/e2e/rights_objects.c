@@ -80,9 +80,7 @@ static int (*const makers[])(struct ring *ring, uint32_t *id) = {
 
 static void open_all(void)
 {
-	const char *kernel = getenv("KVERBS_KERNEL");
-
-	if (kernel && !strcmp(kernel, "debug"))
+	if (test_kernel_is("debug"))
 		test_skip("too slow with a debug kernel");
 	pair_open(&pair);
 	ring_open(&asking, dev_open(), 8, 64);

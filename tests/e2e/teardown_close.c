@@ -157,9 +157,7 @@ TEST(DESTROY_with_READs_in_flight_leaves_the_region_free)
 /* The rxe of 6.1 may stop in the middle of a READ's answer without a word. */
 static bool leaves_readers_waiting(void)
 {
-	const char *kernel = getenv("KVERBS_KERNEL");
-
-	return kernel && !strcmp(kernel, "6.1") && !dev_is_iwarp();
+	return test_kernel_is("6.1") && !dev_is_iwarp();
 }
 
 /* What the peer has read until then may move, but nothing after. */
