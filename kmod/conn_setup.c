@@ -293,11 +293,22 @@ int kverbs_conn_setup_qp(struct kverbs_conn *conn)
 	return make_qp(conn);
 }
 
+/* Receives first, since their completions may lead to sends. */
+static void drain(struct kverbs_conn *conn)
+{
+	kverbs_cq_set_attend(conn->attr.cqs);
+	ib_drain_rq(conn->qp);
+	ib_drain_sq(conn->qp);
+	kverbs_cq_set_leave(conn->attr.cqs);
+}
+
 /**
  * kverbs_conn_quiesce() - the HCA begins nothing of it after this
- * @conn: the connection, its mutex held
+ * @conn: the connection, its mutex held, on its way to an end
  *
- * Receives are drained first, since their completions may lead to sends.
+ * A queue pair that never was up may flush nothing: rxe's does not, if it found no
+ * memory on its way to RTS. Nor need it, since none of its work can have been done
+ * but receives; they end with the queue pair.
  */
 void kverbs_conn_quiesce(struct kverbs_conn *conn)
 {
@@ -305,10 +316,8 @@ void kverbs_conn_quiesce(struct kverbs_conn *conn)
 	kverbs_queue_close(&conn->queue);
 	if (conn->qp) {
 		rdma_disconnect(conn->id);
-		kverbs_cq_set_attend(conn->attr.cqs);
-		ib_drain_rq(conn->qp);
-		ib_drain_sq(conn->qp);
-		kverbs_cq_set_leave(conn->attr.cqs);
+		if (conn->was_up)
+			drain(conn);
 	}
 	kverbs_queue_abort_control(&conn->queue);
 }

@@ -151,6 +151,33 @@ static void conn_ends_when_its_queue_pair_breaks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EIO, fake->conn->end.error);
 }
 
+static const enum fake_stage almost_up[] = { FAKE_ASKING, FAKE_ACCEPTING };
+
+static void stage_desc(const enum fake_stage *stage, char *desc)
+{
+	strscpy(desc, fake_stage_names[*stage], KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(almost_up, almost_up, stage_desc);
+
+/* As rxe, when the memory for the way to RTR or RTS was refused. */
+static void conn_that_never_was_up_ends_though_nothing_is_flushed(struct kunit *test)
+{
+	const enum fake_stage *stage = test->param_value;
+	struct fake_hca *hca = fake_device_create(test);
+	struct fake_conn *fake = fake_conn_at(test, hca, *stage);
+	struct fake_work *recv = fake_conn_post(fake, KVERBS_OP_RECV, 0, 100);
+
+	hca->never_flushes = true;
+	kverbs_conn_end(fake->conn, KVERBS_CQE_FAILED, -ETIMEDOUT, 0);
+	fake_iw_give_up(hca);
+	KUNIT_ASSERT_TRUE(test, fake_await(&fake->ended));
+	KUNIT_EXPECT_TRUE(test, completion_done(&recv->done));
+	KUNIT_EXPECT_TRUE(test, recv->req.result < 0);
+	fake_device_remove(hca);
+	KUNIT_EXPECT_TRUE(test, fake_device_is_empty(hca));
+}
+
 /* ---- limits ------------------------------------------------------------- */
 
 /**
@@ -301,6 +328,8 @@ static struct kunit_case conn_setup_cases[] = {
 	KUNIT_CASE(conn_has_what_the_peer_said),
 	KUNIT_CASE(conn_that_the_peer_closes_ends),
 	KUNIT_CASE(conn_ends_when_its_queue_pair_breaks),
+	KUNIT_CASE_PARAM(conn_that_never_was_up_ends_though_nothing_is_flushed,
+			 almost_up_gen_params),
 	KUNIT_CASE_PARAM(conn_keeps_to_the_limits_of_the_device, limits_gen_params),
 	KUNIT_CASE(small_device_takes_as_much_as_it_has_slots),
 	KUNIT_CASE(small_device_takes_as_many_receives),

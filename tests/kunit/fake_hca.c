@@ -268,7 +268,7 @@ void fake_hca_flush(struct fake_hca *hca, struct ib_qp *qp)
 	struct fake_wr *wr;
 
 	spin_lock_irqsave(&hca->lock, flags);
-	for (;;) {
+	while (!hca->never_flushes) {
 		wr = first_left(hca, qp, hca->recvs, hca->nr_recvs) ?:
 		     first_left(hca, qp, hca->sends, hca->nr_sends);
 		if (!wr)

@@ -101,6 +101,7 @@ struct fake_wr {
  * @dereg_held: MRs are not given up before fake_hca_let_dereg()
  * @dereg_begun: somebody wants to give one up
  * @dereg_let: they may be given up
+ * @never_flushes: in ERR nothing completes
  * @nr_overflows: completions that found no room
  * @qps: struct fake_qp, by number
  * @last_qpn: number of the last one
@@ -138,6 +139,7 @@ struct fake_hca {
 	bool dereg_held;
 	struct completion dereg_begun;
 	struct completion dereg_let;
+	bool never_flushes;
 	atomic_t nr_overflows;
 	struct xarray qps;
 	u32 last_qpn;
