@@ -137,7 +137,10 @@ class Guest:
         initramfs.write(image, os.path.join(options.top, "scripts", "guest-init"), options.tree)
         # On a busy host the kernel may find no tick of the timer that it tests, and panic.
         append = "console=ttyS0 loglevel=4 panic=-1 log_buf_len=4M mitigations=off rdinit=/init"
-        append += " no_timer_check"
+        # Vice versa it may call a good clock unstable, and then every look at one is slow.
+        append += " no_timer_check tsc=reliable"
+        # The emulator translates code anew for each address at which it meets it.
+        append += " norandmaps"
         append += " watchdog_thresh=30 rcupdate.rcu_cpu_stall_timeout=60 net.ifnames=0 " + options.append
         command = [
             "qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
