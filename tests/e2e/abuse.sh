@@ -11,6 +11,4 @@ build
 oom="Memory cgroup out of memory"
 guest 6.12 rxe --ignore "$oom" -- abuse_test
 guest 6.12 siw --ignore "$oom" -- abuse_test
-guest 6.1 rxe --ignore "$oom" -- abuse_test
-guest debug rxe --ignore "$oom" -- abuse_test
 finish
