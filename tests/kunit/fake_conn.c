@@ -321,6 +321,18 @@ void fake_conn_go(struct fake_conn *fake, enum fake_stage stage)
 }
 
 /**
+ * fake_conn_destroy() - end a connection and its owner before the test ends
+ * @fake: the owner; its device is as new afterwards
+ */
+void fake_conn_destroy(struct fake_conn *fake)
+{
+	struct fake_hca *hca = fake->hca;
+
+	kunit_release_action(fake->test, close_conn, fake);
+	fake_hca_forget(hca);
+}
+
+/**
  * fake_conn_at() - make an owner with a connection
  * @test: at whose end it ends
  * @hca: the device

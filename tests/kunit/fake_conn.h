@@ -104,6 +104,7 @@ void fake_conn_begin(struct fake_conn *fake);
 void fake_conn_go(struct fake_conn *fake, enum fake_stage stage);
 struct fake_conn *fake_conn_at(struct kunit *test, struct fake_hca *hca,
 			       enum fake_stage stage);
+void fake_conn_destroy(struct fake_conn *fake);
 int fake_conn_try_post(struct fake_conn *fake, struct fake_work *work);
 struct fake_work *fake_conn_work(struct fake_conn *fake, u8 opcode, u64 offset, u64 length);
 struct fake_work *fake_conn_post(struct fake_conn *fake, u8 opcode, u64 offset, u64 length);

@@ -117,6 +117,20 @@ static void complete_sends(struct work_struct *work)
 }
 
 /**
+ * fake_hca_forget() - let a device be as new
+ * @hca: the device, on which nobody has anything
+ */
+void fake_hca_forget(struct fake_hca *hca)
+{
+	hca->nr_sends = 0;
+	hca->nr_recvs = 0;
+	hca->nr_completed = 0;
+	reinit_completion(&hca->dereg_begun);
+	reinit_completion(&hca->dereg_let);
+	reinit_completion(&hca->asked);
+}
+
+/**
  * fake_hca_stop_work() - complete nothing any more that nobody says
  * @hca: the device
  */

@@ -168,6 +168,7 @@ struct fake_mr {
 struct fake_hca *fake_hca_create(struct kunit *test);
 void fake_hca_init(struct fake_hca *hca);
 void fake_hca_stop_work(struct fake_hca *hca);
+void fake_hca_forget(struct fake_hca *hca);
 void fake_hca_refuse(struct fake_hca *hca, unsigned int room, int error);
 void fake_hca_flush(struct fake_hca *hca, struct ib_qp *qp);
 void fake_wr_end(struct fake_wr *wr, struct ib_wc wc);
