@@ -66,9 +66,6 @@ coverage:
 soak:
 	scripts/soak
 
-sweep: tool
-	scripts/sweep
-
 help:
 	@echo 'make                 kverbs.ko, libkverbs and the kverbs command'
 	@echo 'make module          kverbs.ko; KDIR= names a kernel build tree'
@@ -82,8 +79,7 @@ help:
 	@echo 'make kunit           kernel tests, in a guest with a debug kernel'
 	@echo 'make e2e             whole hosts, in guests; see scripts/e2e --help'
 	@echo 'make coverage        which lines of the module the tests run; see scripts/coverage --help'
-	@echo 'make sweep           every command with every fault on its way'
 	@echo 'make soak            everything that ends at any moment, a hundred times; hours'
 	@echo 'make fuzz            half an hour of anything to /dev/kverbs; see scripts/fuzz --help'
 
-.PHONY: all module tool install module-install tool-install clean demo test lint unit kunit e2e fuzz coverage soak sweep help
+.PHONY: all module tool install module-install tool-install clean demo test lint unit kunit e2e fuzz coverage soak help

@@ -4,7 +4,7 @@
 # injects them. Words choose cases by their names.
 set -u
 # shellcheck source=tests/e2e/lib.sh
-. "$(dirname "$(readlink -f "$0")")/../tests/e2e/lib.sh"
+. "$(dirname "$(readlink -f "$0")")/lib.sh"
 
 build
 RECORD=$(mktemp)
