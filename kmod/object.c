@@ -118,21 +118,26 @@ void kverbs_object_put(struct kverbs_object *obj)
 		wake_up_all(&table->released);
 }
 
+static bool is_busy(struct kverbs_object *obj)
+{
+	return obj->ops->busy && obj->ops->busy(obj);
+}
+
+/* What is busy can be found all the time, lest somebody else be told that it is gone. */
 static struct kverbs_object *unpublish(struct kverbs_file *file, u32 id)
 {
 	struct kverbs_object *obj;
 
 	xa_lock(&file->objects.xa);
 	obj = xa_load(&file->objects.xa, id);
-	if (obj)
+	if (!obj)
+		obj = ERR_PTR(-ENOENT);
+	else if (is_busy(obj))
+		obj = ERR_PTR(-EBUSY);
+	else
 		__xa_store(&file->objects.xa, id, XA_ZERO_ENTRY, GFP_ATOMIC);
 	xa_unlock(&file->objects.xa);
 	return obj;
-}
-
-static bool is_busy(struct kverbs_object *obj)
-{
-	return obj->ops->busy && obj->ops->busy(obj);
 }
 
 static void republish(struct kverbs_object *obj)
@@ -173,12 +178,8 @@ int kverbs_object_destroy(struct kverbs_file *file, u32 id)
 	int ret;
 
 	obj = unpublish(file, id);
-	if (!obj)
-		return -ENOENT;
-	if (is_busy(obj)) {
-		kverbs_object_publish(obj);
-		return -EBUSY;
-	}
+	if (IS_ERR(obj))
+		return PTR_ERR(obj);
 	if (obj->ops->shutdown)
 		obj->ops->shutdown(obj);
 	ret = await_release(obj);

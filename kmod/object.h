@@ -33,7 +33,8 @@ enum kverbs_object_type {
 
 /**
  * struct kverbs_object_ops - what differs between types
- * @busy: whether something uses it, so that it must stay; may be NULL
+ * @busy: whether something uses it, so that it must stay; may be NULL; must not
+ *	sleep, nor look for an object
  * @shutdown: make ioctls that use it come back; may be NULL. If it turns out to
  *	be busy it stays and @restart undoes this.
  * @restart: see @shutdown

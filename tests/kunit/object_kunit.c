@@ -10,6 +10,7 @@
  * @obj: the object
  * @busy: it must stay
  * @busy_late: it turns out to be busy when it is shut down
+ * @hidden: it could not be found when it was asked whether it is busy
  * @result: of its destruction
  * @shutdowns: how often
  * @restarts: how often
@@ -20,6 +21,7 @@ struct thing {
 	struct kverbs_object obj;
 	bool busy;
 	bool busy_late;
+	bool hidden;
 	int result;
 	unsigned int shutdowns;
 	unsigned int restarts;
@@ -36,6 +38,7 @@ static struct thing *to_thing(struct kverbs_object *obj)
 
 static bool thing_busy(struct kverbs_object *obj)
 {
+	to_thing(obj)->hidden = xa_load(&obj->file->objects.xa, obj->id) != obj;
 	return to_thing(obj)->busy;
 }
 
@@ -254,6 +257,7 @@ static void object_that_is_busy_stays(struct kunit *test)
 
 	thing->busy = true;
 	KUNIT_EXPECT_EQ(test, -EBUSY, kverbs_object_destroy(test->priv, thing->obj.id));
+	KUNIT_EXPECT_FALSE(test, thing->hidden);
 	KUNIT_EXPECT_TRUE(test, found(test, thing->obj.id));
 	KUNIT_EXPECT_EQ(test, 0, thing->shutdowns);
 	thing->busy = false;
