@@ -8,7 +8,7 @@
 
 #define CLIENTS		8
 #define ADDS_MAX	10000
-#define ROUNDS		1000
+#define ROUNDS_MAX	1000
 #define IN_FLIGHT	8
 #define WC_REM_ACCESS	10
 #define ALL_RIGHTS	(KVERBS_REMOTE_READ | KVERBS_REMOTE_WRITE | KVERBS_REMOTE_ATOMIC)
@@ -172,11 +172,12 @@ struct client {
 static struct client clients[CLIENTS];
 static pthread_barrier_t round_start;
 static size_t adds;
+static uint64_t rounds;
 
 /* The debug kernel is ten times slower. */
-static size_t choose_adds(void)
+static size_t most(size_t number)
 {
-	return test_kernel_is("debug") ? ADDS_MAX / 10 : ADDS_MAX;
+	return test_kernel_is("debug") ? number / 10 : number;
 }
 
 static void join(struct client *client)
@@ -247,7 +248,7 @@ TEST(eight_clients_that_FETCH_ADD_at_once_never_get_the_same_value)
 	static unsigned char seen[CLIENTS * ADDS_MAX];
 	size_t i, j;
 
-	adds = choose_adds();
+	adds = most(ADDS_MAX);
 	share(add_all);
 	CHECK_EQ(*word(&counter, 0), CLIENTS * adds);
 	for (i = 0; i < CLIENTS; i++) {
@@ -267,7 +268,7 @@ static void *compete(void *arg)
 	struct kverbs_sqe sqe;
 	uint64_t round;
 
-	for (round = 0; round < ROUNDS; round++) {
+	for (round = 0; round < rounds; round++) {
 		pthread_barrier_wait(&round_start);
 		sqe = sqe_rdma(KVERBS_OP_CMP_SWAP, client->conn, client->result.region, 0, 0,
 			       &client->seg);
@@ -284,9 +285,10 @@ TEST(CMP_SWAP_has_one_winner_a_round)
 	uint64_t round, winners;
 	size_t i;
 
+	rounds = most(ROUNDS_MAX);
 	share(compete);
-	CHECK_EQ(*word(&counter, 0), ROUNDS);
-	for (round = 0; round < ROUNDS; round++) {
+	CHECK_EQ(*word(&counter, 0), rounds);
+	for (round = 0; round < rounds; round++) {
 		for (winners = 0, i = 0; i < CLIENTS; i++)
 			winners += clients[i].done[round];
 		CHECK_EQ(winners, 1);

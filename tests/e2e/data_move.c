@@ -46,7 +46,7 @@ static const struct shape shapes[] = {
 };
 
 static const struct shape large = {
-	"64 MiB", BUF_ANON, BUF_ANON, 0, 0, 64 * MIB
+	"16 MiB", BUF_ANON, BUF_ANON, 0, 0, 16 * MIB
 };
 
 static struct pair pair;
