@@ -537,9 +537,8 @@ static void established(struct kverbs_conn *conn, struct rdma_cm_id *id,
 	queue_work(kverbs_workqueue, &conn->work);
 }
 
-/* iWARP drivers differ in the status that they give a refusal by the peer. */
-static void rejected(struct kverbs_conn *conn, struct rdma_cm_id *id,
-		     struct rdma_cm_event *event)
+static void save_refusal(struct kverbs_conn *conn, struct rdma_cm_id *id,
+			 struct rdma_cm_event *event)
 {
 	const void *data = event->param.conn.private_data;
 	u8 len = event->param.conn.private_data_len;
@@ -547,6 +546,15 @@ static void rejected(struct kverbs_conn *conn, struct rdma_cm_id *id,
 	if (conn->transport != KVERBS_TRANSPORT_IWARP)
 		data = rdma_consumer_reject_data(id, event, &len);
 	save_priv(conn, data, data ? len : 0);
+}
+
+/* iWARP drivers differ in the status that they give a refusal by the peer. */
+static void rejected(struct kverbs_conn *conn, struct rdma_cm_id *id,
+		     struct rdma_cm_event *event)
+{
+	/* Only who asked is answered; a request keeps the data that it came with. */
+	if (READ_ONCE(conn->state) == KVERBS_CONN_CONNECTING && READ_ONCE(conn->qp))
+		save_refusal(conn, id, event);
 	kverbs_conn_end(conn, KVERBS_CQE_REJECTED, -ECONNREFUSED, abs(event->status));
 }
 
