@@ -17,6 +17,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <poll.h>
 #include <time.h>
@@ -26,7 +27,9 @@
 
 #define THREADS		4
 #define STEPS		800
-/* A command may wait for ever, rightly; then the generation is killed. */
+/* A command may wait for ever, rightly, but for signals. */
+#define SIGNAL_MS		20
+/* Longer than all of its steps take: then it is killed. */
 #define GENERATION_SECONDS	60
 /* Within which every third is killed. */
 #define SHORT_LIFE_SECONDS	15
@@ -85,6 +88,22 @@ static void step(struct fuzzer *f)
 	}
 }
 
+static void on_signal(int signal)
+{
+	(void)signal;
+}
+
+/* From now on a signal ends what this process's threads wait for, one after the other. */
+static void be_interrupted(void)
+{
+	const struct sigaction action = { .sa_handler = on_signal };
+	const struct timeval often = { .tv_usec = SIGNAL_MS * 1000 };
+	const struct itimerval timer = { often, often };
+
+	if (sigaction(SIGALRM, &action, NULL) || setitimer(ITIMER_REAL, &timer, NULL))
+		abort();
+}
+
 static void *run_thread(void *arg)
 {
 	struct fuzzer *f = arg;
@@ -104,6 +123,7 @@ static pid_t fork_child(struct world *world, struct rng rng)
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	be_interrupted();
 	run_thread(&f);
 	_exit(0);
 }
@@ -120,17 +140,13 @@ static void drop_rights(struct rng *rng)
 		abort();
 }
 
-static void run_generation(struct counts *counts, const struct kverbs_addr *addr,
-			   struct rng rng)
+static void run_threads(struct world *world, struct rng rng)
 {
-	struct world *world = world_create(counts, addr);
 	struct fuzzer fuzzers[THREADS];
 	pthread_t threads[THREADS];
+	sigset_t signals;
 	unsigned int i;
 
-	drop_rights(&rng);
-	if (rng_once_in(&rng, 2))
-		fork_child(world, rng_split(&rng, THREADS));
 	for (i = 0; i < THREADS; i++) {
 		fuzzers[i] = (struct fuzzer){
 			.world = world,
@@ -140,8 +156,23 @@ static void run_generation(struct counts *counts, const struct kverbs_addr *addr
 		if (pthread_create(&threads[i], NULL, run_thread, &fuzzers[i]))
 			abort();
 	}
+	/* Signals are for them. */
+	sigfillset(&signals);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	for (i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
+}
+
+static void run_generation(struct counts *counts, const struct kverbs_addr *addr,
+			   struct rng rng)
+{
+	struct world *world = world_create(counts, addr);
+
+	drop_rights(&rng);
+	if (rng_once_in(&rng, 2))
+		fork_child(world, rng_split(&rng, THREADS));
+	be_interrupted();
+	run_threads(world, rng);
 	/* The rest goes with the process, whatever state it is in. */
 	_exit(0);
 }
