@@ -57,6 +57,10 @@ e2e: tool
 	+[ ! -e tests/e2e/Makefile ] || $(MAKE) -C tests/e2e
 	scripts/e2e
 
+whole: tool
+	+$(MAKE) -C tests/e2e
+	KVERBS_WHOLE=y scripts/e2e
+
 fuzz:
 	scripts/fuzz
 
@@ -78,8 +82,9 @@ help:
 	@echo 'make unit            library and command, with sanitizers, and fuzzed'
 	@echo 'make kunit           kernel tests, in a guest with a debug kernel'
 	@echo 'make e2e             whole hosts, in guests; see scripts/e2e --help'
+	@echo 'make whole           make e2e, with every kernel and provider; an hour'
 	@echo 'make coverage        which lines of the module the tests run; see scripts/coverage --help'
 	@echo 'make soak            everything that ends at any moment, a hundred times; hours'
 	@echo 'make fuzz            half an hour of anything to /dev/kverbs; see scripts/fuzz --help'
 
-.PHONY: all module tool install module-install tool-install clean demo test lint unit kunit e2e fuzz coverage soak help
+.PHONY: all module tool install module-install tool-install clean demo test lint unit kunit e2e fuzz whole coverage soak help

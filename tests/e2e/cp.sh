@@ -6,14 +6,23 @@ set -u
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 
 here=$TOP/tests/e2e/guest
-for kernel in 6.12 6.1 debug; do
-	guest "$kernel" rxe --hosts 2 --timeout 1200 \
+
+one_host() {
+	guest "$@" --disk 1G --timeout 1200 -- "$here/cp-one"
+}
+
+two_hosts() {
+	guest "$@" --hosts 2 --timeout 1200 \
 		--server 'mkdir /tmp/root; exec kverbs serve --root /tmp/root' \
 		--server-ready 'kverbs ping -q -c 1 a' -- "$here/cp-two"
-	guest "$kernel" rxe --disk 1G --timeout 1200 -- "$here/cp-one"
-done
-guest 6.12 siw --hosts 2 --timeout 900 \
-	--server 'mkdir /tmp/root; exec kverbs serve --root /tmp/root' \
-	--server-ready 'kverbs ping -q -c 1 a' -- "$here/cp-two"
-guest 6.12 siw --disk 1G --timeout 900 -- "$here/cp-one"
+}
+
+two_hosts 6.12 rxe
+one_host 6.12 rxe
+two_hosts 6.1 rxe
+whole one_host 6.1 rxe
+two_hosts 6.12 siw
+one_host 6.12 siw
+whole two_hosts debug rxe
+whole one_host debug rxe
 finish

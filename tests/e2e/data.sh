@@ -8,13 +8,15 @@ set -u
 build
 RECORD=$(mktemp)
 trap 'rm -f "$RECORD"' EXIT
-for kernel in 6.12 6.1; do
-	for provider in rxe siw; do
-		guest "$kernel" "$provider" -- data_test
-	done
-done
-for provider in rxe siw; do
-	guest debug "$provider" -- data_test
-done
+guest 6.12 rxe -- data_test
+guest 6.12 siw -- data_test
+guest 6.1 rxe -- data_test
+whole guest 6.1 siw -- data_test
+if [[ ${KVERBS_WHOLE:-} ]]; then
+	guest debug rxe -- data_test
+	guest debug siw -- data_test
+else
+	guest debug rxe -- data_test "one byte" "100 scattered pages" "a private file mapping"
+fi
 awk -f "$TOP/tests/e2e/table.awk" "$RECORD"
 finish

@@ -3,7 +3,8 @@
 # For scripts that run test programs in guests.
 #
 # KVERBS_KERNELS="6.12 6.1 debug" and KVERBS_PROVIDERS="rxe siw" choose guests
-# among those that a script would use.
+# among those that a script would use. KVERBS_WHOLE=y adds those that show little new,
+# and makes some do more: a developer should not have to wait for them each time.
 
 TOP=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.." && pwd -P)
 RESULT=0
@@ -15,6 +16,11 @@ build() {
 # Whether the developer wants guests with kernel $1 and provider $2.
 wanted() {
 	[[ " ${KVERBS_KERNELS-$1} " = *" $1 "* && " ${KVERBS_PROVIDERS-$2} " = *" $2 "* ]]
+}
+
+# What is done only when all is wanted: 'whole guest 6.1 siw -- ...'.
+whole() {
+	[[ ! ${KVERBS_WHOLE:-} ]] || "$@"
 }
 
 # run_guest FILE VM-OPTION...: what it prints goes into the file, what is told of it

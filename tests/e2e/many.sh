@@ -6,7 +6,9 @@ set -u
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 
 build
+rounds=3
+[[ ! ${KVERBS_WHOLE:-} ]] || rounds=10
 for provider in rxe siw; do
-	guest 6.12 "$provider" --mem 4G -- many_test
+	guest 6.12 "$provider" --mem 4G -- env MANY_ROUNDS="$rounds" many_test
 done
 finish

@@ -5,10 +5,13 @@ set -u
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 
-for kernel in 6.12 6.1; do
-	for provider in rxe siw; do
-		guest "$kernel" "$provider" --hosts 2 --server 'exec kverbs serve' \
-			--server-ready 'kverbs ping -q -c 1 a' -- "$TOP/tests/e2e/guest/ping"
-	done
-done
+two_hosts() {
+	guest "$@" --hosts 2 --server 'exec kverbs serve' \
+		--server-ready 'kverbs ping -q -c 1 a' -- "$TOP/tests/e2e/guest/ping"
+}
+
+two_hosts 6.12 rxe
+two_hosts 6.12 siw
+two_hosts 6.1 rxe
+whole two_hosts 6.1 siw
 finish

@@ -9,5 +9,5 @@ build
 guest 6.12 rxe -- rights_test
 guest 6.12 siw -- rights_test
 guest 6.1 rxe -- rights_test
-guest debug rxe -- rights_test
+whole guest debug rxe -- rights_test
 finish

@@ -14,5 +14,6 @@ for provider in rxe siw; do
 	guest 6.12 "$provider" --hosts 2 --server twohost_server \
 		--server-ready 'pidof twohost_server' -- twohost_test
 done
-guest debug rxe -- teardown_test
+# shellcheck disable=SC2046 # no words are all
+guest debug rxe -- teardown_test $([[ ${KVERBS_WHOLE:-} ]] || echo traffic SIGKILL kverbs)
 finish
