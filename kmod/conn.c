@@ -9,10 +9,7 @@
 #include "workqueue.h"
 #include "wr.h"
 
-/*
- * ib_core misses the neighbour's answer if it comes before it has begun to wait, and
- * then looks again only when the time is over.
- */
+/* ib_core misses a neighbour's quick answer, and looks again when this is over. */
 #define RESOLVE_MS	200
 
 static int cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event);
@@ -537,24 +534,18 @@ static void established(struct kverbs_conn *conn, struct rdma_cm_id *id,
 	queue_work(kverbs_workqueue, &conn->work);
 }
 
-static void save_refusal(struct kverbs_conn *conn, struct rdma_cm_id *id,
-			 struct rdma_cm_event *event)
-{
-	const void *data = event->param.conn.private_data;
-	u8 len = event->param.conn.private_data_len;
-
-	if (conn->transport != KVERBS_TRANSPORT_IWARP)
-		data = rdma_consumer_reject_data(id, event, &len);
-	save_priv(conn, data, data ? len : 0);
-}
-
-/* iWARP drivers differ in the status that they give a refusal by the peer. */
+/* A request keeps its data. iWARP drivers differ in the status of a peer's refusal. */
 static void rejected(struct kverbs_conn *conn, struct rdma_cm_id *id,
 		     struct rdma_cm_event *event)
 {
-	/* Only who asked is answered; a request keeps the data that it came with. */
-	if (READ_ONCE(conn->state) == KVERBS_CONN_CONNECTING && READ_ONCE(conn->qp))
-		save_refusal(conn, id, event);
+	bool asked = READ_ONCE(conn->state) == KVERBS_CONN_CONNECTING && READ_ONCE(conn->qp);
+	const void *data = event->param.conn.private_data;
+	u8 len = event->param.conn.private_data_len;
+
+	if (asked && conn->transport != KVERBS_TRANSPORT_IWARP)
+		data = rdma_consumer_reject_data(id, event, &len);
+	if (asked)
+		save_priv(conn, data, data ? len : 0);
 	kverbs_conn_end(conn, KVERBS_CQE_REJECTED, -ECONNREFUSED, abs(event->status));
 }
 
