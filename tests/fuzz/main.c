@@ -16,13 +16,13 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <poll.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "life.h"
 #include "world.h"
 
 #define THREADS		4
@@ -33,8 +33,8 @@
 #define GENERATION_SECONDS	60
 /* Within which every third is killed. */
 #define SHORT_LIFE_SECONDS	15
-/* One that cannot be killed hangs. */
-#define HANG_SECONDS	120
+/* Generations that live at the same time, since each waits more than it works. */
+#define WORLDS		4
 #define NOBODY		65534
 
 /**
@@ -47,6 +47,18 @@ struct plan {
 	uint64_t seconds;
 	uint64_t seed;
 	uint64_t first;
+};
+
+/**
+ * struct birth - what a generation begins with
+ * @nr: which it is
+ * @rng: where its choices come from
+ * @patience: how long it may live, ms
+ */
+struct birth {
+	unsigned int nr;
+	struct rng rng;
+	int patience;
 };
 
 static void disturb(struct fuzzer *f)
@@ -177,33 +189,12 @@ static void run_generation(struct counts *counts, const struct kverbs_addr *addr
 	_exit(0);
 }
 
-static int wait_child(pid_t pid, int timeout_ms)
-{
-	int fd = syscall(SYS_pidfd_open, pid, 0);
-	struct pollfd ended = { .fd = fd, .events = POLLIN };
-	int nr = poll(&ended, 1, timeout_ms);
-
-	close(fd);
-	if (nr == 1)
-		waitpid(pid, NULL, 0);
-	return nr == 1 ? 0 : -ETIMEDOUT;
-}
-
 /* Every third is killed in the middle of it. */
 static int choose_patience(struct rng *rng)
 {
 	if (rng_once_in(rng, 3))
 		return rng_below(rng, SHORT_LIFE_SECONDS * 1000);
 	return GENERATION_SECONDS * 1000;
-}
-
-static int judge_generation(struct counts *counts, pid_t pid, int patience)
-{
-	if (!wait_child(pid, patience))
-		return 0;
-	counts->killed++;
-	kill(pid, SIGKILL);
-	return wait_child(pid, HANG_SECONDS * 1000);
 }
 
 /* So that the kernel's log, and its console, tell which it was. */
@@ -218,32 +209,64 @@ static void announce(unsigned int generation, uint64_t seed)
 	fclose(kmsg);
 }
 
+static void begin(struct life *life, struct counts *counts, const struct kverbs_addr *addr,
+		  struct birth birth)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		run_generation(counts, addr, birth.rng);
+	life_begin(life, birth.nr, pid, birth.patience);
+}
+
+/* The next that is wanted; all follow from the seed. */
+static struct birth next_birth(struct rng *rng, const struct plan *plan, unsigned int *nr)
+{
+	struct birth birth;
+
+	do {
+		birth.rng = rng_split(rng, 0);
+		birth.patience = choose_patience(rng);
+		birth.nr = (*nr)++;
+	} while (birth.nr < plan->first);
+	announce(birth.nr, plan->seed);
+	return birth;
+}
+
+static int count_life(struct counts *counts, const struct life *life, enum fate fate,
+		      const struct plan *plan)
+{
+	if (fate == HANGS) {
+		printf("generation %u of seed %llu hangs\n", life->nr,
+		       (unsigned long long)plan->seed);
+		return 1;
+	}
+	counts->generations++;
+	counts->killed += fate == KILLED;
+	return 0;
+}
+
 static int fuzz(struct counts *counts, const struct kverbs_addr *addr,
 		const struct plan *plan)
 {
-	time_t end = time(NULL) + plan->seconds;
+	int64_t end = life_now() + 1000 * (int64_t)plan->seconds;
+	struct life lives[WORLDS] = {}, *life;
 	struct rng rng = { plan->seed };
-	unsigned int nr;
-	pid_t pid;
+	unsigned int alive = 0, nr = 0;
+	enum fate fate;
 
-	for (nr = 0; time(NULL) < end; nr++) {
-		struct rng generation = rng_split(&rng, 0);
-		int patience = choose_patience(&rng);
-
-		if (nr < plan->first)
-			continue;
-		announce(nr, plan->seed);
-		pid = fork();
-		if (!pid)
-			run_generation(counts, addr, generation);
-		if (judge_generation(counts, pid, patience)) {
-			printf("generation %u of seed %llu hangs\n", nr,
-			       (unsigned long long)plan->seed);
+	for (;;) {
+		while (alive < WORLDS && life_now() < end)
+			begin(&lives[alive++], counts, addr, next_birth(&rng, plan, &nr));
+		if (!alive)
+			return 0;
+		life = life_await(lives, WORLDS, &fate);
+		if (count_life(counts, life, fate, plan))
 			return 1;
-		}
-		counts->generations++;
+		/* Those alive are the first ones. */
+		*life = lives[--alive];
+		lives[alive].pid = 0;
 	}
-	return 0;
 }
 
 static struct kverbs_addr find_address(const char *host)
