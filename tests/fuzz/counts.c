@@ -133,8 +133,9 @@ void counts_print(const struct counts *counts, uint64_t seed)
 		ended += print_statuses(counts->statuses[i]);
 	}
 	print_events(counts);
-	printf("%llu generations, %llu of them killed\n",
-	       (unsigned long long)counts->generations, (unsigned long long)counts->killed);
+	printf("%llu generations, %llu of them killed, which took up to %llu ms\n",
+	       (unsigned long long)counts->generations, (unsigned long long)counts->killed,
+	       (unsigned long long)counts->dying);
 	printf("%llu commands, %llu succeeded\n", (unsigned long long)all,
 	       (unsigned long long)good);
 	printf("%llu entries, %llu taken, %llu completed well\n", (unsigned long long)tried,

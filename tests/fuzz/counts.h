@@ -21,6 +21,7 @@
  * @events: completions that are not of entries
  * @generations: worlds that came and went
  * @killed: those of them that did not end by themselves
+ * @dying: ms that the longest of those took to end then
  */
 struct counts {
 	uint64_t results[COMMANDS][ERRNOS];
@@ -29,6 +30,7 @@ struct counts {
 	uint64_t events[CQE_TYPES];
 	uint64_t generations;
 	uint64_t killed;
+	uint64_t dying;
 };
 
 void count_command(struct counts *counts, unsigned int number, int err);

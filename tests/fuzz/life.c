@@ -78,6 +78,8 @@ static struct life *wait_until(struct life *lives, unsigned int nr_lives,
 static void bury(struct life *life)
 {
 	waitpid(life->pid, NULL, 0);
+	if (life->killed)
+		life->dying = life_now() - (life->end - HANG_MS);
 	close(life->fd);
 	life->pid = 0;
 }

@@ -14,6 +14,7 @@
  * @fd: tells that it has ended
  * @end: when to kill it, in ms of the monotonic clock; once it was killed, when it hangs
  * @killed: it was
+ * @dying: ms that it then took to end
  */
 struct life {
 	unsigned int nr;
@@ -21,6 +22,7 @@ struct life {
 	int fd;
 	int64_t end;
 	bool killed;
+	int64_t dying;
 };
 
 /* How one came out of life_await(). */

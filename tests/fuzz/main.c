@@ -210,13 +210,13 @@ static void announce(unsigned int generation, uint64_t seed)
 }
 
 static void begin(struct life *life, struct counts *counts, const struct kverbs_addr *addr,
-		  struct birth birth)
+		  struct birth birth, int64_t most)
 {
 	pid_t pid = fork();
 
 	if (!pid)
 		run_generation(counts, addr, birth.rng);
-	life_begin(life, birth.nr, pid, birth.patience);
+	life_begin(life, birth.nr, pid, birth.patience < most ? birth.patience : most);
 }
 
 /* The next that is wanted; all follow from the seed. */
@@ -243,6 +243,8 @@ static int count_life(struct counts *counts, const struct life *life, enum fate 
 	}
 	counts->generations++;
 	counts->killed += fate == KILLED;
+	if (counts->dying < (uint64_t)life->dying)
+		counts->dying = life->dying;
 	return 0;
 }
 
@@ -257,7 +259,8 @@ static int fuzz(struct counts *counts, const struct kverbs_addr *addr,
 
 	for (;;) {
 		while (alive < WORLDS && life_now() < end)
-			begin(&lives[alive++], counts, addr, next_birth(&rng, plan, &nr));
+			begin(&lives[alive++], counts, addr, next_birth(&rng, plan, &nr),
+			      end - life_now());
 		if (!alive)
 			return 0;
 		life = life_await(lives, WORLDS, &fate);
