@@ -10,7 +10,7 @@
 #define SOMEBODY	65534
 #define ROOM		8
 #define PAGE		4096UL
-#define AGAIN		25
+#define AGAIN		5
 
 static struct link both;
 static char memory[ROOM * PAGE] __aligned(4096);
