@@ -18,7 +18,10 @@ module:
 tool:
 	+$(MAKE) -C userspace-tool
 
-install: module-install tool-install
+docs:
+	scripts/docs
+
+install: module-install tool-install docs-install
 
 module-install:
 	+$(kbuild) INSTALL_MOD_PATH="$(INSTALL_MOD_PATH)" modules_install
@@ -26,6 +29,12 @@ module-install:
 
 tool-install:
 	+$(MAKE) -C userspace-tool install PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)"
+
+# Those that "make docs" made.
+docs-install:
+	for page in $(wildcard build/docs/man/*.[1-8]); do \
+		install -D -m 644 -t "$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}" "$$page" || exit 1; \
+	done
 
 # By hand: kbuild's own clean would want a kernel tree, perhaps fetch one.
 clean:
@@ -74,11 +83,12 @@ help:
 	@echo 'make                 kverbs.ko, libkverbs and the kverbs command'
 	@echo 'make module          kverbs.ko; KDIR= names a kernel build tree'
 	@echo 'make tool            libkverbs and the kverbs command'
+	@echo 'make docs            pages to browse and man pages, in build/docs'
 	@echo 'make install         all of it; DESTDIR= PREFIX= INSTALL_MOD_PATH='
 	@echo 'make clean'
 	@echo 'make demo            two guests copy a file there and back (no RDMA card needed)'
 	@echo 'make test            every test; its parts:'
-	@echo 'make lint            style, sparse, kernel-doc, headers, symbols'
+	@echo 'make lint            style, sparse, kernel-doc, documentation, headers, symbols'
 	@echo 'make unit            library and command, with sanitizers, and fuzzed'
 	@echo 'make kunit           kernel tests, in a guest with a debug kernel'
 	@echo 'make e2e             whole hosts, in guests; see scripts/e2e --help'
@@ -87,4 +97,4 @@ help:
 	@echo 'make soak            everything that ends at any moment, a hundred times; hours'
 	@echo 'make fuzz            half an hour of anything to /dev/kverbs; see scripts/fuzz --help'
 
-.PHONY: all module tool install module-install tool-install clean demo test lint unit kunit e2e fuzz whole coverage soak help
+.PHONY: all module tool docs install module-install tool-install docs-install clean demo test lint unit kunit e2e fuzz whole coverage soak help

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""How Sphinx builds Documentation/: scripts/docs calls it."""
+
+import glob
+import os
+import re
+
+here = os.path.dirname(os.path.abspath(__file__))
+
+
+def tool_version():
+    with open(os.path.join(here, "../userspace-tool/Makefile"), encoding="utf-8") as file:
+        return re.search(r"^VERSION := (\S+)$", file.read(), re.M)[1]
+
+
+def man_page(path):
+    """man/kverbs-cp.1.rst: its first line that is no markup says what it is, in one line."""
+    name, section = os.path.basename(path)[:-4].rsplit(".", 1)
+    with open(path, encoding="utf-8") as file:
+        summary = re.search(r"^\.\. summary: (.+)$", file.read(), re.M)[1]
+    return f"man/{name}.{section}", name, summary, "", int(section)
+
+
+project = "kverbs"
+version = release = tool_version()
+exclude_patterns = ["wire-token.rst"]
+primary_domain = "c"
+highlight_language = "none"
+smartquotes = False
+
+html_theme = "alabaster"
+html_theme_options = {"page_width": "64em", "sidebar_width": "15em"}
+html_copy_source = False
+html_show_copyright = False
+
+man_pages = sorted(man_page(path) for path in glob.glob(os.path.join(here, "man", "*.rst")))
+
+# What the headers use and other headers define.
+nitpick_ignore_regex = [
+    ("c:identifier", r"__(u|s)\d+|__aligned_u64|u?int\d+_t|size_t|bool|sockaddr"),
+]
