@@ -1,0 +1,142 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# Completion for bash. Commands, options and operands are what --help says of them, so
+# there is nothing here to keep up with the command.
+
+# Commands, one to a line.
+__kverbs_commands() {
+	"$1" --help 2>/dev/null | awk '/^  [a-z]+ / { print $1 }'
+}
+
+# Options of a command, one to a line, each with the word for its value if it takes one.
+__kverbs_options() {
+	"$1" "$2" --help 2>/dev/null | awk '
+		/^ +-/ {
+			sub(/^ +/, "")
+			sub(/  .*/, "")
+			n = split($0, word, /[ ,]+/)
+			for (i = 1; i <= n && word[i] ~ /^-/; i++)
+				;
+			value = i <= n && word[i] ~ /^[A-Z]+$/ ? word[i] : ""
+			for (i = 1; i <= n && word[i] ~ /^-/; i++)
+				print word[i], value
+		}'
+}
+
+# What a command works on, in the words of its usage line: HOST, SRC..., DST.
+__kverbs_operands() {
+	"$1" "$2" --help 2>/dev/null | awk '
+		NR == 1 {
+			gsub(/[][]/, "")
+			for (i = 4; i <= NF; i++)
+				if ($i ~ /^[A-Z]+[.]*$/)
+					print $i
+		}'
+}
+
+# The operations that bench has.
+__kverbs_operations() {
+	"$1" "$2" --help 2>/dev/null | awk '
+		/OP is$/ { list = 1; next }
+		/^$/ { list = 0 }
+		list { sub(/^ +/, ""); sub(/  .*/, ""); gsub(/,/, ""); print }'
+}
+
+# IPv4 addresses of RDMA devices: a GID has one in its last 32 bits.
+__kverbs_addresses() {
+	local file gid
+
+	for file in "$1"/*/ports/*/gids/*; do
+		read -r gid 2>/dev/null <"$file" || continue
+		[[ $gid == 0000:0000:0000:0000:0000:ffff:????:???? ]] || continue
+		printf '%d.%d.%d.%d\n' "0x${gid:30:2}" "0x${gid:32:2}" "0x${gid:35:2}" "0x${gid:37:2}"
+	done
+}
+
+# __kverbs_value TOOL COMMAND WORD CUR: complete what the help calls by that word
+__kverbs_value() {
+	local cur=$4 sys=${KVERBS_SYS_INFINIBAND:-/sys/class/infiniband} words=
+
+	case $3 in
+	DIR)
+		compopt -o filenames 2>/dev/null
+		mapfile -t COMPREPLY < <(compgen -d -- "$cur")
+		return ;;
+	FILE | SRC | DST)
+		compopt -o filenames 2>/dev/null
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		[[ $3 != FILE && ${#COMPREPLY[@]} -eq 0 ]] || return
+		compopt +o filenames -o nospace 2>/dev/null
+		mapfile -t COMPREPLY < <(compgen -A hostname -S : -- "$cur")
+		return ;;
+	HOST)
+		mapfile -t COMPREPLY < <(compgen -A hostname -- "$cur")
+		return ;;
+	OP) words=$(__kverbs_operations "$1" "$2") ;;
+	ADDR) words=$(__kverbs_addresses "$sys") ;;
+	DEV | DEVICE) words=$(cd "$sys" 2>/dev/null && echo *) ;;
+	COMMAND) words=$(__kverbs_commands "$1") ;;
+	esac
+	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+}
+
+# __kverbs_operand TOOL COMMAND CUR: the words before, but for options and their values
+# and paths on hosts, say which one it is. It knows the caller's values.
+__kverbs_operand() {
+	local i nr=0 several=
+	local -a operands=()
+
+	for ((i = 2; i < COMP_CWORD; i++)); do
+		case ${COMP_WORDS[i]} in
+		-*)
+			[[ ! ${values[${COMP_WORDS[i]}]-} ]] || i=$((i + 1))
+			[[ ${COMP_WORDS[i]} != = ]] || i=$((i + 1)) ;;
+		:*) nr=$((nr - 1)) ;;
+		*) nr=$((nr + 1)) ;;
+		esac
+	done
+	mapfile -t operands < <(__kverbs_operands "$1" "$2")
+	[[ ! ${operands[*]} =~ [.] ]] || several=y
+	if [[ $nr -ge ${#operands[@]} ]]; then
+		[[ $several ]] || return
+		nr=$((${#operands[@]} - 1))
+	fi
+	__kverbs_value "$1" "$2" "${operands[nr]%...}" "$3"
+}
+
+__kverbs_first() {
+	mapfile -t COMPREPLY < <(compgen -W "$(__kverbs_commands "$1") --help --version" -- "$2")
+}
+
+_kverbs() {
+	local tool=$1 command=${COMP_WORDS[1]} cur=${COMP_WORDS[COMP_CWORD]}
+	local prev=${COMP_WORDS[COMP_CWORD - 1]} option value
+	local -A values=()
+
+	COMPREPLY=()
+	# --root=DIR is three words here, and HOST:PATH as well, whose PATH is not here.
+	if [[ $prev = = ]]; then
+		prev=${COMP_WORDS[COMP_CWORD - 2]}
+	elif [[ $cur = = ]]; then
+		cur=
+	elif [[ $cur = :* || $prev = :* ]]; then
+		return
+	fi
+	while [[ $COMP_CWORD -gt 1 ]] && read -r option value; do
+		values[$option]=$value
+	done < <(__kverbs_options "$tool" "$command")
+
+	if [[ $COMP_CWORD -eq 1 ]]; then
+		__kverbs_first "$tool" "$cur"
+	elif [[ $prev && ${values[$prev]-} ]]; then
+		__kverbs_value "$tool" "$command" "${values[$prev]}" "$cur"
+	elif [[ $cur = -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "${!values[*]}" -- "$cur")
+	elif [[ $command = help ]]; then
+		[[ $COMP_CWORD -ne 2 ]] || __kverbs_value "$tool" help COMMAND "$cur"
+	else
+		__kverbs_operand "$tool" "$command" "$cur"
+	fi
+}
+
+complete -F _kverbs kverbs
