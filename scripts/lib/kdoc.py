@@ -15,6 +15,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 PART = re.compile(r"^/\* ---- (.+?) -+ \*/$", re.M)
 DOCUMENTED = re.compile(r"^/\*\*\n \* (?:(?:struct|enum|typedef) )?(\w+)(?:\(\))? - "
@@ -67,12 +68,21 @@ def kernel_doc(program, header, *options):
     return mended(done.stdout)
 
 
+def nested(piece):
+    """All of an entry below its first line, where kernel-doc has it beside that."""
+    first, _, body = piece.partition("\n")
+    runs = re.split(r"(?m)^\.\. container:: kernelindent$|^(?=\*\*)", body)
+    text = "\n\n".join(textwrap.dedent(run).strip("\n") for run in runs if run.strip())
+    return first + "\n\n" + textwrap.indent(text, "   ") + "\n\n"
+
+
 def entries(program, header):
     """By name what kernel-doc makes of it."""
     rst = kernel_doc(program, header, "-no-doc-sections")
     rst = rst.replace("  **Parameters**\n\n  ``void``\n    no arguments\n\n", "")
     pieces = re.split(r"(?m)^(?=\.\. c:(?:function|struct|enum|type):: )", rst)[1:]
-    return {re.match(r".*?(\w+)(?: \(.*)?$", piece.split("\n")[0])[1]: piece for piece in pieces}
+    return {re.match(r".*?(\w+)(?: \(.*)?$", piece.split("\n")[0])[1]: nested(piece)
+            for piece in pieces}
 
 
 def constants(before):
@@ -95,8 +105,10 @@ def of_part(part, entry, headings):
     text = ""
     at = 0
     for found in DOCUMENTED.finditer(part):
-        text += heading(found) if headings else ""
-        text += constants(part[at:found.start()]) + entry[found[1]]
+        before = constants(part[at:found.start()])
+        title = heading(found) if headings else ""
+        # The first ones are about all commands.
+        text += (before + title if at == 0 else title + before) + entry[found[1]]
         at = found.end()
     return text + constants(part[at:])
 
