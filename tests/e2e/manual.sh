@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# What the documentation tells people to type: what builds and installs, in a copy of
+# the source; the rest in a guest that has nothing but what was installed.
+# shellcheck disable=SC2317 # check runs functions by name
+set -u
+# shellcheck source=tests/e2e/guest/lib.bash
+. "$(dirname "$(readlink -f "$0")")/guest/lib.bash"
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "$(readlink -f "$0")")/lib.sh"
+
+DIR=$TOP/build/manual
+HERE='^(make|cc|scripts/[a-z-]+)( |$)'
+KERNEL=$("$TOP/scripts/kernel" 6.12) || exit 1
+# What is not said there, since a reader's host is the one that he installs on.
+export KDIR=$KERNEL/build DESTDIR=$DIR/root
+export PKG_CONFIG_PATH=$DESTDIR/usr/local/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$DESTDIR
+
+copy_source() {
+	rm -rf "$DIR/root" "$DIR/modules"
+	mkdir -p "$DIR/source"
+	rsync -a --delete --exclude-from="$TOP/.gitignore" --exclude=/.git "$TOP/" "$DIR/source/" &&
+		echo '#include <kverbs.h>
+		int main(void) { return !kverbs_wc_status_str(0); }' >"$DIR/source/examples/program.c"
+}
+
+# A kernel's list of modules with ours in it, which modprobe reads.
+list_modules() {
+	local release
+
+	release=$(cat "$KERNEL/release")
+	mkdir -p "$DIR/modules"
+	cp -rs "$KERNEL/lib/modules/$release" "$DIR/modules/" &&
+		cp -r "$DESTDIR/lib/modules/$release/updates" "$DIR/modules/$release/" &&
+		mkdir -p "$DIR/all/lib" && ln -sfn "$DIR/modules" "$DIR/all/lib/modules" &&
+		depmod -b "$DIR/all" "$release" &&
+		find "$DIR/modules" -type l -delete
+}
+
+# The demo builds for itself, and so has the tests' module.
+run_here() {
+	case $1 in
+	"make demo") cd "$TOP" && env -u DESTDIR -u KDIR make demo ;;
+	cc*) cd "$DIR/source/examples" && bash -c "${1/.../program.c} -o '$DIR/program'" ;;
+	*) cd "$DIR/source" && bash -c "$1" ;;
+	esac
+}
+
+copy_source || exit 1
+all=$("$TOP/tests/e2e/doc_commands") || exit 1
+check "commands are found" [ "$(wc -l <<<"$all")" -ge 70 ]
+: >"$DIR/commands"
+while IFS=$'\t' read -r page command; do
+	if [[ $command =~ $HERE ]]; then
+		check "$page: $command" run_here "$command"
+	else
+		printf '%s\t%s\n' "$page" "$command" >>"$DIR/commands"
+	fi
+done <<<"$all"
+check "modprobe can know of the module" list_modules
+guest 6.12 rxe --no-module -- "$TOP/tests/e2e/guest/manual" "$DIR"
+[[ $FAILED -eq 0 ]] || RESULT=1
+finish
