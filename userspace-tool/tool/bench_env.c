@@ -8,16 +8,7 @@
 #include <json-c/json.h>
 
 #include "bench.h"
-
-static void put_str(struct json_object *o, const char *key, const char *v)
-{
-	json_object_object_add(o, key, json_object_new_string(v));
-}
-
-static void put_int(struct json_object *o, const char *key, uint64_t v)
-{
-	json_object_object_add(o, key, json_object_new_int64(v));
-}
+#include "row.h"
 
 /* The first processor's; others are rarely of another kind. */
 static void put_cpu(struct json_object *o)
@@ -29,12 +20,12 @@ static void put_cpu(struct json_object *o)
 		if (strncmp(line, "model name", 10) || !strchr(line, ':'))
 			continue;
 		line[strcspn(line, "\n")] = '\0';
-		put_str(o, "cpu", strchr(line, ':') + 2);
+		row_str(o, "cpu", strchr(line, ':') + 2);
 		break;
 	}
 	if (f)
 		fclose(f);
-	put_int(o, "cpus", sysconf(_SC_NPROCESSORS_ONLN));
+	row_int(o, "cpus", sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 static void put_device(struct json_object *o, struct kverbs *kv, uint32_t index)
@@ -45,8 +36,8 @@ static void put_device(struct json_object *o, struct kverbs *kv, uint32_t index)
 	for (i = 0; i < n; i++) {
 		if (list[i].attr.out_index != index)
 			continue;
-		put_str(o, "device", list[i].attr.out_name);
-		put_str(o, "firmware", list[i].attr.out_fw_version);
+		row_str(o, "device", list[i].attr.out_name);
+		row_str(o, "firmware", list[i].attr.out_fw_version);
 	}
 	if (n >= 0)
 		kverbs_device_list_free(list, n);
@@ -59,8 +50,8 @@ static void put_link(struct json_object *o, const struct bench *b)
 	if (kverbs_conn_query(b->s.conn, &q))
 		return;
 	put_device(o, b->kv, q.out_device_index);
-	put_str(o, "transport", kverbs_transport_str(q.out_transport));
-	put_int(o, "path_mtu_bytes", q.out_mtu);
+	row_str(o, "transport", kverbs_transport_str(q.out_transport));
+	row_int(o, "path_mtu_bytes", q.out_mtu);
 }
 
 void bench_env_put(const struct bench *b, struct json_object *to)
@@ -71,12 +62,12 @@ void bench_env_put(const struct bench *b, struct json_object *to)
 
 	json_object_object_add(to, "environment", o);
 	if (!uname(&uts)) {
-		put_str(o, "kernel", uts.release);
-		put_str(o, "machine", uts.machine);
+		row_str(o, "kernel", uts.release);
+		row_str(o, "machine", uts.machine);
 	}
 	put_cpu(o);
-	put_str(o, "kverbs", kverbs_version());
+	row_str(o, "kverbs", kverbs_version());
 	if (!kverbs_info(b->kv, &info))
-		put_str(o, "module", info.out_version);
+		row_str(o, "module", info.out_version);
 	put_link(o, b);
 }

@@ -61,3 +61,8 @@ uint64_t hist_percentile(const struct hist *h, double percent)
 	}
 	return 0;
 }
+
+double hist_us(const struct hist *h, double percent)
+{
+	return hist_percentile(h, percent) / 1e3;
+}

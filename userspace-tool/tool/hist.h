@@ -30,5 +30,7 @@ struct hist {
 void hist_add(struct hist *h, uint64_t ns);
 /* What so many of 100 samples do not exceed, ns; 0 if there are none. */
 uint64_t hist_percentile(const struct hist *h, double percent);
+/* The same, in microseconds. */
+double hist_us(const struct hist *h, double percent);
 
 #endif /* KVERBS_TOOL_HIST_H */
