@@ -11,13 +11,8 @@
 #include "cmd.h"
 #include "err.h"
 #include "kv.h"
-#include "opts.h"
 #include "out.h"
 #include "util.h"
-
-#define SWEEP_FIRST 2u
-#define SWEEP_LAST (8u << 20)
-#define UNSET UINT64_MAX
 
 static int interrupted;
 
@@ -110,8 +105,8 @@ static uint64_t sweep_last(const struct bench *b)
 	struct kverbs_cmd_conn_query q;
 
 	if (b->rule->receives && !kverbs_conn_query(b->s.conn, &q) && q.out_max_msg)
-		return min(q.out_max_msg, (uint64_t)SWEEP_LAST);
-	return SWEEP_LAST;
+		return min(q.out_max_msg, (uint64_t)BENCH_SWEEP_LAST);
+	return BENCH_SWEEP_LAST;
 }
 
 static int rows(struct bench *b)
@@ -122,7 +117,7 @@ static int rows(struct bench *b)
 	bench_out_begin(b);
 	if (!b->all)
 		return row(b, b->size);
-	for (size = SWEEP_FIRST; size <= last && !status; size *= 2)
+	for (size = BENCH_SWEEP_FIRST; size <= last && !status; size *= 2)
 		status = row(b, size);
 	return status;
 }
@@ -156,7 +151,7 @@ static int run(struct bench *b)
 	struct bench_param p;
 	int ret, status;
 
-	bench_fill_param(b, b->all ? SWEEP_LAST : b->size, &p);
+	bench_fill_param(b, b->all ? BENCH_SWEEP_LAST : b->size, &p);
 	ret = bench_open(&b->kv, &p, true);
 	if (ret)
 		return err_report(ERR_OPEN, ret, "open /dev/kverbs");
@@ -165,123 +160,19 @@ static int run(struct bench *b)
 	return status;
 }
 
-/* ---- options ------------------------------------------------------------------- */
-
-static const char help[] =
-"usage: kverbs bench OP HOST [options]\n"
-"\n"
-"Measure against a kverbs server, which adopts what is asked for. OP is\n"
-"  send-bw, write-bw, read-bw                        bandwidth\n"
-"  send-lat, write-lat, read-lat, imm-lat, atomic-lat  latency\n"
-"\n"
-"  -s, --size BYTES       of an operation (default 64K, latency 2)\n"
-"  -a, --all              sizes from 2 to 8M, one after another\n"
-"  -n, --iters N          operations of each connection (default 1000, write-bw 5000)\n"
-"  -D, --duration S       seconds instead of a number, with a line for each\n"
-"  -q, --qp N             connections (default 1)\n"
-"  -b, --bidirectional    as many connections the other way\n"
-"  -t, --tx-depth N       operations in flight on each (default 128)\n"
-"  -r, --rx-depth N       receives posted on each (default 512)\n"
-"  -e, --events           sleep for completions (default: poll)\n"
-"      --no-warm-up       count from the first operation on\n"
-"      --verify           look at every byte on the other side\n"
-"      --limit-bw MIBPS   fail below so many MiB/s\n"
-"      --limit-msgrate M  fail below so many million operations per second\n"
-"      --limit-lat-p99 US fail if 1% take longer than so many microseconds\n"
-"  -I, --source ADDR      local address to use\n"
-"  -W, --timeout S        seconds that nothing may happen (default 30)\n"
-"  -p, --port PORT        the server's port (default " WIRE_DEFAULT_PORT ")\n"
-"  -j, --json             the result as JSON\n"
-"  -h, --help             this text\n"
-"\n"
-"Exit status: 0 done, and no limit missed, 1 failed, 2 usage, 3 cannot reach,\n"
-"4 not permitted or no device.\n";
-
-static const struct opts_option options[] = {
-	OPTS_RANGE("size", 's', OPTS_NUMBER, struct bench, size, 1, BENCH_SIZE_MAX),
-	OPTS_OPTION("all", 'a', OPTS_SET, struct bench, all),
-	OPTS_RANGE("iters", 'n', OPTS_NUMBER, struct bench, count, 1, UINT32_MAX),
-	OPTS_RANGE("duration", 'D', OPTS_MILLIS, struct bench, duration_ms, 100,
-		   BENCH_DURATION_MAX),
-	OPTS_RANGE("qp", 'q', OPTS_NUMBER, struct bench, lanes, 1, BENCH_LANES_MAX),
-	OPTS_OPTION("bidirectional", 'b', OPTS_SET, struct bench, both),
-	OPTS_RANGE("tx-depth", 't', OPTS_NUMBER, struct bench, tx_depth, 1, BENCH_DEPTH_MAX),
-	OPTS_RANGE("rx-depth", 'r', OPTS_NUMBER, struct bench, rx_depth, 2, BENCH_DEPTH_MAX),
-	OPTS_OPTION("events", 'e', OPTS_SET, struct bench, events),
-	OPTS_OPTION("no-warm-up", 0, OPTS_CLEAR, struct bench, warm_up),
-	OPTS_OPTION("verify", 0, OPTS_SET, struct bench, verify),
-	OPTS_OPTION("limit-bw", 0, OPTS_REAL, struct bench, limit_bw),
-	OPTS_OPTION("limit-msgrate", 0, OPTS_REAL, struct bench, limit_rate),
-	OPTS_OPTION("limit-lat-p99", 0, OPTS_REAL, struct bench, limit_p99),
-	OPTS_OPTION("source", 'I', OPTS_TEXT, struct bench, to.source),
-	OPTS_RANGE("timeout", 'W', OPTS_MILLIS, struct bench, to.timeout_ms, 1, 86400000),
-	OPTS_OPTION("port", 'p', OPTS_PORT, struct bench, to.port),
-	{ }
-};
-
-static int refuse(const char *why)
-{
-	err_usage("%s", why);
-	return -EINVAL;
-}
-
-/* What does not go together; what is left fits, or is more than a side takes. */
-static int check(const struct bench *b)
-{
-	bool bandwidth = b->rule->kind == BENCH_BANDWIDTH;
-	struct bench_param p;
-
-	if (!bandwidth && (b->both || b->lanes > 1))
-		return refuse("-b and -q are for bandwidths");
-	if (!bandwidth && (b->limit_bw || b->limit_rate))
-		return refuse("--limit-bw and --limit-msgrate are for bandwidths");
-	if (bandwidth && b->limit_p99)
-		return refuse("--limit-lat-p99 is for latencies");
-	if (b->op == BENCH_WRITE_LAT && b->events)
-		return refuse("write-lat knows no events: a WRITE causes none there");
-	if (b->op == BENCH_ATOMIC_LAT && (b->size != 8 || b->all))
-		return refuse("atomic-lat has a --size of 8");
-	bench_fill_param(b, b->all ? SWEEP_LAST : b->size, &p);
-	if (bench_param_check(&p))
-		return refuse("more memory than a server takes: lower -s, -t, -r or -q");
-	return 0;
-}
-
-static int parse(struct bench *b, int argc, char **argv)
-{
-	int first = opts_parse(argc, argv, options, b);
-
-	if (first < 0)
-		return first;
-	if (first + 2 != argc)
-		return refuse("give OP and HOST");
-	b->op = bench_op_find(argv[first]);
-	b->rule = bench_rule(b->op);
-	if (!b->rule) {
-		err_usage("no operation '%s'", argv[first]);
-		return -EINVAL;
-	}
-	b->to.host = argv[first + 1];
-	if (b->size == UNSET)
-		b->size = b->rule->size;
-	if (b->count == UNSET)
-		b->count = b->rule->count;
-	return check(b);
-}
-
 static int bench_run(int argc, char **argv)
 {
 	struct bench b = {
 		.to = { .port = WIRE_DEFAULT_PORT, .timeout_ms = 30000 },
-		.size = UNSET,
-		.count = UNSET,
+		.size = BENCH_UNSET,
+		.count = BENCH_UNSET,
 		.lanes = 1,
 		.tx_depth = 128,
 		.rx_depth = 512,
 		.warm_up = true,
 	};
 
-	if (parse(&b, argc, argv))
+	if (bench_parse(&b, argc, argv))
 		return EXIT_USAGE;
 	__atomic_store_n(&interrupted, 0, __ATOMIC_RELAXED);
 	return run(&b);
@@ -290,6 +181,6 @@ static int bench_run(int argc, char **argv)
 const struct command cmd_bench = {
 	.name = "bench",
 	.summary = "Measure bandwidth and latency against a server",
-	.help = help,
+	.help = bench_help,
 	.run = bench_run,
 };

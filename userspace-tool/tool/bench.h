@@ -8,6 +8,12 @@
 
 struct json_object;
 
+#define BENCH_SWEEP_FIRST 2u
+#define BENCH_SWEEP_LAST (8u << 20)
+
+/* A number that the command line did not give, and that has a default of its own. */
+#define BENCH_UNSET UINT64_MAX
+
 /**
  * struct bench - a run
  * @to: whom
@@ -63,6 +69,10 @@ struct bench {
 	struct json_object *ticks;
 	bool missed;
 };
+
+/* bench_opts.c: fill @b; -EINVAL having said why. */
+int bench_parse(struct bench *b, int argc, char **argv);
+extern const char bench_help[];
 
 void bench_fill_param(const struct bench *b, uint64_t size, struct bench_param *p);
 

@@ -5,6 +5,7 @@ tool-lib-y += bench.o
 tool-lib-y += bench_client.o
 tool-lib-y += bench_conn.o
 tool-lib-y += bench_env.o
+tool-lib-y += bench_opts.o
 tool-lib-y += bench_out.o
 tool-lib-y += bench_param.o
 tool-lib-y += bench_server.o

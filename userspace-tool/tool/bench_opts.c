@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The command line of kverbs bench, and what on it does not go together. */
+#include <errno.h>
+#include <string.h>
+
+#include "bench.h"
+#include "err.h"
+#include "opts.h"
+#include "util.h"
+
+const char bench_help[] =
+"usage: kverbs bench OP HOST [options]\n"
+"\n"
+"Measure against a kverbs server, which adopts what is asked for. OP is\n"
+"  send-bw, write-bw, read-bw                        bandwidth\n"
+"  send-lat, write-lat, read-lat, imm-lat, atomic-lat  latency\n"
+"\n"
+"  -s, --size BYTES       of an operation (default 64K, latency 2)\n"
+"  -a, --all              sizes from 2 to 8M, one after another\n"
+"  -n, --iters N          operations of each connection (default 1000, write-bw 5000)\n"
+"  -D, --duration S       seconds instead of a number, with a line for each\n"
+"  -q, --qp N             connections (default 1)\n"
+"  -b, --bidirectional    as many connections the other way\n"
+"  -t, --tx-depth N       operations in flight on each (default 128)\n"
+"  -r, --rx-depth N       receives posted on each (default 512)\n"
+"  -e, --events           sleep for completions (default: poll)\n"
+"      --no-warm-up       count from the first operation on\n"
+"      --verify           look at every byte on the other side\n"
+"      --limit-bw MIBPS   fail below so many MiB/s\n"
+"      --limit-msgrate M  fail below so many million operations per second\n"
+"      --limit-lat-p99 US fail if 1% take longer than so many microseconds\n"
+"  -I, --source ADDR      local address to use\n"
+"  -W, --timeout S        seconds that nothing may happen (default 30)\n"
+"  -p, --port PORT        the server's port (default " WIRE_DEFAULT_PORT ")\n"
+"  -j, --json             the result as JSON\n"
+"  -h, --help             this text\n"
+"\n"
+"Exit status: 0 done, and no limit missed, 1 failed, 2 usage, 3 cannot reach,\n"
+"4 not permitted or no device.\n";
+
+static const struct opts_option options[] = {
+	OPTS_RANGE("size", 's', OPTS_NUMBER, struct bench, size, 1, BENCH_SIZE_MAX),
+	OPTS_OPTION("all", 'a', OPTS_SET, struct bench, all),
+	OPTS_RANGE("iters", 'n', OPTS_NUMBER, struct bench, count, 1, UINT32_MAX),
+	OPTS_RANGE("duration", 'D', OPTS_MILLIS, struct bench, duration_ms, 100,
+		   BENCH_DURATION_MAX),
+	OPTS_RANGE("qp", 'q', OPTS_NUMBER, struct bench, lanes, 1, BENCH_LANES_MAX),
+	OPTS_OPTION("bidirectional", 'b', OPTS_SET, struct bench, both),
+	OPTS_RANGE("tx-depth", 't', OPTS_NUMBER, struct bench, tx_depth, 1, BENCH_DEPTH_MAX),
+	OPTS_RANGE("rx-depth", 'r', OPTS_NUMBER, struct bench, rx_depth, 2, BENCH_DEPTH_MAX),
+	OPTS_OPTION("events", 'e', OPTS_SET, struct bench, events),
+	OPTS_OPTION("no-warm-up", 0, OPTS_CLEAR, struct bench, warm_up),
+	OPTS_OPTION("verify", 0, OPTS_SET, struct bench, verify),
+	OPTS_OPTION("limit-bw", 0, OPTS_REAL, struct bench, limit_bw),
+	OPTS_OPTION("limit-msgrate", 0, OPTS_REAL, struct bench, limit_rate),
+	OPTS_OPTION("limit-lat-p99", 0, OPTS_REAL, struct bench, limit_p99),
+	OPTS_OPTION("source", 'I', OPTS_TEXT, struct bench, to.source),
+	OPTS_RANGE("timeout", 'W', OPTS_MILLIS, struct bench, to.timeout_ms, 1, 86400000),
+	OPTS_OPTION("port", 'p', OPTS_PORT, struct bench, to.port),
+	{ }
+};
+
+static int refuse(const char *why)
+{
+	err_usage("%s", why);
+	return -EINVAL;
+}
+
+/* What does not go together; what is left fits, or is more than a side takes. */
+static int check(const struct bench *b)
+{
+	bool bandwidth = b->rule->kind == BENCH_BANDWIDTH;
+	struct bench_param p;
+
+	if (!bandwidth && (b->both || b->lanes > 1))
+		return refuse("-b and -q are for bandwidths");
+	if (!bandwidth && (b->limit_bw || b->limit_rate))
+		return refuse("--limit-bw and --limit-msgrate are for bandwidths");
+	if (bandwidth && b->limit_p99)
+		return refuse("--limit-lat-p99 is for latencies");
+	if (b->op == BENCH_WRITE_LAT && b->events)
+		return refuse("write-lat knows no events: a WRITE causes none there");
+	if (b->op == BENCH_ATOMIC_LAT && (b->size != 8 || b->all))
+		return refuse("atomic-lat has a --size of 8");
+	bench_fill_param(b, b->all ? BENCH_SWEEP_LAST : b->size, &p);
+	if (bench_param_check(&p))
+		return refuse("more memory than a server takes: lower -s, -t, -r or -q");
+	return 0;
+}
+
+int bench_parse(struct bench *b, int argc, char **argv)
+{
+	int first = opts_parse(argc, argv, options, b);
+
+	if (first < 0)
+		return first;
+	if (first + 2 != argc)
+		return refuse("give OP and HOST");
+	b->op = bench_op_find(argv[first]);
+	b->rule = bench_rule(b->op);
+	if (!b->rule) {
+		err_usage("no operation '%s'", argv[first]);
+		return -EINVAL;
+	}
+	b->to.host = argv[first + 1];
+	if (b->size == BENCH_UNSET)
+		b->size = b->rule->size;
+	if (b->count == BENCH_UNSET)
+		b->count = b->rule->count;
+	return check(b);
+}
