@@ -38,14 +38,28 @@ static void restore_signals(const struct sigaction old[2])
 	sigaction(SIGTERM, &old[1], NULL);
 }
 
-/* A tenth of what counts, or what fills the queues twice. */
-static uint64_t warm_up(const struct bench *b)
+int bench_interruptible(struct bench *b, int (*run)(struct bench *b))
 {
-	uint64_t most = b->rule->kind == BENCH_BANDWIDTH ? 2 * b->tx_depth : 100;
+	struct sigaction old[2];
+	int status;
 
+	catch_signals(old);
+	status = run(b);
+	restore_signals(old);
+	return status;
+}
+
+uint64_t bench_warm_up(const struct bench *b, uint64_t most)
+{
 	if (!b->warm_up)
 		return 0;
 	return b->duration_ms ? most : min(most, b->count / 10 + 1);
+}
+
+/* What fills the queues twice. */
+static uint64_t warm_up(const struct bench *b)
+{
+	return bench_warm_up(b, b->rule->kind == BENCH_BANDWIDTH ? 2 * b->tx_depth : 100);
 }
 
 void bench_fill_param(const struct bench *b, uint64_t size, struct bench_param *p)
@@ -130,32 +144,42 @@ static int run_session(struct bench *b)
 		.msg_max = WIRE_MSG_MAX,
 		.depth = WIRE_BENCH_DEPTH,
 	};
-	struct sigaction old[2];
 	int status;
 
 	status = kv_connect(&b->s, b->kv, &b->to, &hello);
 	if (status)
 		return status;
-	b->s.stop = &interrupted;
-	catch_signals(old);
-	status = rows(b);
-	restore_signals(old);
+	b->s.stop = b->stop;
+	status = bench_interruptible(b, rows);
 	if (b->ticks)
 		json_object_put(b->ticks);
 	session_free(&b->s);
 	return !status && b->missed ? EXIT_FAILED : status;
 }
 
+static int open_context(struct bench *b)
+{
+	struct kverbs_opts opts = { .sz = sizeof(opts), .busy_poll = !b->events };
+	struct bench_param p;
+
+	if (b->task != BENCH_TASK_RATES)
+		return kverbs_open(&b->kv, &opts);
+	bench_fill_param(b, b->all ? BENCH_SWEEP_LAST : b->size, &p);
+	return bench_open(&b->kv, &p, true);
+}
+
+static int (*const tasks[])(struct bench *b) = {
+	[BENCH_TASK_RATES] = run_session,
+	[BENCH_TASK_REG] = bench_reg,
+};
+
 static int run(struct bench *b)
 {
-	struct bench_param p;
-	int ret, status;
+	int ret = open_context(b), status;
 
-	bench_fill_param(b, b->all ? BENCH_SWEEP_LAST : b->size, &p);
-	ret = bench_open(&b->kv, &p, true);
 	if (ret)
 		return err_report(ERR_OPEN, ret, "open /dev/kverbs");
-	status = run_session(b);
+	status = tasks[b->task](b);
 	kverbs_close(b->kv);
 	return status;
 }
@@ -170,6 +194,7 @@ static int bench_run(int argc, char **argv)
 		.tx_depth = 128,
 		.rx_depth = 512,
 		.warm_up = true,
+		.stop = &interrupted,
 	};
 
 	if (bench_parse(&b, argc, argv))

@@ -14,9 +14,15 @@ struct json_object;
 /* A number that the command line did not give, and that has a default of its own. */
 #define BENCH_UNSET UINT64_MAX
 
+enum bench_task {
+	BENCH_TASK_RATES,	/* bandwidth or latency of operations */
+	BENCH_TASK_REG,
+};
+
 /**
  * struct bench - a run
- * @to: whom
+ * @task: of what
+ * @to: whom, if there is a host
  * @op: enum bench_op
  * @rule: of it
  * @size: bytes of an operation
@@ -41,8 +47,11 @@ struct json_object;
  * @rows: of the JSON result, or NULL
  * @ticks: of the row that is made, or NULL
  * @missed: a limit was
+ * @stop: ends the run when it becomes non-zero
+ * @stayed: when the server was last told that this side is there, ns
  */
 struct bench {
+	enum bench_task task;
 	struct session_to to;
 	unsigned int op;
 	const struct bench_rule *rule;
@@ -68,6 +77,8 @@ struct bench {
 	struct json_object *rows;
 	struct json_object *ticks;
 	bool missed;
+	const int *stop;
+	uint64_t stayed;
 };
 
 /* bench_opts.c: fill @b; -EINVAL having said why. */
@@ -76,11 +87,23 @@ extern const char bench_help[];
 
 void bench_fill_param(const struct bench *b, uint64_t size, struct bench_param *p);
 
+/* A tenth of what counts, but no more than @most. */
+uint64_t bench_warm_up(const struct bench *b, uint64_t most);
+/* Run with signals caught, which set @stop. Returns what @run does. */
+int bench_interruptible(struct bench *b, int (*run)(struct bench *b));
+
+/* bench_reg.c: with the context open. Returns an exit status. */
+int bench_reg(struct bench *b);
+
 /* bench_client.c: one measurement in @f and @theirs. Returns an exit status. */
 int bench_measure(struct bench *b, const struct bench_param *p);
 
 /* bench_out.c */
 void bench_out_begin(struct bench *b);
+/* Begin the rows of the JSON result; false: none is wanted. */
+bool bench_out_rows(struct bench *b);
+/* A new one of them, with what all have. */
+struct json_object *bench_out_new_row(struct bench *b, const char *operation);
 void bench_out_tick(struct bench *b);
 void bench_out_row(struct bench *b);
 double bench_MiBps(const struct bench *b);

@@ -47,7 +47,7 @@ static void put_link(struct json_object *o, const struct bench *b)
 {
 	struct kverbs_cmd_conn_query q;
 
-	if (kverbs_conn_query(b->s.conn, &q))
+	if (!b->s.conn || kverbs_conn_query(b->s.conn, &q))
 		return;
 	put_device(o, b->kv, q.out_device_index);
 	row_str(o, "transport", kverbs_transport_str(q.out_transport));

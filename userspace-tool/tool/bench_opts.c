@@ -8,16 +8,23 @@
 #include "opts.h"
 #include "util.h"
 
+/* Of what is no operation of connections. */
+#define ALONE_COUNT 100
+
 const char bench_help[] =
 "usage: kverbs bench OP HOST [options]\n"
+"       kverbs bench reg [HOST] [options]\n"
 "\n"
 "Measure against a kverbs server, which adopts what is asked for. OP is\n"
 "  send-bw, write-bw, read-bw                        bandwidth\n"
 "  send-lat, write-lat, read-lat, imm-lat, atomic-lat  latency\n"
+"and reg the cost of registering memory, of letting HOST at it, and of taking both\n"
+"back, by size and kind of pages.\n"
 "\n"
-"  -s, --size BYTES       of an operation (default 64K, latency 2)\n"
-"  -a, --all              sizes from 2 to 8M, one after another\n"
-"  -n, --iters N          operations of each connection (default 1000, write-bw 5000)\n"
+"  -s, --size BYTES       of an operation (default 64K, latency 2; reg 4K to 16M)\n"
+"  -a, --all              sizes from 2 to 8M, one after another; reg 4K to 64M\n"
+"  -n, --iters N          operations of each connection (default 1000, write-bw 5000,\n"
+"                         reg 100)\n"
 "  -D, --duration S       seconds instead of a number, with a line for each\n"
 "  -q, --qp N             connections (default 1)\n"
 "  -b, --bidirectional    as many connections the other way\n"
@@ -67,7 +74,7 @@ static int refuse(const char *why)
 }
 
 /* What does not go together; what is left fits, or is more than a side takes. */
-static int check(const struct bench *b)
+static int check_rates(const struct bench *b)
 {
 	bool bandwidth = b->rule->kind == BENCH_BANDWIDTH;
 	struct bench_param p;
@@ -88,24 +95,56 @@ static int check(const struct bench *b)
 	return 0;
 }
 
+static int set_rates(struct bench *b, const char *name)
+{
+	b->op = bench_op_find(name);
+	b->rule = bench_rule(b->op);
+	if (!b->rule) {
+		err_usage("no operation '%s'", name);
+		return -EINVAL;
+	}
+	if (!b->to.host)
+		return refuse("give OP and HOST");
+	if (b->size == BENCH_UNSET)
+		b->size = b->rule->size;
+	if (b->count == BENCH_UNSET)
+		b->count = b->rule->count;
+	return check_rates(b);
+}
+
+/* What is no operation of connections knows none of these. */
+static int check_alone(const struct bench *b)
+{
+	if (b->both || b->lanes > 1 || b->verify || b->duration_ms)
+		return refuse("-b, -q, -D and --verify are for operations");
+	if (b->limit_bw || b->limit_rate)
+		return refuse("--limit-bw and --limit-msgrate are for bandwidths");
+	return 0;
+}
+
+static int set_reg(struct bench *b)
+{
+	if (b->limit_p99)
+		return refuse("--limit-lat-p99 is for latencies");
+	if (b->all && b->size != BENCH_UNSET)
+		return refuse("-a and -s do not go together");
+	b->task = BENCH_TASK_REG;
+	if (b->count == BENCH_UNSET)
+		b->count = ALONE_COUNT;
+	return check_alone(b);
+}
+
 int bench_parse(struct bench *b, int argc, char **argv)
 {
 	int first = opts_parse(argc, argv, options, b);
 
 	if (first < 0)
 		return first;
-	if (first + 2 != argc)
+	if (first + 1 != argc && first + 2 != argc)
 		return refuse("give OP and HOST");
-	b->op = bench_op_find(argv[first]);
-	b->rule = bench_rule(b->op);
-	if (!b->rule) {
-		err_usage("no operation '%s'", argv[first]);
-		return -EINVAL;
-	}
-	b->to.host = argv[first + 1];
-	if (b->size == BENCH_UNSET)
-		b->size = b->rule->size;
-	if (b->count == BENCH_UNSET)
-		b->count = b->rule->count;
-	return check(b);
+	if (first + 2 == argc)
+		b->to.host = argv[first + 1];
+	if (!strcmp(argv[first], "reg"))
+		return set_reg(b);
+	return set_rates(b, argv[first]);
 }

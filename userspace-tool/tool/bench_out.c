@@ -144,13 +144,11 @@ static void put_latency(struct json_object *row, const struct bench *b)
 	row_times(row, &b->f.hist);
 }
 
-static struct json_object *new_row(const struct bench *b)
+static struct json_object *new_row(struct bench *b)
 {
+	struct json_object *row = bench_out_new_row(b, b->rule->name);
 	const struct bench_param *p = &b->f.param;
-	struct json_object *row = json_object_new_object();
 
-	row_str(row, "operation", b->rule->name);
-	row_str(row, "engine", "user");
 	row_int(row, "size_bytes", p->size);
 	row_int(row, "iterations", all_ops(b));
 	row_num(row, "seconds", b->f.result.elapsed_ns / 1e9);
@@ -158,7 +156,6 @@ static struct json_object *new_row(const struct bench *b)
 	row_int(row, "tx_depth", p->tx_depth);
 	row_int(row, "rx_depth", p->rx_depth);
 	row_flag(row, "bidirectional", b->both);
-	row_str(row, "completions", b->events ? "events" : "polling");
 	row_flag(row, "verified", b->verify);
 	row_int(row, "differed", b->f.result.differed);
 	return row;
@@ -177,19 +174,35 @@ static void put_row(struct bench *b)
 	if (b->ticks)
 		json_object_object_add(row, "seconds_each", b->ticks);
 	b->ticks = NULL;
-	json_object_array_add(b->rows, row);
 }
 
 /* ---- calls ---------------------------------------------------------------------- */
 
+bool bench_out_rows(struct bench *b)
+{
+	if (!out_is_json())
+		return false;
+	bench_env_put(b, out_root());
+	b->rows = json_object_new_array();
+	json_object_object_add(out_root(), "rows", b->rows);
+	return true;
+}
+
+struct json_object *bench_out_new_row(struct bench *b, const char *operation)
+{
+	struct json_object *row = json_object_new_object();
+
+	json_object_array_add(b->rows, row);
+	row_str(row, "operation", operation);
+	row_str(row, "engine", "user");
+	row_str(row, "completions", b->events ? "events" : "polling");
+	return row;
+}
+
 void bench_out_begin(struct bench *b)
 {
-	if (out_is_json()) {
-		bench_env_put(b, out_root());
-		b->rows = json_object_new_array();
-		json_object_object_add(out_root(), "rows", b->rows);
+	if (bench_out_rows(b))
 		return;
-	}
 	print_setting(b);
 	table_head(columns_of(b));
 }

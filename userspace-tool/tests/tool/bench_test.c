@@ -1,61 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* kverbs bench against kverbs serve, both in this process. */
 #define _GNU_SOURCE
-#include <json-c/json.h>
-
 #include "bench_param.h"
-#include "out.h"
-#include "server.h"
+#include "bench_run.h"
 #include "util.h"
 #include "wire.h"
-
-#define WORDS 12
-
-/* Words up to NULL; completions are slept for, but where that cannot be. */
-static int bench_do(const char *const *words)
-{
-	char *argv[WORDS + 6] = { "bench", "-W", "20", "-e" };
-	int argc = strcmp(words[0], "write-lat") ? 4 : 3;
-
-	for (; *words; words++)
-		argv[argc++] = (char *)*words;
-	argv[argc++] = "192.0.2.1";
-	err_command("bench");
-	return cmd_bench.run(argc, argv);
-}
-
-#define bench(...) bench_do((const char *const []){ __VA_ARGS__, NULL })
-
-/* The result of a run as JSON, to be freed; @status: what it ends with. */
-static struct json_object *result_do(int status, const char *const *words)
-{
-	struct json_object *root;
-
-	out_begin("bench", true);
-	assert_int_equal(bench_do(words), status);
-	root = json_object_get(out_root());
-	out_end(status);
-	return root;
-}
-
-#define result(status, ...) \
-	result_do(status, (const char *const []){ __VA_ARGS__, NULL })
-
-static struct json_object *row_of(struct json_object *root, unsigned int i)
-{
-	struct json_object *rows;
-
-	assert_true(json_object_object_get_ex(root, "rows", &rows));
-	return json_object_array_get_idx(rows, i);
-}
-
-static double number(struct json_object *row, const char *key)
-{
-	struct json_object *v;
-
-	assert_true(json_object_object_get_ex(row, key, &v));
-	return json_object_get_double(v);
-}
 
 /* ---- what is measured --------------------------------------------------------- */
 
