@@ -81,7 +81,7 @@ void bench_fill_param(const struct bench *b, uint64_t size, struct bench_param *
 
 /* ---- limits ------------------------------------------------------------------ */
 
-static void miss(struct bench *b, const char *what, double got, double limit)
+void bench_miss(struct bench *b, const char *what, double got, double limit)
 {
 	b->missed = true;
 	err_warn("%s is %.2f, the limit %.2f", what, got, limit);
@@ -90,11 +90,11 @@ static void miss(struct bench *b, const char *what, double got, double limit)
 static void check_limits(struct bench *b)
 {
 	if (b->limit_bw && bench_MiBps(b) < b->limit_bw)
-		miss(b, "BW average[MiB/sec]", bench_MiBps(b), b->limit_bw);
+		bench_miss(b, "BW average[MiB/sec]", bench_MiBps(b), b->limit_bw);
 	if (b->limit_rate && bench_Mpps(b) < b->limit_rate)
-		miss(b, "MsgRate[Mpps]", bench_Mpps(b), b->limit_rate);
+		bench_miss(b, "MsgRate[Mpps]", bench_Mpps(b), b->limit_rate);
 	if (b->limit_p99 && bench_p99_us(b) > b->limit_p99)
-		miss(b, "99% percentile[usec]", bench_p99_us(b), b->limit_p99);
+		bench_miss(b, "99% percentile[usec]", bench_p99_us(b), b->limit_p99);
 }
 
 /* ---- a run ------------------------------------------------------------------- */
@@ -136,9 +136,23 @@ static int rows(struct bench *b)
 	return status;
 }
 
-static int run_session(struct bench *b)
+int bench_with_server(struct bench *b, const struct wire_hello *hello,
+		      int (*run)(struct bench *b))
 {
-	struct wire_hello hello = {
+	int status;
+
+	status = kv_connect(&b->s, b->kv, &b->to, hello);
+	if (status)
+		return status;
+	b->s.stop = b->stop;
+	status = bench_interruptible(b, run);
+	session_free(&b->s);
+	return status;
+}
+
+static int run_rates(struct bench *b)
+{
+	static const struct wire_hello hello = {
 		.version = WIRE_VERSION,
 		.what = WIRE_SERVICE_BENCH,
 		.msg_max = WIRE_MSG_MAX,
@@ -146,15 +160,10 @@ static int run_session(struct bench *b)
 	};
 	int status;
 
-	status = kv_connect(&b->s, b->kv, &b->to, &hello);
-	if (status)
-		return status;
-	b->s.stop = b->stop;
-	status = bench_interruptible(b, rows);
+	status = bench_with_server(b, &hello, rows);
 	if (b->ticks)
 		json_object_put(b->ticks);
-	session_free(&b->s);
-	return !status && b->missed ? EXIT_FAILED : status;
+	return status;
 }
 
 static int open_context(struct bench *b)
@@ -169,8 +178,9 @@ static int open_context(struct bench *b)
 }
 
 static int (*const tasks[])(struct bench *b) = {
-	[BENCH_TASK_RATES] = run_session,
+	[BENCH_TASK_RATES] = run_rates,
 	[BENCH_TASK_REG] = bench_reg,
+	[BENCH_TASK_CONNECT] = bench_connect,
 };
 
 static int run(struct bench *b)
@@ -181,7 +191,7 @@ static int run(struct bench *b)
 		return err_report(ERR_OPEN, ret, "open /dev/kverbs");
 	status = tasks[b->task](b);
 	kverbs_close(b->kv);
-	return status;
+	return !status && b->missed ? EXIT_FAILED : status;
 }
 
 static int bench_run(int argc, char **argv)

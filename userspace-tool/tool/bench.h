@@ -17,6 +17,7 @@ struct json_object;
 enum bench_task {
 	BENCH_TASK_RATES,	/* bandwidth or latency of operations */
 	BENCH_TASK_REG,
+	BENCH_TASK_CONNECT,
 };
 
 /**
@@ -91,9 +92,15 @@ void bench_fill_param(const struct bench *b, uint64_t size, struct bench_param *
 uint64_t bench_warm_up(const struct bench *b, uint64_t most);
 /* Run with signals caught, which set @stop. Returns what @run does. */
 int bench_interruptible(struct bench *b, int (*run)(struct bench *b));
+/* The same, with a connection to the server in @s as long as that takes. */
+int bench_with_server(struct bench *b, const struct wire_hello *hello,
+		      int (*run)(struct bench *b));
 
-/* bench_reg.c: with the context open. Returns an exit status. */
+void bench_miss(struct bench *b, const char *what, double got, double limit);
+
+/* bench_reg.c, bench_connect.c: with the context open. Return an exit status. */
 int bench_reg(struct bench *b);
+int bench_connect(struct bench *b);
 
 /* bench_client.c: one measurement in @f and @theirs. Returns an exit status. */
 int bench_measure(struct bench *b, const struct bench_param *p);

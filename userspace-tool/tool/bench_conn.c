@@ -9,6 +9,13 @@
 /* Completions of a lane beside its operations and receives: notes and events. */
 #define CQ_SPARE 16
 
+const struct wire_hello bench_echo = {
+	.version = WIRE_VERSION,
+	.what = WIRE_SERVICE_ECHO,
+	.msg_max = WIRE_HEAD_LEN,
+	.depth = WIRE_BENCH_DEPTH,
+};
+
 static unsigned int cq_entries(const struct bench_param *p)
 {
 	uint64_t need = (uint64_t)p->lanes * 2 * (p->tx_depth + p->rx_depth + CQ_SPARE);

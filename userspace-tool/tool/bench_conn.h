@@ -6,6 +6,9 @@
 #include "lane.h"
 #include "session.h"
 
+/* Of a connection that is to be there, and says next to nothing. */
+extern const struct wire_hello bench_echo;
+
 /* A context with room for all completions; @drives: for the side that begins. */
 int bench_open(struct kverbs **kv, const struct bench_param *p, bool drives);
 

@@ -18,13 +18,14 @@ const char bench_help[] =
 "Measure against a kverbs server, which adopts what is asked for. OP is\n"
 "  send-bw, write-bw, read-bw                        bandwidth\n"
 "  send-lat, write-lat, read-lat, imm-lat, atomic-lat  latency\n"
-"and reg the cost of registering memory, of letting HOST at it, and of taking both\n"
-"back, by size and kind of pages.\n"
+"  connect  setting a connection up and taking it down, step by step\n"
+"  reg      registering memory, letting HOST at it, and taking both back, by size\n"
+"           and kind of pages\n"
 "\n"
 "  -s, --size BYTES       of an operation (default 64K, latency 2; reg 4K to 16M)\n"
 "  -a, --all              sizes from 2 to 8M, one after another; reg 4K to 64M\n"
 "  -n, --iters N          operations of each connection (default 1000, write-bw 5000,\n"
-"                         reg 100)\n"
+"                         reg and connect 100)\n"
 "  -D, --duration S       seconds instead of a number, with a line for each\n"
 "  -q, --qp N             connections (default 1)\n"
 "  -b, --bidirectional    as many connections the other way\n"
@@ -134,6 +135,18 @@ static int set_reg(struct bench *b)
 	return check_alone(b);
 }
 
+static int set_connect(struct bench *b)
+{
+	if (!b->to.host)
+		return refuse("give OP and HOST");
+	if (b->all || b->size != BENCH_UNSET)
+		return refuse("a connection has no size");
+	b->task = BENCH_TASK_CONNECT;
+	if (b->count == BENCH_UNSET)
+		b->count = ALONE_COUNT;
+	return check_alone(b);
+}
+
 int bench_parse(struct bench *b, int argc, char **argv)
 {
 	int first = opts_parse(argc, argv, options, b);
@@ -146,5 +159,7 @@ int bench_parse(struct bench *b, int argc, char **argv)
 		b->to.host = argv[first + 1];
 	if (!strcmp(argv[first], "reg"))
 		return set_reg(b);
+	if (!strcmp(argv[first], "connect"))
+		return set_connect(b);
 	return set_rates(b, argv[first]);
 }

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "bench.h"
+#include "bench_conn.h"
 #include "err.h"
-#include "kv.h"
 #include "out.h"
 #include "pages.h"
 #include "row.h"
@@ -279,22 +279,8 @@ static int rows(struct bench *b)
 
 int bench_reg(struct bench *b)
 {
-	struct wire_hello hello = {
-		.version = WIRE_VERSION,
-		.what = WIRE_SERVICE_ECHO,
-		.msg_max = WIRE_HEAD_LEN,
-		.depth = WIRE_BENCH_DEPTH,
-	};
-	int status;
-
-	if (!b->to.host)
-		return bench_interruptible(b, rows);
-	status = kv_connect(&b->s, b->kv, &b->to, &hello);
-	if (status)
-		return status;
-	b->s.stop = b->stop;
 	b->stayed = field_now();
-	status = bench_interruptible(b, rows);
-	session_free(&b->s);
-	return status;
+	if (b->to.host)
+		return bench_with_server(b, &bench_echo, rows);
+	return bench_interruptible(b, rows);
 }

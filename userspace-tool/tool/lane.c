@@ -178,7 +178,7 @@ static int post_receives(struct lane *l, unsigned int from, unsigned int to)
 	return ret;
 }
 
-static void to_sockaddr(const struct kverbs_addr *from, struct sockaddr_storage *to)
+void lane_sockaddr(const struct kverbs_addr *from, struct sockaddr_storage *to)
 {
 	struct sockaddr_in6 *v6 = (void *)to;
 	struct sockaddr_in *v4 = (void *)to;
@@ -214,7 +214,7 @@ int lane_connect(struct lane *l, const struct kverbs_addr *to, const char *sourc
 	opts.timeout_ms = timeout_ms;
 	opts.priv = priv;
 	opts.priv_len = wire_hello_encode(&hello, priv, sizeof(priv));
-	to_sockaddr(to, &addr);
+	lane_sockaddr(to, &addr);
 	ret = kverbs_connect_start(l->kv, (struct sockaddr *)&addr, &opts, &l->conn);
 	if (ret)
 		return ret;

@@ -108,6 +108,8 @@ int lane_connect(struct lane *l, const struct kverbs_addr *to, const char *sourc
 /* Take a request over, whatever becomes of it. */
 int lane_accept(struct lane *l, struct kverbs_conn *conn);
 int lane_export(struct lane *l);
+/* An address as the resolver would give it. */
+void lane_sockaddr(const struct kverbs_addr *from, struct sockaddr_storage *to);
 
 int lane_post_recv(struct lane *l, unsigned int i);
 

@@ -4,6 +4,7 @@ tool-y += main.o
 tool-lib-y += bench.o
 tool-lib-y += bench_client.o
 tool-lib-y += bench_conn.o
+tool-lib-y += bench_connect.o
 tool-lib-y += bench_env.o
 tool-lib-y += bench_opts.o
 tool-lib-y += bench_out.o

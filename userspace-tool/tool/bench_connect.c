@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What it takes to set a connection up and to take it down, one after another. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "bench.h"
+#include "bench_conn.h"
+#include "err.h"
+#include "out.h"
+#include "row.h"
+#include "table.h"
+#include "util.h"
+
+#define WARM_UP_MOST 10
+
+enum connect_step {
+	CONNECT_COMMAND,
+	CONNECT_ESTABLISHED,
+	CONNECT_DISCONNECTED,
+	CONNECT_DESTROYED,
+	CONNECT_STEPS,
+};
+
+static const char *const step_names[] = {
+	"connect", "established", "disconnected", "destroyed"
+};
+
+/**
+ * struct connect - what is measured
+ * @b: the run
+ * @addr: the server's
+ * @counts: warm-up is over
+ * @hists: times of each step
+ */
+struct connect {
+	struct bench *b;
+	struct sockaddr_storage addr;
+	bool counts;
+	struct hist hists[CONNECT_STEPS];
+};
+
+/* ---- what is told ------------------------------------------------------------ */
+
+static const char *const columns[] = {
+	"step        ", "#iterations", TABLE_TIMES, NULL
+};
+
+static void begin(struct bench *b)
+{
+	if (bench_out_rows(b))
+		return;
+	out_text("Connection Test\n");
+	out_text(" Server          : %s port %s (%s)\n", b->to.host, b->to.port, b->s.peer);
+	out_text(" TX depth        : %" PRIu64 "\n", b->tx_depth);
+	out_text(" RX depth        : %" PRIu64 "\n", b->rx_depth);
+	out_text(" Completions     : %s\n\n", b->events ? "events" : "polling");
+	table_head(columns);
+}
+
+static void put_step(struct connect *c, enum connect_step step)
+{
+	struct json_object *row = bench_out_new_row(c->b, "connect");
+
+	row_str(row, "step", step_names[step]);
+	row_int(row, "iterations", c->hists[step].rtt.count);
+	row_int(row, "tx_depth", c->b->tx_depth);
+	row_int(row, "rx_depth", c->b->rx_depth);
+	row_times(row, &c->hists[step]);
+}
+
+static void print_step(const struct connect *c, enum connect_step step)
+{
+	table_cell(columns[0], step_names[step]);
+	table_number(columns[1], 0, c->hists[step].rtt.count);
+	table_times(columns + 2, &c->hists[step]);
+}
+
+static void tell(struct connect *c)
+{
+	double p99 = hist_us(&c->hists[CONNECT_ESTABLISHED], 99), limit = c->b->limit_p99;
+	unsigned int step;
+
+	for (step = 0; step < CONNECT_STEPS; step++) {
+		if (out_is_json())
+			put_step(c, step);
+		else
+			print_step(c, step);
+	}
+	if (limit && p99 > limit)
+		bench_miss(c->b, "established, 99% percentile[usec]", p99, limit);
+}
+
+/* ---- what is measured ----------------------------------------------------------- */
+
+/* The step that began at @since has ended with @ret. */
+static int over(struct connect *c, enum connect_step step, uint64_t since, int ret)
+{
+	uint64_t now = field_now();
+
+	if (ret)
+		return err_report(ERR_CONNECT, ret, "%s port %s, %s", c->b->to.host,
+				  c->b->to.port, step_names[step]);
+	if (c->counts)
+		hist_add(&c->hists[step], now - since);
+	return EXIT_OK;
+}
+
+static int start(struct connect *c, struct kverbs_conn **conn)
+{
+	struct bench *b = c->b;
+	uint8_t priv[WIRE_HELLO_LEN];
+	struct kverbs_conn_opts opts = {
+		.sz = sizeof(opts),
+		.param = { .sq_depth = b->tx_depth, .rq_depth = b->rx_depth },
+		.source = b->to.source,
+		.timeout_ms = b->to.timeout_ms,
+		.priv = priv,
+	};
+
+	opts.priv_len = wire_hello_encode(&bench_echo, priv, sizeof(priv));
+	return kverbs_connect_start(b->kv, (struct sockaddr *)&c->addr, &opts, conn);
+}
+
+/* Until its last completion is there. */
+static int await_end(struct bench *b, struct kverbs_conn *conn)
+{
+	uint64_t until = field_now() + b->to.timeout_ms * 1000000ull;
+	int ret;
+
+	while (!kverbs_conn_error(conn)) {
+		if (field_now() > until)
+			return -ETIMEDOUT;
+		ret = kverbs_process(b->kv, b->to.timeout_ms);
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+static int hang_up(struct bench *b, struct kverbs_conn *conn)
+{
+	int ret = kverbs_disconnect(conn);
+
+	return ret ? ret : await_end(b, conn);
+}
+
+/* From CONNECT until it is over; with the connection still there to be freed. */
+static int live(struct connect *c, struct kverbs_conn **conn)
+{
+	uint64_t since = field_now();
+	int status;
+
+	status = over(c, CONNECT_COMMAND, since, start(c, conn));
+	if (!status)
+		status = over(c, CONNECT_ESTABLISHED, since,
+			      kverbs_conn_wait(*conn, c->b->to.timeout_ms));
+	if (status)
+		return status;
+	since = field_now();
+	return over(c, CONNECT_DISCONNECTED, since, hang_up(c->b, *conn));
+}
+
+static int once(struct connect *c)
+{
+	struct kverbs_conn *conn = NULL;
+	int status = live(c, &conn);
+	uint64_t since = field_now();
+
+	kverbs_conn_free(conn);
+	return status ? status : over(c, CONNECT_DESTROYED, since, 0);
+}
+
+static int repeat(struct connect *c, uint64_t count)
+{
+	int status = EXIT_OK;
+
+	while (count-- && !status) {
+		status = once(c);
+		if (!status && __atomic_load_n(c->b->stop, __ATOMIC_RELAXED))
+			status = err_report(ERR_PEER, -EINTR, "connect");
+	}
+	return status;
+}
+
+static int measure(struct connect *c)
+{
+	int status;
+
+	status = repeat(c, bench_warm_up(c->b, WARM_UP_MOST));
+	if (status)
+		return status;
+	c->counts = true;
+	status = repeat(c, c->b->count);
+	if (!status)
+		tell(c);
+	return status;
+}
+
+static int run(struct bench *b)
+{
+	struct connect *c = calloc(1, sizeof(*c));
+	struct kverbs_cmd_conn_query q;
+	int ret, status;
+
+	if (!c)
+		return err_report(ERR_MEMORY, -ENOMEM, "measure");
+	c->b = b;
+	begin(b);
+	ret = kverbs_conn_query(b->s.conn, &q);
+	lane_sockaddr(&q.out_remote, &c->addr);
+	status = ret ? err_report(ERR_PEER, ret, "ask for the address of %s", b->s.peer) :
+		       measure(c);
+	free(c);
+	return status;
+}
+
+/* One connection more than are measured: where the name leads, over which device. */
+int bench_connect(struct bench *b)
+{
+	return bench_with_server(b, &bench_echo, run);
+}
