@@ -110,7 +110,9 @@ static int row(struct bench *b, uint64_t size)
 		return status;
 	bench_out_row(b);
 	check_limits(b);
-	return b->f.result.differed ? EXIT_FAILED : EXIT_OK;
+	if (b->plot_to)
+		status = bench_plot_row(b);
+	return b->f.result.differed ? EXIT_FAILED : status;
 }
 
 /* What does not go into one message is no size of a SEND. */
@@ -158,12 +160,13 @@ static int run_rates(struct bench *b)
 		.msg_max = WIRE_MSG_MAX,
 		.depth = WIRE_BENCH_DEPTH,
 	};
-	int status;
+	int status, ret;
 
 	status = bench_with_server(b, &hello, rows);
+	ret = bench_plot_end(b);
 	if (b->ticks)
 		json_object_put(b->ticks);
-	return status;
+	return status ? status : ret;
 }
 
 static int open_context(struct bench *b)
@@ -185,8 +188,11 @@ static int (*const tasks[])(struct bench *b) = {
 
 static int run(struct bench *b)
 {
-	int ret = open_context(b), status;
+	int ret, status;
 
+	if (b->task == BENCH_TASK_PLOT)
+		return bench_plot(b);
+	ret = open_context(b);
 	if (ret)
 		return err_report(ERR_OPEN, ret, "open /dev/kverbs");
 	status = tasks[b->task](b);

@@ -4,6 +4,7 @@
 #define KVERBS_TOOL_BENCH_H
 
 #include "field.h"
+#include "plot.h"
 #include "session.h"
 
 struct json_object;
@@ -18,6 +19,7 @@ enum bench_task {
 	BENCH_TASK_RATES,	/* bandwidth or latency of operations */
 	BENCH_TASK_REG,
 	BENCH_TASK_CONNECT,
+	BENCH_TASK_PLOT,
 };
 
 /**
@@ -40,6 +42,10 @@ enum bench_task {
  * @limit_bw: MiB per second that there must be, 0: any
  * @limit_rate: million operations per second that there must be, 0: any
  * @limit_p99: microseconds that 99 % may take, 0: any
+ * @plot_to: draw the sweep there, or NULL
+ * @output: draw @files there
+ * @files: results of runs, up to NULL
+ * @plot: what is drawn
  * @kv: the context
  * @s: the control connection
  * @f: the measurement that is made
@@ -70,6 +76,10 @@ struct bench {
 	double limit_bw;
 	double limit_rate;
 	double limit_p99;
+	const char *plot_to;
+	const char *output;
+	char **files;
+	struct plot plot;
 	struct kverbs *kv;
 	struct session s;
 	struct field f;
@@ -101,6 +111,11 @@ void bench_miss(struct bench *b, const char *what, double got, double limit);
 /* bench_reg.c, bench_connect.c: with the context open. Return an exit status. */
 int bench_reg(struct bench *b);
 int bench_connect(struct bench *b);
+
+/* bench_plot.c: return exit statuses. */
+int bench_plot(struct bench *b);
+int bench_plot_row(struct bench *b);
+int bench_plot_end(struct bench *b);
 
 /* bench_client.c: one measurement in @f and @theirs. Returns an exit status. */
 int bench_measure(struct bench *b, const struct bench_param *p);

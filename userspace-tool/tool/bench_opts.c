@@ -14,6 +14,7 @@
 const char bench_help[] =
 "usage: kverbs bench OP HOST [options]\n"
 "       kverbs bench reg [HOST] [options]\n"
+"       kverbs bench plot FILE.json... -o FILE.svg\n"
 "\n"
 "Measure against a kverbs server, which adopts what is asked for. OP is\n"
 "  send-bw, write-bw, read-bw                        bandwidth\n"
@@ -21,6 +22,7 @@ const char bench_help[] =
 "  connect  setting a connection up and taking it down, step by step\n"
 "  reg      registering memory, letting HOST at it, and taking both back, by size\n"
 "           and kind of pages\n"
+"  plot     draws what runs with -a and --json said, a line for each\n"
 "\n"
 "  -s, --size BYTES       of an operation (default 64K, latency 2; reg 4K to 16M)\n"
 "  -a, --all              sizes from 2 to 8M, one after another; reg 4K to 64M\n"
@@ -37,6 +39,8 @@ const char bench_help[] =
 "      --limit-bw MIBPS   fail below so many MiB/s\n"
 "      --limit-msgrate M  fail below so many million operations per second\n"
 "      --limit-lat-p99 US fail if 1% take longer than so many microseconds\n"
+"      --plot FILE.svg    draw the sweep that -a makes\n"
+"  -o, --output FILE.svg  where plot draws\n"
 "  -I, --source ADDR      local address to use\n"
 "  -W, --timeout S        seconds that nothing may happen (default 30)\n"
 "  -p, --port PORT        the server's port (default " WIRE_DEFAULT_PORT ")\n"
@@ -62,6 +66,8 @@ static const struct opts_option options[] = {
 	OPTS_OPTION("limit-bw", 0, OPTS_REAL, struct bench, limit_bw),
 	OPTS_OPTION("limit-msgrate", 0, OPTS_REAL, struct bench, limit_rate),
 	OPTS_OPTION("limit-lat-p99", 0, OPTS_REAL, struct bench, limit_p99),
+	OPTS_OPTION("plot", 0, OPTS_TEXT, struct bench, plot_to),
+	OPTS_OPTION("output", 'o', OPTS_TEXT, struct bench, output),
 	OPTS_OPTION("source", 'I', OPTS_TEXT, struct bench, to.source),
 	OPTS_RANGE("timeout", 'W', OPTS_MILLIS, struct bench, to.timeout_ms, 1, 86400000),
 	OPTS_OPTION("port", 'p', OPTS_PORT, struct bench, to.port),
@@ -90,6 +96,8 @@ static int check_rates(const struct bench *b)
 		return refuse("write-lat knows no events: a WRITE causes none there");
 	if (b->op == BENCH_ATOMIC_LAT && (b->size != 8 || b->all))
 		return refuse("atomic-lat has a --size of 8");
+	if (b->plot_to && !b->all)
+		return refuse("--plot draws what -a makes");
 	bench_fill_param(b, b->all ? BENCH_SWEEP_LAST : b->size, &p);
 	if (bench_param_check(&p))
 		return refuse("more memory than a server takes: lower -s, -t, -r or -q");
@@ -116,8 +124,8 @@ static int set_rates(struct bench *b, const char *name)
 /* What is no operation of connections knows none of these. */
 static int check_alone(const struct bench *b)
 {
-	if (b->both || b->lanes > 1 || b->verify || b->duration_ms)
-		return refuse("-b, -q, -D and --verify are for operations");
+	if (b->both || b->lanes > 1 || b->verify || b->duration_ms || b->plot_to)
+		return refuse("-b, -q, -D, --verify and --plot are for operations");
 	if (b->limit_bw || b->limit_rate)
 		return refuse("--limit-bw and --limit-msgrate are for bandwidths");
 	return 0;
@@ -147,14 +155,29 @@ static int set_connect(struct bench *b)
 	return check_alone(b);
 }
 
+static int set_plot(struct bench *b, char **files)
+{
+	if (!*files)
+		return refuse("give files that --json has made");
+	if (!b->output)
+		return refuse("say where to draw with -o");
+	b->task = BENCH_TASK_PLOT;
+	b->files = files;
+	return 0;
+}
+
 int bench_parse(struct bench *b, int argc, char **argv)
 {
 	int first = opts_parse(argc, argv, options, b);
 
 	if (first < 0)
 		return first;
+	if (first < argc && !strcmp(argv[first], "plot"))
+		return set_plot(b, argv + first + 1);
 	if (first + 1 != argc && first + 2 != argc)
 		return refuse("give OP and HOST");
+	if (b->output)
+		return refuse("-o is for plot");
 	if (first + 2 == argc)
 		b->to.host = argv[first + 1];
 	if (!strcmp(argv[first], "reg"))
