@@ -729,6 +729,58 @@ KVERBS_API int kverbs_cmp_swap(struct kverbs_conn *conn, struct kverbs_buf *buf,
 			       uint64_t desired, struct kverbs_req *req);
 
 /**
+ * struct kverbs_op - an operation, for kverbs_post()
+ * @opcode: enum kverbs_opcode
+ * @imm: SEND_IMM, WRITE_IMM: four bytes for the peer, as they are
+ * @rkey: SEND_INV: the key to take back
+ * @buf: the local buffer
+ * @offset: where it starts in @buf
+ * @length: bytes; an atomic's are 8, whatever this says
+ * @token: WRITE, WRITE_IMM, READ, atomics: the peer's
+ * @remote_offset: where in the token's range
+ * @operand: FETCH_ADD: what to add; CMP_SWAP: what must be there
+ * @swap: CMP_SWAP: what is then put there
+ * @req: the request; NULL: it completes in silence, which a RECV cannot
+ *
+ * All as the operation's own function has it. What an opcode does not have is not
+ * looked at.
+ */
+struct kverbs_op {
+	unsigned int opcode;
+	uint32_t imm;
+	uint32_t rkey;
+	struct kverbs_buf *buf;
+	size_t offset;
+	size_t length;
+	const struct kverbs_token *token;
+	uint64_t remote_offset;
+	uint64_t operand;
+	uint64_t swap;
+	struct kverbs_req *req;
+};
+
+/**
+ * kverbs_post() - post operations together
+ * @conn: the connection
+ * @ops: the operations, in order; not used after the call
+ * @nr: how many
+ *
+ * They are handed over in as few system calls as the context's sq_entries let. Where
+ * there is no room it waits, as kverbs_send() does, but not for room for a receive.
+ *
+ * An operation without a request costs no completion. It is known to be complete when
+ * a request is that was posted after it on this connection, other than a receive's. If
+ * it fails, so does that request, with its status, and the connection ends. It ends as
+ * well if such an operation goes over several segments and only some can be posted.
+ *
+ * Return: how many were posted, from the first on, and the requests of the others will
+ * not complete; -errno if none was: why the first one was not, as its own function
+ * says it.
+ */
+KVERBS_API int kverbs_post(struct kverbs_conn *conn, const struct kverbs_op *ops,
+			   size_t nr);
+
+/**
  * kverbs_wait() - wait until a request is complete
  * @req: the request
  * @timeout_ms: how long

@@ -19,6 +19,8 @@
  * @disconnecting: this side ends it
  * @freeing: kverbs_conn_free() is at it
  * @error: why it ended, 0 while it has not
+ * @silent_status: of the first operation without a request that failed, until the
+ *	request after it has it
  * @max_msg: the most that one entry may carry, 0: not asked yet; atomic
  * @data: the caller's
  */
@@ -34,6 +36,7 @@ struct kverbs_conn {
 	bool disconnecting;
 	bool freeing;
 	int error;
+	unsigned int silent_status;
 	uint64_t max_msg;
 	void *data;
 };

@@ -17,8 +17,10 @@ static void dispatch_work(struct kverbs *kv, const struct kverbs_cqe *cqe)
 	struct kverbs_conn *conn = kverbs_conn_find(kv, cqe->id);
 
 	/* The request is there as long as its connection is in the table. */
-	if (conn)
+	if (conn && cqe->user_data)
 		kverbs_req_part_done(conn, (void *)(uintptr_t)cqe->user_data, cqe);
+	else if (conn)
+		kverbs_req_silent_failed(conn, cqe);
 }
 
 static void dispatch_event(struct kverbs *kv, const struct kverbs_cqe *cqe)

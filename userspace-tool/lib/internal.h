@@ -50,6 +50,7 @@ struct kverbs {
 	struct kverbs_done done;
 	uint64_t next_key;		/* of listeners */
 	bool led;			/* a thread sleeps in the kernel */
+	bool silent;			/* room may come without a completion */
 	uint32_t reaped;		/* completions read so far, atomic */
 };
 

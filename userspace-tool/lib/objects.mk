@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # What libkverbs is made of. Please keep this list sorted.
 lib-y += addr.o
+lib-y += batch.o
 lib-y += buf.o
 lib-y += conn.o
 lib-y += connect.o

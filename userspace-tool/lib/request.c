@@ -101,6 +101,23 @@ static int part_error(const struct kverbs_conn *conn, const struct kverbs_cqe *c
 	return cqe->result;
 }
 
+void kverbs_req_silent_failed(struct kverbs_conn *conn, const struct kverbs_cqe *cqe)
+{
+	if (!conn->silent_status)
+		conn->silent_status = cqe->wc_status;
+}
+
+/* A request stands for what was posted without one before it, and failed before it. */
+static unsigned int part_status(struct kverbs_conn *conn, const struct kverbs_cqe *cqe)
+{
+	unsigned int status = conn->silent_status;
+
+	if (!status || cqe->flags & KVERBS_CQE_F_RECV)
+		return cqe->wc_status;
+	conn->silent_status = 0;
+	return status;
+}
+
 /* Whoever is told of a message shall be able to answer it. */
 static void add_early(struct kverbs_conn *conn, struct kverbs_req *req)
 {
@@ -122,7 +139,7 @@ void kverbs_req_part_done(struct kverbs_conn *conn, struct kverbs_req *req,
 		req->byte_len += cqe->byte_len;
 	} else if (!req->result) {
 		req->result = part_error(conn, cqe);
-		req->wc_status = cqe->wc_status;
+		req->wc_status = part_status(conn, cqe);
 	}
 	if (!conn->established && !conn->error && !req->result)
 		add_early(conn, req);

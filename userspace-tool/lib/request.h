@@ -28,6 +28,8 @@ void kverbs_req_end_early(struct kverbs_conn *conn);
 /* A part has completed. */
 void kverbs_req_part_done(struct kverbs_conn *conn, struct kverbs_req *req,
 			  const struct kverbs_cqe *cqe);
+/* An operation without a request has failed. */
+void kverbs_req_silent_failed(struct kverbs_conn *conn, const struct kverbs_cqe *cqe);
 /* @parts will never complete, for @error, or for none. */
 void kverbs_req_drop_parts(struct kverbs_conn *conn, struct kverbs_req *req,
 			   unsigned int parts, int error);

@@ -22,7 +22,7 @@ struct fake_ring {
 	struct kverbs_ring_user *user;
 	unsigned int reserved;		/* slots of completions to come */
 	bool busy_poll;			/* work completes when SUBMIT looks */
-	struct kverbs_cqe held[16];	/* what has not been looked at yet */
+	struct kverbs_cqe *held;	/* what has not been looked at yet */
 	unsigned int nr_held;
 };
 
@@ -108,6 +108,8 @@ int fake_ring_submit(int fd, struct kverbs_cmd_submit *cmd);
 struct fake_obj *fake_ring_of(const struct fake_obj *obj);
 /* -EAGAIN: there are not so many slots. */
 int fake_ring_reserve(struct fake_obj *ring, unsigned int slots);
+/* Give one back, for what completes in silence. */
+void fake_ring_return(struct fake_obj *ring);
 void fake_ring_put(struct fake_obj *ring, const struct kverbs_cqe *cqe);
 
 /* fake_work.c */

@@ -48,6 +48,7 @@ int fake_ring_create(int fd, struct kverbs_cmd_ring_create *cmd)
 	r->sqes = calloc(1, cmd->out_sq_size);
 	r->kernel = calloc(1, cmd->out_cq_size);
 	r->user = calloc(1, cmd->out_idx_size);
+	r->held = calloc(r->cq_entries, sizeof(*r->held));
 	r->kernel->sq_entries = r->sq_entries;
 	r->kernel->cq_entries = r->cq_entries;
 	return 0;
@@ -58,6 +59,7 @@ void fake_ring_free(struct fake_obj *o)
 	free(o->r.sqes);
 	free(o->r.kernel);
 	free(o->r.user);
+	free(o->r.held);
 }
 
 void *fake_ring_area(int fd, uint64_t offset, size_t length)
@@ -104,6 +106,13 @@ int fake_ring_reserve(struct fake_obj *ring, unsigned int slots)
 	return 0;
 }
 
+void fake_ring_return(struct fake_obj *ring)
+{
+	fake_check(ring->r.reserved);
+	ring->r.reserved--;
+	pthread_cond_broadcast(&fk.changed);
+}
+
 /* Into a slot that was reserved. */
 static void put(struct fake_obj *ring, const struct kverbs_cqe *cqe)
 {
@@ -127,7 +136,7 @@ void fake_ring_put(struct fake_obj *ring, const struct kverbs_cqe *cqe)
 		put(ring, cqe);
 		return;
 	}
-	fake_check(r->nr_held < sizeof(r->held) / sizeof(r->held[0]));
+	fake_check(r->nr_held < r->cq_entries);
 	r->held[r->nr_held++] = *cqe;
 	pthread_cond_broadcast(&fk.changed);
 }

@@ -90,7 +90,7 @@ static int check_fields(const struct kverbs_sqe *sqe)
 	    (sqe->imm && !(rule & IMM)))
 		return -EINVAL;
 	flags = sqe->flags & (rule & ATOMIC ? ~0u : ~KVERBS_SQE_LIST);
-	return flags == (sqe->opcode == KVERBS_OP_RECV ? 0 : KVERBS_SQE_SIGNAL) ? 0 : -EINVAL;
+	return flags & ~(sqe->opcode == KVERBS_OP_RECV ? 0 : KVERBS_SQE_SIGNAL) ? -EINVAL : 0;
 }
 
 static int take_credit(struct fake_conn *c, const struct kverbs_sqe *sqe)
@@ -183,6 +183,11 @@ static void unlink_work(struct fake_work *w)
 	use_regions(w, -1);
 }
 
+static bool is_silent(const struct fake_work *w)
+{
+	return w->sqe.opcode != KVERBS_OP_RECV && !(w->sqe.flags & KVERBS_SQE_SIGNAL);
+}
+
 void fake_work_end(struct fake_work *w, int result, unsigned int wc_status,
 		   uint64_t byte_len, unsigned int flags, uint32_t imm)
 {
@@ -201,7 +206,10 @@ void fake_work_end(struct fake_work *w, int result, unsigned int wc_status,
 		cqe.flags |= KVERBS_CQE_F_RECV;
 	/* The credit is back before the completion can be seen. */
 	unlink_work(w);
-	fake_ring_put(fake_ring_of(w->conn), &cqe);
+	if (is_silent(w) && !result)
+		fake_ring_return(fake_ring_of(w->conn));
+	else
+		fake_ring_put(fake_ring_of(w->conn), &cqe);
 	free(w);
 }
 
@@ -218,7 +226,7 @@ void fake_work_drop(struct fake_obj *conn, bool flush)
 			continue;
 		}
 		unlink_work(w);
-		fake_ring_of(conn)->r.reserved--;
+		fake_ring_return(fake_ring_of(conn));
 		free(w);
 	}
 }

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Posting: from operations to entries in the ring, however many those take, and back
+ * to requests when the kernel does not take all.
+ */
+#include <errno.h>
+#include <limits.h>
+
+#include "batch.h"
+#include "buf.h"
+#include "conn.h"
+#include "done.h"
+#include "internal.h"
+#include "request.h"
+#include "split.h"
+
+/* How long to sleep for room where some may come in silence. */
+#define SILENT_ROOM_MS 1
+
+/*
+ * What an opcode has.
+ * @access: what it needs of a token, 0: it has none
+ * @part: the opcode of all its entries but the last, 0: it is never cut
+ * @imm: immediate data
+ */
+struct rule {
+	uint32_t access;
+	uint8_t part;
+	bool imm;
+};
+
+static const struct rule rules[] = {
+	[KVERBS_OP_SEND]	= { 0 },
+	[KVERBS_OP_RECV]	= { 0 },
+	[KVERBS_OP_WRITE]	= { KVERBS_REMOTE_WRITE, KVERBS_OP_WRITE, false },
+	[KVERBS_OP_WRITE_IMM]	= { KVERBS_REMOTE_WRITE, KVERBS_OP_WRITE, true },
+	[KVERBS_OP_READ]	= { KVERBS_REMOTE_READ, KVERBS_OP_READ, false },
+	[KVERBS_OP_SEND_IMM]	= { .imm = true },
+	[KVERBS_OP_SEND_INV]	= { 0 },
+	[KVERBS_OP_CMP_SWAP]	= { KVERBS_REMOTE_ATOMIC, 0, false },
+	[KVERBS_OP_FETCH_ADD]	= { KVERBS_REMOTE_ATOMIC, 0, false },
+};
+
+/*
+ * An entry of a batch.
+ * @op: whose it is
+ * @split: what is left of that
+ * @behind: entries of it before this one
+ */
+struct place {
+	size_t op;
+	struct kverbs_split split;
+	unsigned int behind;
+};
+
+/*
+ * A batch while it is being posted.
+ * @b: what was asked for
+ * @nr: the first so many can be posted
+ * @max_msg: the most for one entry of an operation that may be cut
+ * @at: the first entry that was not taken yet
+ */
+struct posting {
+	const struct kverbs_batch *b;
+	size_t nr;
+	uint64_t max_msg;
+	struct place at;
+};
+
+/* ---- one operation ------------------------------------------------------------ */
+
+static bool is_known(const struct kverbs_op *op)
+{
+	return op->opcode >= KVERBS_OP_SEND && op->opcode <= KVERBS_OP_FETCH_ADD;
+}
+
+static bool is_recv(const struct kverbs_op *op)
+{
+	return op->opcode == KVERBS_OP_RECV;
+}
+
+static uint64_t length_of(const struct kverbs_op *op)
+{
+	return rules[op->opcode].access == KVERBS_REMOTE_ATOMIC ? sizeof(uint64_t) :
+	       op->length;
+}
+
+static int check_token(const struct kverbs_op *op)
+{
+	const struct rule *rule = &rules[op->opcode];
+
+	if (!rule->access)
+		return 0;
+	/* What has no bytes to write may just tell the peer so. */
+	if (!op->token)
+		return rule->imm && !op->length ? 0 : -EINVAL;
+	return op->token->access & rule->access ? 0 : -EACCES;
+}
+
+/* Find out how to cut it into entries, or why it cannot be posted. */
+static int cut(const struct posting *p, const struct kverbs_op *op,
+	       struct kverbs_split *split)
+{
+	const struct rule *rule = &rules[op->opcode];
+	int ret;
+
+	if (!kverbs_buf_holds(op->buf, p->b->conn->kv, op->offset, length_of(op)))
+		return -EINVAL;
+	ret = check_token(op);
+	if (ret)
+		return ret;
+	ret = kverbs_split_init(split, op->offset, length_of(op),
+				rule->access ? op->token : NULL, op->remote_offset);
+	if (rule->part)
+		split->max = p->max_msg;
+	return ret;
+}
+
+/* How many entries it takes, or -errno. */
+static int64_t count_parts(const struct posting *p, const struct kverbs_op *op)
+{
+	struct kverbs_split split;
+	uint64_t parts = 1;
+	int ret;
+
+	ret = cut(p, op, &split);
+	if (ret)
+		return ret;
+	if (rules[op->opcode].access)
+		parts = kverbs_split_count(&split);
+	if (parts > 1 && !rules[op->opcode].part)
+		return -ERANGE;
+	return parts < UINT_MAX ? (int64_t)parts : -EINVAL;
+}
+
+/* ---- entries ------------------------------------------------------------------ */
+
+static void go_to(const struct posting *p, struct place *at, size_t op)
+{
+	at->op = op;
+	at->behind = 0;
+	/* It could be cut before, so it can be now. */
+	if (op < p->nr)
+		cut(p, &p->b->ops[op], &at->split);
+}
+
+static bool all_taken(const struct posting *p)
+{
+	return p->at.op == p->nr;
+}
+
+/* Set the range of the entry that is there, and go on to the next. */
+static void next_entry(const struct posting *p, struct place *at, struct kverbs_sqe *sqe)
+{
+	kverbs_split_next(&at->split, sqe);
+	at->behind++;
+	if (at->split.ended)
+		go_to(p, at, at->op + 1);
+}
+
+static void fill_list(const struct kverbs_batch *b, struct kverbs_sqe *sqe)
+{
+	sqe->flags |= KVERBS_SQE_LIST;
+	sqe->region_id = 0;
+	sqe->offset = (uintptr_t)b->pieces;
+	sqe->length = b->nr_pieces;
+}
+
+static void fill_entry(const struct posting *p, struct place *at, struct kverbs_sqe *sqe)
+{
+	const struct kverbs_op *op = &p->b->ops[at->op];
+	const struct rule *rule = &rules[op->opcode];
+	size_t index = at->op;
+
+	next_entry(p, at, sqe);
+	sqe->opcode = at->op == index ? rule->part : op->opcode;
+	sqe->flags = op->req && !is_recv(op) ? KVERBS_SQE_SIGNAL : 0;
+	sqe->conn_id = p->b->conn->obj.id;
+	sqe->user_data = (uintptr_t)op->req;
+	sqe->imm = rules[sqe->opcode].imm ? op->imm : 0;
+	sqe->region_id = sqe->length ? op->buf->id : 0;
+	if (rule->access == KVERBS_REMOTE_ATOMIC)
+		sqe->operand = op->operand;
+	if (op->opcode == KVERBS_OP_SEND_INV)
+		sqe->rkey = op->rkey;
+	if (op->opcode == KVERBS_OP_CMP_SWAP)
+		sqe->swap = op->swap;
+	if (p->b->pieces)
+		fill_list(p->b, sqe);
+}
+
+static void fill_ring(const struct posting *p, struct place *at, struct kverbs_ring *r)
+{
+	struct kverbs_sqe *sqe;
+
+	while (at->op < p->nr && (sqe = kverbs_ring_sqe(r)))
+		fill_entry(p, at, sqe);
+}
+
+static void skip_taken(struct posting *p, unsigned int n)
+{
+	struct kverbs_sqe sqe;
+
+	while (n--)
+		next_entry(p, &p->at, &sqe);
+}
+
+/* Hand over what fits in one go. 0: all of that was taken, else why not. */
+static int submit(struct posting *p)
+{
+	struct kverbs_ring *r = &p->b->conn->kv->ring;
+	struct place filled = p->at;
+	unsigned int n;
+	int error;
+
+	kverbs_ring_lock(r);
+	fill_ring(p, &filled, r);
+	n = kverbs_ring_submit(r, &error);
+	kverbs_ring_unlock(r);
+	if (error)
+		skip_taken(p, n);
+	else
+		p->at = filled;
+	return error;
+}
+
+/* ---- room --------------------------------------------------------------------- */
+
+struct room {
+	const struct kverbs_conn *conn;
+	uint32_t seen;
+};
+
+static bool maybe_room(struct kverbs *kv, const void *arg)
+{
+	const struct room *room = arg;
+
+	return kverbs_reaped(kv) != room->seen || room->conn->error;
+}
+
+/*
+ * Every completion read since @seen may have made room. One that is not read
+ * yet wakes whoever leads. What completes in silence wakes nobody.
+ */
+static int wait_for_room(struct kverbs_conn *conn, uint32_t seen)
+{
+	struct room room = { .conn = conn, .seen = seen };
+	struct kverbs *kv = conn->kv;
+	uint64_t deadline;
+	int ret;
+
+	pthread_mutex_lock(&kv->lock);
+	deadline = kv->silent ? kverbs_deadline(SILENT_ROOM_MS) : 0;
+	ret = kverbs_wait_met(kv, maybe_room, &room, kv, deadline);
+	if (!ret || ret == -ETIMEDOUT)
+		ret = conn->error;
+	pthread_mutex_unlock(&kv->lock);
+	return ret;
+}
+
+/* Submit all, or as much as is taken. 0, or why not all. */
+static int submit_all(struct posting *p)
+{
+	const struct kverbs_batch *b = p->b;
+	uint32_t seen;
+	int error;
+
+	do {
+		seen = kverbs_reaped(b->conn->kv);
+		error = submit(p);
+		if (error == -EAGAIN && !is_recv(&b->ops[p->at.op]))
+			error = wait_for_room(b->conn, seen);
+		/* Half a transfer cannot be taken back: a signal must wait. */
+		if (error == -EINTR && p->at.behind)
+			error = 0;
+	} while (!error && !all_taken(p));
+	return error;
+}
+
+/* ---- requests ----------------------------------------------------------------- */
+
+static int begin(struct posting *p, const struct kverbs_op *op)
+{
+	struct kverbs_conn *conn = p->b->conn;
+	int64_t parts;
+
+	if (!is_known(op) || (is_recv(op) && !op->req))
+		return -EINVAL;
+	parts = count_parts(p, op);
+	if (parts < 0)
+		return (int)parts;
+	if (op->req)
+		return kverbs_req_begin(conn, op->req, (unsigned int)parts);
+	conn->kv->silent = true;
+	return conn->error;
+}
+
+/* Up to the first that cannot be posted: 0, unless that is the first of all. */
+static int begin_all(struct posting *p)
+{
+	struct kverbs *kv = p->b->conn->kv;
+	int ret = 0;
+
+	pthread_mutex_lock(&kv->lock);
+	while (p->nr < p->b->nr && p->nr < INT_MAX) {
+		ret = begin(p, &p->b->ops[p->nr]);
+		if (ret)
+			break;
+		p->nr++;
+	}
+	pthread_mutex_unlock(&kv->lock);
+	return p->nr ? 0 : ret;
+}
+
+/* A dead connection's own reason says more than that it is not connected. */
+static int refine(const struct kverbs_conn *conn, int error)
+{
+	return error == -ENOTCONN && conn->error ? conn->error : error;
+}
+
+/* Those from @from on were not taken: as if they had never been posted. */
+static void abort_from(struct posting *p, size_t from)
+{
+	for (; from < p->nr; from++)
+		if (p->b->ops[from].req)
+			kverbs_req_abort(p->b->conn, p->b->ops[from].req);
+}
+
+/*
+ * What was taken of an operation cannot be taken back: it counts as posted, and its
+ * request ends with @error. Without one nobody would be told: true.
+ */
+static bool settle_half(struct posting *p, int error)
+{
+	const struct kverbs_op *op = &p->b->ops[p->at.op];
+	struct kverbs_conn *conn = p->b->conn;
+	unsigned int missing = (unsigned int)count_parts(p, op) - p->at.behind;
+
+	if (!op->req)
+		return true;
+	kverbs_req_drop_parts(conn, op->req, missing, error);
+	return false;
+}
+
+/* The kernel has not taken all. Returns how many it has, or @error if none. */
+static int settle(struct posting *p, int error)
+{
+	struct kverbs_conn *conn = p->b->conn;
+	size_t posted = p->at.op + !!p->at.behind;
+	bool end = false;
+
+	pthread_mutex_lock(&conn->kv->lock);
+	error = refine(conn, error);
+	abort_from(p, posted);
+	if (p->at.behind)
+		end = settle_half(p, error);
+	kverbs_done_run(conn->kv);
+	pthread_mutex_unlock(&conn->kv->lock);
+	if (end)
+		kverbs_disconnect(conn);
+	return posted ? (int)posted : error;
+}
+
+/* Without the lock, since it may have to ask the kernel. */
+static int find_max_msg(struct posting *p)
+{
+	const struct kverbs_batch *b = p->b;
+	size_t i;
+
+	for (i = 0; i < b->nr; i++)
+		if (is_known(&b->ops[i]) && rules[b->ops[i].opcode].part)
+			return kverbs_conn_max_msg(b->conn, &p->max_msg);
+	return 0;
+}
+
+int kverbs_batch_post(const struct kverbs_batch *batch)
+{
+	struct posting p = { .b = batch };
+	int ret;
+
+	ret = find_max_msg(&p);
+	if (!ret)
+		ret = begin_all(&p);
+	if (ret || !p.nr)
+		return ret;
+	go_to(&p, &p.at, 0);
+	/* Once it is taken a request may complete and be gone at any time. */
+	ret = submit_all(&p);
+	return ret ? settle(&p, ret) : (int)p.nr;
+}
