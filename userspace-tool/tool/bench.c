@@ -69,6 +69,8 @@ void bench_fill_param(const struct bench *b, uint64_t size, struct bench_param *
 		.lanes = b->lanes,
 		.tx_depth = b->tx_depth,
 		.rx_depth = b->rx_depth,
+		.post_list = b->post_list,
+		.cq_mod = b->cq_mod,
 		.duration_ms = b->duration_ms,
 		.size = size,
 		.count = b->count,
@@ -209,6 +211,8 @@ static int bench_run(int argc, char **argv)
 		.lanes = 1,
 		.tx_depth = 128,
 		.rx_depth = 512,
+		.post_list = 1,
+		.cq_mod = 1,
 		.warm_up = true,
 		.stop = &interrupted,
 	};

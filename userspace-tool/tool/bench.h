@@ -33,6 +33,8 @@ enum bench_task {
  * @lanes: connections in each direction
  * @tx_depth: operations in flight on each
  * @rx_depth: receives posted on each
+ * @post_list: posted by one call
+ * @cq_mod: of so many one completes by itself
  * @duration_ms: how long, 0: @count operations
  * @all: one size after another
  * @both: in both directions
@@ -67,6 +69,8 @@ struct bench {
 	uint64_t lanes;
 	uint64_t tx_depth;
 	uint64_t rx_depth;
+	uint64_t post_list;
+	uint64_t cq_mod;
 	int duration_ms;
 	bool all;
 	bool both;

@@ -35,6 +35,8 @@ const char bench_help[] =
 "  -b, --bidirectional    as many connections the other way\n"
 "  -t, --tx-depth N       operations in flight on each (default 128)\n"
 "  -r, --rx-depth N       receives posted on each (default 512)\n"
+"  -l, --post-list N      post N by one call (default 1), bandwidths\n"
+"  -Q, --cq-mod N         let only each N-th complete by itself (default 1), bandwidths\n"
 "  -e, --events           sleep for completions (default: poll); not for write-lat\n"
 "      --no-warm-up       count from the first operation on\n"
 "      --verify           look at every byte on the other side\n"
@@ -62,6 +64,8 @@ static const struct opts_option options[] = {
 	OPTS_OPTION("bidirectional", 'b', OPTS_SET, struct bench, both),
 	OPTS_RANGE("tx-depth", 't', OPTS_NUMBER, struct bench, tx_depth, 1, BENCH_DEPTH_MAX),
 	OPTS_RANGE("rx-depth", 'r', OPTS_NUMBER, struct bench, rx_depth, 2, BENCH_DEPTH_MAX),
+	OPTS_RANGE("post-list", 'l', OPTS_NUMBER, struct bench, post_list, 1, BENCH_DEPTH_MAX),
+	OPTS_RANGE("cq-mod", 'Q', OPTS_NUMBER, struct bench, cq_mod, 1, BENCH_DEPTH_MAX),
 	OPTS_OPTION("events", 'e', OPTS_SET, struct bench, events),
 	OPTS_OPTION("no-warm-up", 0, OPTS_CLEAR, struct bench, warm_up),
 	OPTS_OPTION("verify", 0, OPTS_SET, struct bench, verify),
@@ -82,22 +86,49 @@ static int refuse(const char *why)
 	return -EINVAL;
 }
 
-/* What does not go together; what is left fits, or is more than a side takes. */
-static int check_rates(const struct bench *b)
+static bool has_lists(const struct bench *b)
 {
-	bool bandwidth = b->rule->kind == BENCH_BANDWIDTH;
-	struct bench_param p;
+	return b->post_list > 1 || b->cq_mod > 1;
+}
 
-	if (!bandwidth && (b->both || b->lanes > 1))
-		return refuse("-b and -q are for bandwidths");
-	if (!bandwidth && (b->limit_bw || b->limit_rate))
-		return refuse("--limit-bw and --limit-msgrate are for bandwidths");
-	if (bandwidth && b->limit_p99)
+static int check_lists(const struct bench *b)
+{
+	if (b->post_list > b->tx_depth || b->cq_mod > b->tx_depth)
+		return refuse("-l and -Q are at most what -t is");
+	if (b->rule->receives && b->post_list > 1 && b->post_list > b->rx_depth / 4)
+		return refuse("-l is at most a quarter of what -r is");
+	return 0;
+}
+
+static int check_bandwidth(const struct bench *b)
+{
+	if (b->limit_p99)
 		return refuse("--limit-lat-p99 is for latencies");
+	return check_lists(b);
+}
+
+static int check_latency(const struct bench *b)
+{
+	if (b->both || b->lanes > 1 || has_lists(b))
+		return refuse("-b, -q, -l and -Q are for bandwidths");
+	if (b->limit_bw || b->limit_rate)
+		return refuse("--limit-bw and --limit-msgrate are for bandwidths");
 	if (b->op == BENCH_WRITE_LAT && b->events)
 		return refuse("write-lat knows no events: a WRITE causes none there");
 	if (b->op == BENCH_ATOMIC_LAT && (b->size != 8 || b->all))
 		return refuse("atomic-lat has a --size of 8");
+	return 0;
+}
+
+/* What does not go together; what is left fits, or is more than a side takes. */
+static int check_rates(const struct bench *b)
+{
+	struct bench_param p;
+	int ret;
+
+	ret = b->rule->kind == BENCH_BANDWIDTH ? check_bandwidth(b) : check_latency(b);
+	if (ret)
+		return ret;
 	if (b->plot_to && !b->all)
 		return refuse("--plot draws what -a makes");
 	bench_fill_param(b, b->all ? BENCH_SWEEP_LAST : b->size, &p);
@@ -126,8 +157,8 @@ static int set_rates(struct bench *b, const char *name)
 /* What is no operation of connections knows none of these. */
 static int check_alone(const struct bench *b)
 {
-	if (b->both || b->lanes > 1 || b->verify || b->duration_ms || b->plot_to)
-		return refuse("-b, -q, -D, --verify and --plot are for operations");
+	if (b->both || b->lanes > 1 || has_lists(b) || b->verify || b->duration_ms || b->plot_to)
+		return refuse("-b, -q, -l, -Q, -D, --verify and --plot are for operations");
 	if (b->limit_bw || b->limit_rate)
 		return refuse("--limit-bw and --limit-msgrate are for bandwidths");
 	return 0;

@@ -65,6 +65,13 @@ static double cpu_us(const struct bench *b, const struct bench_result *r)
 
 /* ---- for people ------------------------------------------------------------- */
 
+static void print_bandwidth_setting(const struct bench *b)
+{
+	out_text(" TX depth        : %" PRIu64 "\n", b->tx_depth);
+	out_text(" Post List       : %" PRIu64 "\n", b->post_list);
+	out_text(" CQ Moderation   : %" PRIu64 "\n", b->cq_mod);
+}
+
 static void print_setting(const struct bench *b)
 {
 	out_text("%s Test%s\n", b->rule->title, b->both ? ", bidirectional" : "");
@@ -72,7 +79,7 @@ static void print_setting(const struct bench *b)
 	out_text(" Connections     : %" PRIu64 "%s\n", b->lanes,
 		 b->both ? " each way" : "");
 	if (b->rule->kind == BENCH_BANDWIDTH)
-		out_text(" TX depth        : %" PRIu64 "\n", b->tx_depth);
+		print_bandwidth_setting(b);
 	if (b->rule->receives)
 		out_text(" RX depth        : %" PRIu64 "\n", b->rx_depth);
 	out_text(" Completions     : %s\n", b->events ? "events" : "polling");
@@ -155,6 +162,8 @@ static struct json_object *new_row(struct bench *b)
 	row_int(row, "connections", p->lanes);
 	row_int(row, "tx_depth", p->tx_depth);
 	row_int(row, "rx_depth", p->rx_depth);
+	row_int(row, "post_list", p->post_list);
+	row_int(row, "cq_mod", p->cq_mod);
 	row_flag(row, "bidirectional", b->both);
 	row_flag(row, "verified", b->verify);
 	row_int(row, "differed", b->f.result.differed);

@@ -81,6 +81,8 @@ int bench_param_encode(const struct bench_param *p, void *buf, size_t room)
 	bytes_put(b + 24, p->size, 8);
 	bytes_put(b + 32, p->count, 8);
 	bytes_put(b + 40, p->warmup, 8);
+	bytes_put(b + 48, p->post_list, 4);
+	bytes_put(b + 52, p->cq_mod, 4);
 	return BENCH_PARAM_LEN;
 }
 
@@ -100,6 +102,8 @@ int bench_param_decode(struct bench_param *p, const void *buf, size_t len)
 	p->size = bytes_get(b + 24, 8);
 	p->count = bytes_get(b + 32, 8);
 	p->warmup = bytes_get(b + 40, 8);
+	p->post_list = bytes_get(b + 48, 4);
+	p->cq_mod = bytes_get(b + 52, 4);
 	return 0;
 }
 
@@ -157,6 +161,17 @@ static bool depths_fit(const struct bench_param *p)
 	       p->rx_depth >= 2 && p->rx_depth <= BENCH_DEPTH_MAX;
 }
 
+/* A list fits into the room that there is once nothing is under way. */
+static bool lists_fit(const struct bench_param *p, const struct bench_rule *rule)
+{
+	uint32_t most = rule->kind == BENCH_BANDWIDTH ? p->tx_depth : 1;
+
+	if (p->post_list < 1 || p->post_list > most || p->cq_mod < 1 || p->cq_mod > most)
+		return false;
+	/* Credit is given back by quarters, of what is posted again by lists. */
+	return !rule->receives || p->post_list == 1 || p->post_list <= p->rx_depth / 4;
+}
+
 static bool length_fits(const struct bench_param *p)
 {
 	if (p->op == BENCH_ATOMIC_LAT && p->size != 8)
@@ -195,7 +210,8 @@ int bench_param_check(const struct bench_param *p)
 {
 	const struct bench_rule *rule = bench_rule(p->op);
 
-	if (!rule || !depths_fit(p) || !length_fits(p) || !flags_fit(p, rule))
+	if (!rule || !depths_fit(p) || !length_fits(p) || !flags_fit(p, rule) ||
+	    !lists_fit(p, rule))
 		return -EINVAL;
 	return memory_fits(p, rule) ? 0 : -EINVAL;
 }

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BENCH_PARAM_LEN		48
+#define BENCH_PARAM_LEN		56
 #define BENCH_RESULT_LEN	80
 
 #define BENCH_LANES_MAX		1024
@@ -78,6 +78,8 @@ struct bench_rule {
  * @lanes: connections in each direction
  * @tx_depth: operations in flight on each
  * @rx_depth: receives posted on each, if payload arrives in receives
+ * @post_list: operations, or receives, that are posted by one call
+ * @cq_mod: of so many operations one completes by itself
  * @duration_ms: how long, or 0
  * @size: of an operation, bytes
  * @count: operations on each connection, if @duration_ms is 0
@@ -89,6 +91,8 @@ struct bench_param {
 	uint32_t lanes;
 	uint32_t tx_depth;
 	uint32_t rx_depth;
+	uint32_t post_list;
+	uint32_t cq_mod;
 	uint32_t duration_ms;
 	uint64_t size;
 	uint64_t count;

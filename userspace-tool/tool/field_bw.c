@@ -62,7 +62,7 @@ static void end_goals(struct field *f)
 	struct lane *l;
 
 	for (l = f->lanes; l < f->lanes + f->nr_lanes; l++)
-		l->goal = min(l->goal, l->posted);
+		lane_end_goal(l);
 }
 
 /* 1: there is more to do. */

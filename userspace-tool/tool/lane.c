@@ -68,6 +68,12 @@ static int alloc_ops(struct lane_op **ops, unsigned int nr, struct lane *l)
 	return 0;
 }
 
+static int alloc_list(struct lane *l)
+{
+	l->ops = calloc(l->param->post_list, sizeof(*l->ops));
+	return l->ops ? 0 : -ENOMEM;
+}
+
 static void fill_slots(struct lane *l)
 {
 	unsigned int i;
@@ -103,6 +109,8 @@ int lane_init(struct lane *l, struct kverbs *kv, const struct bench_param *param
 	if (!ret)
 		ret = alloc_ops(&l->rx, l->nr_rx, l);
 	if (!ret)
+		ret = alloc_list(l);
+	if (!ret)
 		ret = kverbs_buf_alloc(kv, (l->nr_out + l->nr_in) * l->stride + notes, &l->mem);
 	if (ret)
 		return ret;
@@ -119,6 +127,7 @@ void lane_free(struct lane *l)
 	kverbs_buf_free(l->mem);
 	free(l->tx);
 	free(l->rx);
+	free(l->ops);
 	memset(l, 0, sizeof(*l));
 }
 
@@ -150,12 +159,27 @@ int lane_export(struct lane *l)
 			     l->nr_in * l->stride, access, &l->mine);
 }
 
+void lane_recv_op(struct lane *l, unsigned int i, struct kverbs_op *op)
+{
+	bool payload = takes_payload(l);
+
+	*op = (struct kverbs_op){
+		.opcode = KVERBS_OP_RECV,
+		.buf = l->mem,
+		.offset = lane_offset(l, payload ? lane_in(l, i) : note_in(l, i)),
+		.length = payload ? l->param->size : NOTE_LEN,
+		.req = &l->rx[i].req,
+	};
+}
+
 int lane_post_recv(struct lane *l, unsigned int i)
 {
-	void *at = takes_payload(l) ? lane_in(l, i) : note_in(l, i);
-	size_t len = takes_payload(l) ? l->param->size : NOTE_LEN;
+	struct kverbs_op op;
+	int ret;
 
-	return kverbs_recv(l->conn, l->mem, lane_offset(l, at), len, &l->rx[i].req);
+	lane_recv_op(l, i, &op);
+	ret = kverbs_post(l->conn, &op, 1);
+	return ret < 0 ? ret : 0;
 }
 
 /* ---- connections ------------------------------------------------------------- */

@@ -50,13 +50,16 @@ struct lane_op {
  * @nr_tx: how many there may be in flight
  * @rx: receives
  * @nr_rx: how many are posted
+ * @ops: a list of operations or receives, as it is posted
  * @note: the note that is sent
  * @note_owed: another one is to follow
  * @goal: how many operations to post
  * @granted: how many the peer is ready for
  * @posted: operations so far
+ * @signalled: operations up to the last that completes by itself
  * @completed: operations complete
  * @received: messages so far
+ * @reposted: of those, how many have their receives posted again
  * @noted: the last number sent in a note
  * @told: the last number that came in one
  * @differed: operations whose bytes were wrong
@@ -82,13 +85,16 @@ struct lane {
 	unsigned int nr_tx;
 	struct lane_op *rx;
 	unsigned int nr_rx;
+	struct kverbs_op *ops;
 	struct kverbs_req note;
 	bool note_owed;
 	uint64_t goal;
 	uint64_t granted;
 	uint64_t posted;
+	uint64_t signalled;
 	uint64_t completed;
 	uint64_t received;
+	uint64_t reposted;
 	uint64_t noted;
 	uint64_t told;
 	uint64_t differed;
@@ -112,6 +118,7 @@ int lane_export(struct lane *l);
 void lane_sockaddr(const struct kverbs_addr *from, struct sockaddr_storage *to);
 
 int lane_post_recv(struct lane *l, unsigned int i);
+void lane_recv_op(struct lane *l, unsigned int i, struct kverbs_op *op);
 
 void *lane_out(const struct lane *l, uint64_t seq);
 void *lane_in(const struct lane *l, uint64_t seq);
@@ -123,6 +130,8 @@ void lane_set_callbacks(struct lane *l);
 int lane_post(struct lane *l);
 /* Post as many as there is room for, up to the goal. */
 int lane_push(struct lane *l, uint64_t now);
+/* Make what has been posted the goal, or as little more as lets it complete. */
+void lane_end_goal(struct lane *l);
 /* Whether some of the goal is not complete, and verified if it is to be. */
 bool lane_busy(const struct lane *l);
 void lane_fail(struct lane *l, const struct kverbs_req *req, int err);

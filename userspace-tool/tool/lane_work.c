@@ -62,6 +62,137 @@ bool lane_arrived(const struct lane *l)
 	return __atomic_load_n(last, __ATOMIC_ACQUIRE) == mark_of(seq);
 }
 
+/* ---- operations ---------------------------------------------------------------- */
+
+/* A slot is free once the operation that had it before is complete. */
+static void fill(struct lane *l, uint64_t seq)
+{
+	uint8_t *last = (uint8_t *)lane_out(l, seq) + l->param->size - 1;
+
+	if (l->param->op == BENCH_WRITE_LAT)
+		*last = mark_of(seq);
+	if (!verifies(l))
+		return;
+	if (l->rule->access == KVERBS_REMOTE_READ)
+		pattern_fill(lane_out(l, seq), l->param->size, UINT64_MAX / 2);
+	else if (l->rule->access != KVERBS_REMOTE_ATOMIC)
+		pattern_fill(lane_out(l, seq), patterned(l), seq);
+}
+
+static uint64_t remote_offset(const struct lane *l, uint64_t seq)
+{
+	if (!verifies(l) || l->rule->kind != BENCH_BANDWIDTH)
+		return 0;
+	return seq % l->param->tx_depth * l->stride;
+}
+
+static unsigned int opcode_of(const struct lane *l)
+{
+	switch (l->rule->access) {
+	case KVERBS_REMOTE_WRITE:
+		return l->param->op == BENCH_IMM_LAT ? KVERBS_OP_WRITE_IMM : KVERBS_OP_WRITE;
+	case KVERBS_REMOTE_READ:
+		return KVERBS_OP_READ;
+	case KVERBS_REMOTE_ATOMIC:
+		return KVERBS_OP_FETCH_ADD;
+	default:
+		return KVERBS_OP_SEND;
+	}
+}
+
+static void fill_op(struct lane *l, uint64_t seq, struct kverbs_op *op)
+{
+	fill(l, seq);
+	*op = (struct kverbs_op){
+		.opcode = opcode_of(l),
+		.imm = seq,
+		.buf = l->mem,
+		.offset = lane_offset(l, lane_out(l, seq)),
+		.length = l->param->size,
+		.token = &l->theirs,
+		.remote_offset = remote_offset(l, seq),
+		.operand = 1,
+		.req = &l->tx[seq % l->nr_tx].req,
+	};
+}
+
+int lane_post(struct lane *l)
+{
+	struct kverbs_op op;
+	int ret;
+
+	fill_op(l, l->posted, &op);
+	ret = kverbs_post(l->conn, &op, 1);
+	if (ret < 0)
+		return ret;
+	l->posted++;
+	return 0;
+}
+
+/* The peer has its operations one after another when those of a round are done. */
+static bool asks(const struct lane *l)
+{
+	return verifies(l) && l->param->op == BENCH_WRITE_BW;
+}
+
+/* Where it stops for the time being, though there is room for more. */
+static uint64_t next_stop(const struct lane *l)
+{
+	return asks(l) ? min(l->goal, l->granted) : l->goal;
+}
+
+/*
+ * One of so many completes by itself; so does what nothing follows for now, and what
+ * must, lest there be no room for the list that comes next.
+ */
+static bool is_signalled(const struct lane *l, uint64_t seq, uint64_t signalled, uint64_t end)
+{
+	uint64_t silent = seq + 1 - signalled;
+
+	if (silent >= l->param->cq_mod || seq + 1 == next_stop(l))
+		return true;
+	return seq + 1 == end && silent + l->param->post_list > l->nr_tx;
+}
+
+static void fill_list(struct lane *l, unsigned int nr, uint64_t now)
+{
+	uint64_t seq, signalled = l->signalled, end = l->posted + nr;
+	struct kverbs_op *op = l->ops;
+
+	for (seq = l->posted; seq < end; seq++, op++) {
+		l->tx[seq % l->nr_tx].at = now;
+		fill_op(l, seq, op);
+		if (is_signalled(l, seq, signalled, end))
+			signalled = seq + 1;
+		else
+			op->req = NULL;
+	}
+}
+
+static void note_signals(struct lane *l, uint64_t first, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (l->ops[i].req)
+			l->signalled = first + i + 1;
+}
+
+/* The peer may answer the first while the call waits for room for the last. */
+static int post_list(struct lane *l, unsigned int nr, uint64_t now)
+{
+	uint64_t first = l->posted;
+	int ret;
+
+	fill_list(l, nr, now);
+	l->posted += nr;
+	ret = kverbs_post(l->conn, l->ops, nr);
+	nr = max(ret, 0);
+	l->posted = first + nr;
+	note_signals(l, first, nr);
+	return min(ret, 0);
+}
+
 /* ---- the side that does not drive --------------------------------------------- */
 
 /* Operations up to @number are in their slots: look at them. */
@@ -102,6 +233,23 @@ static void check_payload(struct lane *l, const struct kverbs_req *req)
 	l->received++;
 }
 
+/* Receives are posted again as operations are: by lists. */
+static void repost_list(struct lane *l)
+{
+	unsigned int i, nr = l->param->post_list;
+	int ret;
+
+	if (l->received - l->reposted < nr)
+		return;
+	for (i = 0; i < nr; i++)
+		lane_recv_op(l, (l->reposted + i) % l->nr_rx, &l->ops[i]);
+	ret = kverbs_post(l->conn, l->ops, nr);
+	if (ret > 0)
+		l->reposted += ret;
+	if (ret < (int)nr)
+		lane_fail(l, NULL, ret < 0 ? ret : -EAGAIN);
+}
+
 /* Credit is given back a quarter at a time: seldom, but before there is none. */
 static void on_payload(struct kverbs_req *req)
 {
@@ -112,9 +260,9 @@ static void on_payload(struct kverbs_req *req)
 		return;
 	}
 	check_payload(l, req);
-	repost(l, req);
-	if (l->received - l->noted >= max(l->nr_rx / 4, 1u))
-		note_send(l, l->received);
+	repost_list(l);
+	if (l->reposted - l->noted >= max(l->nr_rx / 4, 1u))
+		note_send(l, l->reposted);
 }
 
 static int answer(struct lane *l)
@@ -174,33 +322,42 @@ static void on_credit(struct kverbs_req *req)
 	repost(l, req);
 }
 
-static void on_complete(struct kverbs_req *req)
+static void count_complete(struct lane *l, const struct lane_op *op)
 {
-	struct lane_op *op = (struct lane_op *)req;
-	struct lane *l = op->lane;
-
-	if (req->result)
-		lane_fail(l, req, req->result);
-	else if (verifies(l) && l->param->op == BENCH_READ_BW)
+	if (verifies(l) && l->param->op == BENCH_READ_BW)
 		l->differed += pattern_differs(lane_out(l, l->completed), l->param->size,
 					       l->completed % l->param->tx_depth);
 	l->completed++;
 	l->complete(l, op);
 }
 
-/* The peer has its operations one after another when those of a round are done. */
-static bool asks(const struct lane *l)
+/* With it those are complete that were posted before it and tell nothing themselves. */
+static void on_complete(struct kverbs_req *req)
 {
-	return verifies(l) && l->param->op == BENCH_WRITE_BW;
+	const struct lane_op *op = (struct lane_op *)req, *each;
+	struct lane *l = op->lane;
+
+	if (req->result) {
+		lane_fail(l, req, req->result);
+		return;
+	}
+	do {
+		each = &l->tx[l->completed % l->nr_tx];
+		count_complete(l, each);
+	} while (each != op);
 }
 
-static bool may_post(const struct lane *l)
+/* A whole list is posted, or what is left, as soon as there is room for it; else 0. */
+static unsigned int next_list(const struct lane *l)
 {
-	if (l->posted >= l->goal || l->posted - l->completed >= l->nr_tx)
-		return false;
-	if (l->rule->receives || asks(l))
-		return l->posted < l->granted;
-	return true;
+	uint64_t stop = next_stop(l), room = l->nr_tx - (l->posted - l->completed), nr;
+
+	if (l->posted >= stop)
+		return 0;
+	nr = min(stop - l->posted, (uint64_t)l->param->post_list);
+	if (l->rule->receives)
+		room = min(room, l->granted - l->posted);
+	return nr <= room ? nr : 0;
 }
 
 static bool round_is_over(const struct lane *l)
@@ -212,76 +369,24 @@ static bool round_is_over(const struct lane *l)
 int lane_push(struct lane *l, uint64_t now)
 {
 	int ret = l->error;
+	unsigned int nr;
 
-	while (!ret && may_post(l)) {
-		l->tx[l->posted % l->nr_tx].at = now;
-		ret = lane_post(l);
-	}
+	while (!ret && (nr = next_list(l)))
+		ret = post_list(l, nr, now);
 	if (!ret && round_is_over(l))
 		note_send(l, l->posted);
 	return ret ? ret : l->error;
+}
+
+void lane_end_goal(struct lane *l)
+{
+	l->goal = min(l->goal, l->posted + (l->signalled < l->posted));
 }
 
 bool lane_busy(const struct lane *l)
 {
 	return l->posted < l->goal || l->completed < l->posted ||
 	       (asks(l) && l->told < l->posted);
-}
-
-/* ---- operations ---------------------------------------------------------------- */
-
-/* A slot is free once the operation that had it before is complete. */
-static void fill(struct lane *l)
-{
-	uint8_t *last = (uint8_t *)lane_out(l, l->posted) + l->param->size - 1;
-
-	if (l->param->op == BENCH_WRITE_LAT)
-		*last = mark_of(l->posted);
-	if (!verifies(l))
-		return;
-	if (l->rule->access == KVERBS_REMOTE_READ)
-		pattern_fill(lane_out(l, l->posted), l->param->size, UINT64_MAX / 2);
-	else if (l->rule->access != KVERBS_REMOTE_ATOMIC)
-		pattern_fill(lane_out(l, l->posted), patterned(l), l->posted);
-}
-
-static uint64_t remote_offset(const struct lane *l)
-{
-	if (!verifies(l) || l->rule->kind != BENCH_BANDWIDTH)
-		return 0;
-	return l->posted % l->param->tx_depth * l->stride;
-}
-
-int lane_post(struct lane *l)
-{
-	struct kverbs_req *req = &l->tx[l->posted % l->nr_tx].req;
-	size_t at, size = l->param->size;
-	int ret;
-
-	fill(l);
-	at = lane_offset(l, lane_out(l, l->posted));
-	switch (l->rule->access) {
-	case KVERBS_REMOTE_WRITE:
-		if (l->param->op == BENCH_IMM_LAT)
-			ret = kverbs_write_imm(l->conn, l->mem, at, size, &l->theirs, 0,
-					       l->posted, req);
-		else
-			ret = kverbs_write(l->conn, l->mem, at, size, &l->theirs,
-					   remote_offset(l), req);
-		break;
-	case KVERBS_REMOTE_READ:
-		ret = kverbs_read(l->conn, l->mem, at, size, &l->theirs,
-				  remote_offset(l), req);
-		break;
-	case KVERBS_REMOTE_ATOMIC:
-		ret = kverbs_fetch_add(l->conn, l->mem, at, &l->theirs, 0, 1, req);
-		break;
-	default:
-		ret = kverbs_send(l->conn, l->mem, at, size, req);
-		break;
-	}
-	l->posted += !ret;
-	return ret;
 }
 
 static kverbs_done_fn rx_callback(const struct lane *l)

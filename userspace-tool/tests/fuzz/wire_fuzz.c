@@ -55,6 +55,8 @@ static void check_param(const struct bench_param *p)
 	assert(p->lanes >= 1 && p->lanes <= BENCH_LANES_MAX);
 	assert(p->tx_depth >= 1 && p->tx_depth <= BENCH_DEPTH_MAX);
 	assert(p->rx_depth >= 2 && p->rx_depth <= BENCH_DEPTH_MAX);
+	assert(p->post_list >= 1 && p->post_list <= p->tx_depth);
+	assert(p->cq_mod >= 1 && p->cq_mod <= p->tx_depth);
 	assert(p->count || p->duration_ms);
 	assert(p->size && p->size * p->lanes <= BENCH_BYTES_MAX);
 	assert(rule->kind == BENCH_BANDWIDTH || p->lanes == 1);

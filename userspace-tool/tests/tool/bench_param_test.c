@@ -17,6 +17,8 @@ static const struct bench_param fine = {
 	.lanes = 3,
 	.tx_depth = 128,
 	.rx_depth = 512,
+	.post_list = 32,
+	.cq_mod = 64,
 	.size = 65536,
 	.count = 5000,
 	.warmup = 100,
@@ -35,6 +37,8 @@ static void param_comes_back(void **state)
 	assert_memory_equal(&in, &out, sizeof(in));
 	assert_int_equal(buf[24], 1);
 	assert_int_equal(buf[31], 8);
+	assert_int_equal(buf[51], 32);
+	assert_int_equal(buf[55], 64);
 }
 
 static void result_comes_back(void **state)
@@ -89,6 +93,10 @@ static void what_is_no_measurement_is_refused(void **state)
 	check_refused(tx_depth, BENCH_DEPTH_MAX + 1);
 	check_refused(rx_depth, 1);
 	check_refused(rx_depth, BENCH_DEPTH_MAX + 1);
+	check_refused(post_list, 0);
+	check_refused(post_list, 129);
+	check_refused(cq_mod, 0);
+	check_refused(cq_mod, 129);
 	check_refused(size, 0);
 	check_refused(size, BENCH_SIZE_MAX + 1ull);
 	check_refused(size, UINT64_MAX);
@@ -131,15 +139,42 @@ static void requests_have_a_bound(void **state)
 	assert_int_equal(bench_param_check(&p), -EINVAL);
 }
 
+/* Lists of receives are posted again before a quarter of them is missing. */
+static void receives_have_room_for_lists(void **state)
+{
+	struct bench_param p = fine;
+
+	(void)state;
+	p.op = BENCH_SEND_BW;
+	p.rx_depth = 128;
+	assert_int_equal(bench_param_check(&p), 0);
+	p.rx_depth--;
+	assert_int_equal(bench_param_check(&p), -EINVAL);
+	p.op = BENCH_WRITE_BW;
+	assert_int_equal(bench_param_check(&p), 0);
+	p.op = BENCH_SEND_BW;
+	p.post_list = 1;
+	p.rx_depth = 2;
+	assert_int_equal(bench_param_check(&p), 0);
+}
+
 static void latencies_are_of_one_connection(void **state)
 {
 	struct bench_param p = fine;
 
 	(void)state;
 	p.op = BENCH_SEND_LAT;
+	p.post_list = 1;
+	p.cq_mod = 1;
 	assert_int_equal(bench_param_check(&p), -EINVAL);
 	p.lanes = 1;
 	assert_int_equal(bench_param_check(&p), 0);
+	p.cq_mod = 2;
+	assert_int_equal(bench_param_check(&p), -EINVAL);
+	p.cq_mod = 1;
+	p.post_list = 2;
+	assert_int_equal(bench_param_check(&p), -EINVAL);
+	p.post_list = 1;
 	p.flags = BENCH_F_BOTH_WAYS;
 	assert_int_equal(bench_param_check(&p), -EINVAL);
 	p.flags = 0;
@@ -156,6 +191,8 @@ static void write_latency_knows_no_events(void **state)
 
 	(void)state;
 	p.op = BENCH_WRITE_LAT;
+	p.post_list = 1;
+	p.cq_mod = 1;
 	p.lanes = 1;
 	p.flags = 0;
 	assert_int_equal(bench_param_check(&p), 0);
@@ -184,6 +221,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_measurement_is_refused),
 		cmocka_unit_test(memory_has_a_bound),
 		cmocka_unit_test(requests_have_a_bound),
+		cmocka_unit_test(receives_have_room_for_lists),
 		cmocka_unit_test(latencies_are_of_one_connection),
 		cmocka_unit_test(write_latency_knows_no_events),
 		cmocka_unit_test(operations_have_names),

@@ -8,7 +8,7 @@
 #include "out.h"
 #include "server.h"
 
-#define BENCH_WORDS 12
+#define BENCH_WORDS 18
 #define BENCH_HOST "192.0.2.1"
 
 /* Words up to NULL; completions are slept for, but where that cannot be. */

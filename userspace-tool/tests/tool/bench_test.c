@@ -21,6 +21,42 @@ static void bandwidths_are_measured_of_every_byte(void **state)
 	}
 }
 
+/* Lists that divide nothing, and such that are as long as there is room. */
+static void lists_are_measured_of_every_byte(void **state)
+{
+	static const char * const ops[] = { "write-bw", "send-bw", "read-bw" };
+	static const char * const lists[][2] = {
+		{ "1", "7" }, { "7", "1" }, { "5", "3" }, { "6", "12" }, { "12", "12" },
+	};
+	unsigned int i, j;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(ops); i++)
+		for (j = 0; j < ARRAY_SIZE(lists); j++)
+			assert_int_equal(bench(ops[i], "-n", "100", "-s", "500", "-t", "12",
+					       "-r", "48", "-l", lists[j][0],
+					       "-Q", lists[j][1], "--verify"), EXIT_OK);
+}
+
+static void lists_may_end_with_the_time(void **state)
+{
+	static const char * const ops[] = { "write-bw", "send-bw" };
+	struct json_object *root, *row;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(ops); i++) {
+		root = result(EXIT_OK, ops[i], "-D", "0.2", "-s", "64", "-l", "3", "-Q", "100",
+			      "-b");
+		row = row_of(root, 0);
+		assert_true(number(row, "post_list") == 3);
+		assert_true(number(row, "cq_mod") == 100);
+		assert_true(number(row, "differed") == 0);
+		assert_true(number(row, "iterations") > 0);
+		json_object_put(root);
+	}
+}
+
 static void latencies_are_measured_of_every_byte(void **state)
 {
 	static const char * const ops[] = { "send-lat", "read-lat", "imm-lat" };
@@ -142,6 +178,12 @@ static void what_does_not_go_together_is_usage(void **state)
 	assert_int_equal(bench("write-bw", "--limit-bw", "0"), EXIT_USAGE);
 	assert_int_equal(bench("write-bw", "--limit-bw", "x"), EXIT_USAGE);
 	assert_int_equal(bench("write-lat", "-e"), EXIT_USAGE);
+	assert_int_equal(bench("send-lat", "-l", "2"), EXIT_USAGE);
+	assert_int_equal(bench("send-lat", "-Q", "2"), EXIT_USAGE);
+	assert_int_equal(bench("connect", "-l", "2"), EXIT_USAGE);
+	assert_int_equal(bench("write-bw", "-t", "8", "-l", "9"), EXIT_USAGE);
+	assert_int_equal(bench("write-bw", "-t", "8", "-Q", "9"), EXIT_USAGE);
+	assert_int_equal(bench("send-bw", "-r", "31", "-l", "8"), EXIT_USAGE);
 	assert_int_equal(bench("atomic-lat", "-s", "16"), EXIT_USAGE);
 	assert_int_equal(bench("write-bw", "-s", "16M", "--verify"), EXIT_USAGE);
 	assert_int_equal(bench("write-bw", "one.more"), EXIT_USAGE);
@@ -183,7 +225,7 @@ static void server_takes_no_nonsense(void **state)
 {
 	struct bench_param p = {
 		.op = BENCH_WRITE_BW, .lanes = BENCH_LANES_MAX + 1, .tx_depth = 1,
-		.rx_depth = 2, .size = 1, .count = 1,
+		.rx_depth = 2, .post_list = 1, .cq_mod = 1, .size = 1, .count = 1,
 	};
 	uint8_t tail[BENCH_PARAM_LEN];
 	struct wire_msg msg = {
@@ -204,8 +246,8 @@ static void server_takes_no_nonsense(void **state)
 static void lanes_need_their_key(void **state)
 {
 	struct bench_param p = {
-		.op = BENCH_WRITE_BW, .lanes = 1, .tx_depth = 1, .rx_depth = 2, .size = 1,
-		.count = 1,
+		.op = BENCH_WRITE_BW, .lanes = 1, .tx_depth = 1, .rx_depth = 2,
+		.post_list = 1, .cq_mod = 1, .size = 1, .count = 1,
 		.flags = BENCH_F_EVENTS | BENCH_F_BOTH_WAYS,
 	};
 	struct session_to to = { .host = "192.0.2.1", .timeout_ms = 5000 };
@@ -239,6 +281,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		server_test(bandwidths_are_measured_of_every_byte),
+		server_test(lists_are_measured_of_every_byte),
+		server_test(lists_may_end_with_the_time),
 		server_test(latencies_are_measured_of_every_byte),
 		server_test(writes_are_seen_in_memory),
 		server_test(a_row_says_what_was_done),
