@@ -151,7 +151,8 @@ TEST(DESTROY_with_READs_in_flight_leaves_the_region_free)
 	CHECK_OK(dev_destroy(both.client.ring.fd, both.client.conn));
 	CHECK_ERR(dev_destroy(both.client.ring.fd, both.client.region), ret ? 0 : ENOENT);
 	CHECK_OK(dev_destroy(both.client.ring.fd, both.client.ring.id));
-	expect_end(&both.server, -ECONNRESET);
+	/* What it answered may have failed before it was told. */
+	CHECK(ring_end_of(&both.server.ring, both.server.conn).result);
 }
 
 /* The rxe of 6.1 may stop in the middle of a READ's answer without a word. */
