@@ -15,8 +15,8 @@ fi
 exit $status'
 
 build
-for kernel in 6.12 6.1 debug; do
-	guest "$kernel" rxe -- "$command"
-done
+guest 6.12 rxe -- "$command"
 guest 6.12 siw -- "$command"
+guest 6.1 rxe -- "$command"
+whole guest debug rxe -- "$command"
 finish

@@ -10,13 +10,9 @@ RECORD=$(mktemp)
 trap 'rm -f "$RECORD"' EXIT
 guest 6.12 rxe -- data_test
 guest 6.12 siw -- data_test
-guest 6.1 rxe -- data_test
-whole guest 6.1 siw -- data_test
-if [[ ${KVERBS_WHOLE:-} ]]; then
-	guest debug rxe -- data_test
-	guest debug siw -- data_test
-else
-	guest debug rxe -- data_test "one byte" "100 scattered pages" "a private file mapping"
-fi
+for kernel in 6.1 debug; do
+	whole guest "$kernel" rxe -- data_test
+	whole guest "$kernel" siw -- data_test
+done
 awk -f "$TOP/tests/e2e/table.awk" "$RECORD"
 finish

@@ -14,6 +14,7 @@ for provider in rxe siw; do
 	guest 6.12 "$provider" --hosts 2 --server twohost_server \
 		--server-ready 'pidof twohost_server' -- twohost_test
 done
-# shellcheck disable=SC2046 # no words are all
-guest debug rxe -- teardown_test $([[ ${KVERBS_WHOLE:-} ]] || echo traffic SIGKILL kverbs)
+some=(traffic "SIGKILL while writing" "rmmod kverbs")
+[[ ! ${KVERBS_WHOLE:-} ]] || some=()
+guest debug rxe -- teardown_test "${some[@]}"
 finish
