@@ -53,11 +53,17 @@ int kverbs_backlog_enter(struct kverbs_backlog *backlog)
 }
 
 /**
- * kverbs_backlog_leave() - undo kverbs_backlog_enter()
- * @backlog: the backlog
+ * kverbs_backlog_leave() - undo kverbs_backlog_enter(), once
+ * @slot: where the backlog is kept, NULL there if that was done already
+ *
+ * Context: any.
  */
-void kverbs_backlog_leave(struct kverbs_backlog *backlog)
+void kverbs_backlog_leave(struct kverbs_backlog **slot)
 {
+	struct kverbs_backlog *backlog = xchg(slot, NULL);
+
+	if (!backlog)
+		return;
 	atomic_dec(&backlog->waiting);
 	kverbs_backlog_put(backlog);
 }

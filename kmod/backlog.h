@@ -19,6 +19,6 @@ struct kverbs_backlog {
 struct kverbs_backlog *kverbs_backlog_create(unsigned int max);
 void kverbs_backlog_put(struct kverbs_backlog *backlog);
 int kverbs_backlog_enter(struct kverbs_backlog *backlog);
-void kverbs_backlog_leave(struct kverbs_backlog *backlog);
+void kverbs_backlog_leave(struct kverbs_backlog **slot);
 
 #endif /* KVERBS_BACKLOG_H */

@@ -14,14 +14,6 @@
 
 static int cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event);
 
-static void leave_backlog(struct kverbs_conn *conn)
-{
-	struct kverbs_backlog *backlog = xchg(&conn->backlog, NULL);
-
-	if (backlog)
-		kverbs_backlog_leave(backlog);
-}
-
 static void set_state(struct kverbs_conn *conn, enum kverbs_conn_state state)
 {
 	lockdep_assert_held(&conn->lock);
@@ -104,7 +96,7 @@ static void teardown(struct kverbs_conn *conn)
 	if (id)
 		rdma_destroy_id(id);
 	kverbs_conn_destroy_qp(conn);
-	leave_backlog(conn);
+	kverbs_backlog_leave(&conn->backlog);
 	kverbs_device_leave(&conn->tenant);
 
 	spin_lock_irqsave(&conn->lock, flags);
@@ -392,7 +384,7 @@ int kverbs_conn_enter(struct kverbs_conn *conn)
  */
 void kverbs_conn_abandon(struct kverbs_conn *conn)
 {
-	leave_backlog(conn);
+	kverbs_backlog_leave(&conn->backlog);
 	kfree(conn);
 }
 
@@ -434,7 +426,7 @@ int kverbs_conn_accept(struct kverbs_conn *conn, const struct kverbs_conn_attr *
 
 	mutex_lock(&conn->mutex);
 	if (move_state(conn, KVERBS_CONN_REQUESTED, KVERBS_CONN_ACCEPTING)) {
-		leave_backlog(conn);
+		kverbs_backlog_leave(&conn->backlog);
 		conn->attr = *attr;
 		ret = kverbs_queue_resize(&conn->queue, attr->param.sq_depth,
 					  attr->param.rq_depth);
@@ -461,7 +453,7 @@ int kverbs_conn_reject(struct kverbs_conn *conn, const void *priv, u8 len)
 
 	mutex_lock(&conn->mutex);
 	if (move_state(conn, KVERBS_CONN_REQUESTED, KVERBS_CONN_ACCEPTING)) {
-		leave_backlog(conn);
+		kverbs_backlog_leave(&conn->backlog);
 		/* If it fails, destroying the id refuses as well. */
 		rdma_reject(conn->id, priv, len, IB_CM_REJ_CONSUMER_DEFINED);
 		fail(conn, -ECANCELED);
