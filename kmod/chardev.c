@@ -9,6 +9,7 @@
 #include <linux/uaccess.h>
 
 #include "chardev.h"
+#include "debugfs.h"
 #include "ring.h"
 
 union cmd_buffer {
@@ -210,6 +211,7 @@ static int kverbs_open(struct inode *inode, struct file *filp)
 	xa_init_flags(&file->rings, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
 	init_waitqueue_head(&file->wait);
 	filp->private_data = file;
+	kverbs_debugfs_add(file);
 	return nonseekable_open(inode, filp);
 }
 
@@ -218,6 +220,7 @@ static int kverbs_release(struct inode *inode, struct file *filp)
 {
 	struct kverbs_file *file = filp->private_data;
 
+	kverbs_debugfs_remove(file);
 	kverbs_object_destroy_all(file);
 	kverbs_object_table_exit(&file->objects);
 	xa_destroy(&file->rings);

@@ -3,6 +3,7 @@
 #define KVERBS_CHARDEV_H
 
 #include <linux/kverbs.h>
+#include <linux/sched.h>
 #include <linux/wait.h>
 #include <linux/xarray.h>
 
@@ -10,11 +11,17 @@
 
 /**
  * struct kverbs_file - an open /dev/kverbs: one security domain
+ * @entry: in the list of those that debugfs shows
+ * @pid: who opened it
+ * @comm: the same
  * @objects: all that was made through it
  * @rings: ids of the rings by their index, for mmap and poll
  * @wait: woken when a completion is written to any ring
  */
 struct kverbs_file {
+	struct list_head entry;
+	pid_t pid;
+	char comm[TASK_COMM_LEN];
 	struct kverbs_object_table objects;
 	struct xarray rings;
 	wait_queue_head_t wait;

@@ -3,6 +3,7 @@
 #include <linux/module.h>
 
 #include "chardev.h"
+#include "debugfs.h"
 #include "device.h"
 #include "fault.h"
 #include "version.h"
@@ -24,6 +25,7 @@ static int __init kverbs_init(void)
 	if (ret)
 		goto out_exit_device;
 	kverbs_fault_init();
+	kverbs_debugfs_init();
 	return 0;
 
 out_exit_device:
@@ -35,6 +37,7 @@ out_destroy_workqueue:
 
 static void __exit kverbs_exit(void)
 {
+	kverbs_debugfs_exit();
 	kverbs_fault_exit();
 	kverbs_chardev_exit();
 	kverbs_device_exit();

@@ -73,14 +73,38 @@ void kverbs_object_unreserve(struct kverbs_object *obj)
 	atomic_dec(&table->count);
 }
 
+/* The slot is there, so this allocates nothing and cannot fail. */
+static void store(struct kverbs_object *obj)
+{
+	xa_store(&obj->file->objects.xa, obj->id, obj, GFP_KERNEL_ACCOUNT);
+}
+
 /**
  * kverbs_object_publish() - let an object be found
  * @obj: the object, complete
  */
 void kverbs_object_publish(struct kverbs_object *obj)
 {
-	/* The slot is there, so this allocates nothing and cannot fail. */
-	xa_store(&obj->file->objects.xa, obj->id, obj, GFP_KERNEL_ACCOUNT);
+	store(obj);
+}
+
+/**
+ * kverbs_object_get_any() - find an object of any type, and keep it for a moment
+ * @file: where it belongs; it does not close meanwhile
+ * @id: its id
+ *
+ * Return: the object, or ERR_PTR(-ENOENT).
+ */
+struct kverbs_object *kverbs_object_get_any(struct kverbs_file *file, u32 id)
+{
+	struct kverbs_object *obj;
+
+	xa_lock(&file->objects.xa);
+	obj = xa_load(&file->objects.xa, id);
+	if (obj)
+		refcount_inc(&obj->gets);
+	xa_unlock(&file->objects.xa);
+	return obj ?: ERR_PTR(-ENOENT);
 }
 
 /**
@@ -94,16 +118,12 @@ void kverbs_object_publish(struct kverbs_object *obj)
 struct kverbs_object *kverbs_object_get(struct kverbs_file *file, u32 id,
 					enum kverbs_object_type type)
 {
-	struct kverbs_object *obj;
+	struct kverbs_object *obj = kverbs_object_get_any(file, id);
 
-	xa_lock(&file->objects.xa);
-	obj = xa_load(&file->objects.xa, id);
-	if (obj && obj->type == type)
-		refcount_inc(&obj->gets);
-	else
-		obj = ERR_PTR(-ENOENT);
-	xa_unlock(&file->objects.xa);
-	return obj;
+	if (IS_ERR(obj) || obj->type == type)
+		return obj;
+	kverbs_object_put(obj);
+	return ERR_PTR(-ENOENT);
 }
 
 /**
@@ -146,7 +166,7 @@ static void republish(struct kverbs_object *obj)
 		obj->ops->restart(obj);
 	if (!refcount_inc_not_zero(&obj->gets))
 		refcount_set(&obj->gets, 1);
-	kverbs_object_publish(obj);
+	store(obj);
 }
 
 /*

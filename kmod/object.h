@@ -88,6 +88,7 @@ int kverbs_object_reserve(struct kverbs_file *file, struct kverbs_object *obj,
 			  const struct kverbs_object_ops *ops);
 void kverbs_object_unreserve(struct kverbs_object *obj);
 void kverbs_object_publish(struct kverbs_object *obj);
+struct kverbs_object *kverbs_object_get_any(struct kverbs_file *file, u32 id);
 struct kverbs_object *kverbs_object_get(struct kverbs_file *file, u32 id,
 					enum kverbs_object_type type);
 void kverbs_object_put(struct kverbs_object *obj);

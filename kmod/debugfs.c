@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * kverbs/objects in debugfs: a line of KEY=VALUE words for each object. Keys may come;
+ * none goes and none changes its meaning, since "kverbs stat" reads them.
+ */
+#include <linux/debugfs.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+
+#include "chardev.h"
+#include "conn_cmd.h"
+#include "debugfs.h"
+#include "export.h"
+#include "export_cmd.h"
+#include "region.h"
+#include "region_cmd.h"
+#include "ring.h"
+
+static struct dentry *dir;
+static LIST_HEAD(files);
+/* Held while objects are read, so that no file closes meanwhile. */
+static DEFINE_MUTEX(files_lock);
+
+static const char *const state_names[] = {
+	[KVERBS_CONN_CONNECTING]	= "CONNECTING",
+	[KVERBS_CONN_REQUESTED]		= "REQUESTED",
+	[KVERBS_CONN_ACCEPTING]		= "ACCEPTING",
+	[KVERBS_CONN_ESTABLISHED]	= "ESTABLISHED",
+	[KVERBS_CONN_CLOSING]		= "CLOSING",
+	[KVERBS_CONN_DEAD]		= "DEAD",
+};
+
+static void show_path(struct seq_file *m, struct kverbs_conn *conn)
+{
+	/* Held as long as a connection comes up or goes down. */
+	if (!mutex_trylock(&conn->mutex)) {
+		seq_puts(m, " busy=1");
+		return;
+	}
+	if (conn->tenant.dev)
+		seq_printf(m, " device=%s port=%u", dev_name(&conn->tenant.dev->ib->dev),
+			   conn->port);
+	if (conn->qp)
+		seq_printf(m, " qp=%u mtu=%u", conn->qp->qp_num, conn->mtu);
+	if (conn->local.ss_family)
+		seq_printf(m, " local=%pISpc", &conn->local);
+	if (conn->remote.ss_family)
+		seq_printf(m, " remote=%pISpc", &conn->remote);
+	mutex_unlock(&conn->mutex);
+}
+
+static void show_queue(struct seq_file *m, struct kverbs_queue *queue)
+{
+	spin_lock_bh(&queue->lock);
+	seq_printf(m, " sq=%u/%u rq=%u/%u ops=%llu errors=%llu bytes_out=%llu bytes_in=%llu",
+		   queue->sq_depth - queue->sq_free, queue->sq_depth,
+		   queue->rq_depth - queue->rq_free, queue->rq_depth,
+		   queue->ops_done, queue->errors, queue->bytes_out, queue->bytes_in);
+	spin_unlock_bh(&queue->lock);
+}
+
+static void show_conn(struct seq_file *m, struct kverbs_object *obj)
+{
+	struct kverbs_conn_obj *conn_obj = container_of(obj, struct kverbs_conn_obj, obj);
+	struct kverbs_conn *conn = conn_obj->conn;
+
+	seq_printf(m, " state=%s error=%d", state_names[READ_ONCE(conn->state)],
+		   READ_ONCE(conn->end.error));
+	show_path(m, conn);
+	show_queue(m, &conn->queue);
+}
+
+static void show_export(struct seq_file *m, struct kverbs_object *obj)
+{
+	struct kverbs_export_obj *export_obj =
+		container_of(obj, struct kverbs_export_obj, obj);
+
+	seq_printf(m, " conn=%u segments=%u", export_obj->conn_obj->obj.id,
+		   export_obj->export->nr);
+}
+
+static void show_region(struct seq_file *m, struct kverbs_object *obj)
+{
+	const struct kverbs_region *region =
+		container_of(obj, struct kverbs_region_obj, obj)->region;
+
+	seq_printf(m, " length=%llu pages=%lu writable=%d uses=%d", region->length,
+		   region->npages, region->writable, atomic_read(&region->uses));
+}
+
+static void show_ring(struct seq_file *m, struct kverbs_object *obj)
+{
+	struct kverbs_ring *ring = container_of(obj, struct kverbs_ring, obj);
+
+	seq_printf(m, " sq_entries=%u cq_entries=%u unread=%u users=%d", ring->sq_entries,
+		   ring->cq_entries, kverbs_ring_unread(ring), atomic_read(&ring->users));
+}
+
+static const struct {
+	const char *name;
+	void (*show)(struct seq_file *m, struct kverbs_object *obj);
+} types[KVERBS_OBJ_TYPES] = {
+	[KVERBS_OBJ_LISTENER]	= { "listener", NULL },
+	[KVERBS_OBJ_CONN]	= { "conn", show_conn },
+	[KVERBS_OBJ_EXPORT]	= { "export", show_export },
+	[KVERBS_OBJ_REGION]	= { "region", show_region },
+	[KVERBS_OBJ_RING]	= { "ring", show_ring },
+};
+
+static void show_object(struct seq_file *m, const struct kverbs_file *file,
+			struct kverbs_object *obj)
+{
+	seq_printf(m, "pid=%d comm=", file->pid);
+	seq_escape(m, file->comm, " \t\n\\");
+	seq_printf(m, " type=%s id=%u", types[obj->type].name, obj->id);
+	if (types[obj->type].show)
+		types[obj->type].show(m, obj);
+	seq_putc(m, '\n');
+}
+
+static void show_file(struct seq_file *m, struct kverbs_file *file)
+{
+	struct kverbs_object *entry, *obj;
+	unsigned long id;
+
+	xa_for_each(&file->objects.xa, id, entry) {
+		/* It may have gone meanwhile, or have been replaced. */
+		obj = kverbs_object_get_any(file, id);
+		if (IS_ERR(obj))
+			continue;
+		show_object(m, file, obj);
+		kverbs_object_put(obj);
+		cond_resched();
+	}
+}
+
+static int objects_show(struct seq_file *m, void *unused)
+{
+	struct kverbs_file *file;
+
+	if (mutex_lock_interruptible(&files_lock))
+		return -EINTR;
+	list_for_each_entry(file, &files, entry)
+		show_file(m, file);
+	mutex_unlock(&files_lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(objects);
+
+/**
+ * kverbs_debugfs_add() - let a file's objects be shown
+ * @file: the file, which is being opened
+ */
+void kverbs_debugfs_add(struct kverbs_file *file)
+{
+	file->pid = task_tgid_nr(current);
+	get_task_comm(file->comm, current);
+	mutex_lock(&files_lock);
+	list_add_tail(&file->entry, &files);
+	mutex_unlock(&files_lock);
+}
+
+/**
+ * kverbs_debugfs_remove() - show nothing of a file any more
+ * @file: the file, which is being closed
+ */
+void kverbs_debugfs_remove(struct kverbs_file *file)
+{
+	mutex_lock(&files_lock);
+	list_del(&file->entry);
+	mutex_unlock(&files_lock);
+}
+
+/**
+ * kverbs_debugfs_init() - make the directory
+ *
+ * Without debugfs there is none, and nobody minds.
+ */
+void kverbs_debugfs_init(void)
+{
+	dir = debugfs_create_dir(KBUILD_MODNAME, NULL);
+	debugfs_create_file("objects", 0400, dir, NULL, &objects_fops);
+}
+
+/**
+ * kverbs_debugfs_exit() - remove it
+ */
+void kverbs_debugfs_exit(void)
+{
+	debugfs_remove(dir);
+}

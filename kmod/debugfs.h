@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* All objects of all files, for root to read: on kernels that have debugfs. */
+#ifndef KVERBS_DEBUGFS_H
+#define KVERBS_DEBUGFS_H
+
+struct kverbs_file;
+
+#ifdef CONFIG_DEBUG_FS
+void kverbs_debugfs_init(void);
+void kverbs_debugfs_exit(void);
+void kverbs_debugfs_add(struct kverbs_file *file);
+void kverbs_debugfs_remove(struct kverbs_file *file);
+#else
+static inline void kverbs_debugfs_init(void)
+{
+}
+
+static inline void kverbs_debugfs_exit(void)
+{
+}
+
+static inline void kverbs_debugfs_add(struct kverbs_file *file)
+{
+}
+
+static inline void kverbs_debugfs_remove(struct kverbs_file *file)
+{
+}
+#endif
+
+#endif /* KVERBS_DEBUGFS_H */
