@@ -6,6 +6,7 @@
 #include "conn.h"
 #include "fault.h"
 #include "region.h"
+#include "trace.h"
 #include "workqueue.h"
 #include "wr.h"
 
@@ -17,6 +18,7 @@ static int cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event);
 static void set_state(struct kverbs_conn *conn, enum kverbs_conn_state state)
 {
 	lockdep_assert_held(&conn->lock);
+	trace_kverbs_conn_state(conn, state);
 	conn->state = state;
 }
 
@@ -66,6 +68,7 @@ bool kverbs_conn_end(struct kverbs_conn *conn, enum kverbs_cqe_type type, int er
 		conn->end.type = end_type(conn, type);
 		conn->end.error = error || conn->was_up ? error : -ECANCELED;
 		conn->end.reason = reason;
+		trace_kverbs_conn_end(conn);
 		set_state(conn, KVERBS_CONN_CLOSING);
 	}
 	spin_unlock_irqrestore(&conn->lock, flags);
@@ -551,6 +554,7 @@ static int cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct kverbs_conn *conn = id->context;
 
+	trace_kverbs_cm_event(conn, event);
 	switch (event->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
 		next_step(conn, KVERBS_STEP_ROUTE);

@@ -7,6 +7,7 @@
 #include "map.h"
 #include "mr.h"
 #include "region.h"
+#include "trace.h"
 
 /* Free MRs kept per connection; beyond that they cost more than they save. */
 #define FREE_MAX	32
@@ -240,6 +241,7 @@ struct kverbs_mr *kverbs_mr_get(struct kverbs_mr_pool *pool,
 		.key = mr->ib->rkey,
 		.access = access,
 	};
+	trace_kverbs_register(mr->ib, access);
 	return mr;
 }
 

@@ -4,6 +4,7 @@
 
 #include "chardev.h"
 #include "object.h"
+#include "trace.h"
 
 /**
  * kverbs_object_table_init() - make an empty table
@@ -85,6 +86,7 @@ static void store(struct kverbs_object *obj)
  */
 void kverbs_object_publish(struct kverbs_object *obj)
 {
+	trace_kverbs_object_new(obj);
 	store(obj);
 }
 
@@ -210,6 +212,7 @@ int kverbs_object_destroy(struct kverbs_file *file, u32 id)
 		republish(obj);
 		return ret;
 	}
+	trace_kverbs_object_gone(obj);
 	kverbs_object_unreserve(obj);
 	return obj->ops->destroy(obj);
 }

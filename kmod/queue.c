@@ -6,6 +6,7 @@
 #include "mr.h"
 #include "queue.h"
 #include "region.h"
+#include "trace.h"
 
 /**
  * kverbs_queue_init() - make a queue that has no queue pair yet
@@ -187,6 +188,7 @@ static void finish(struct kverbs_req *req)
 	struct kverbs_queue *queue = req->queue;
 	bool kick;
 
+	trace_kverbs_complete(req);
 	spin_lock_bh(&queue->lock);
 	list_del(&req->entry);
 	if (is_recv(req))
@@ -390,6 +392,7 @@ int kverbs_queue_post(struct kverbs_queue *queue, struct kverbs_req *req,
 	} else {
 		mark_regs(chain, chain->nr_regs);
 	}
+	trace_kverbs_post(queue, req, chain->nr_regs, ret);
 out_unlock:
 	spin_unlock_bh(&queue->lock);
 	if (broken)
@@ -538,6 +541,7 @@ int kverbs_queue_post_recv(struct kverbs_queue *queue, struct kverbs_req *req,
 	ret = kverbs_fault() ?: ib_post_recv(queue->qp, &wr, NULL);
 	if (ret)
 		list_move(&req->entry, &queue->parked);
+	trace_kverbs_post(queue, req, 0, ret);
 out_unlock:
 	spin_unlock_bh(&queue->lock);
 	if (!ret)

@@ -8,6 +8,7 @@
 
 #include "map.h"
 #include "region.h"
+#include "trace.h"
 
 #define PIN_BATCH	(PAGE_SIZE / sizeof(struct page *))
 /* Keeps one scatterlist entry's length, and so an SGE's, far below 2^32. */
@@ -154,6 +155,7 @@ struct kverbs_region *kverbs_region_create(unsigned long addr, u64 length,
 	ret = pin_pages(region, addr);
 	if (ret)
 		goto out_uncharge;
+	trace_kverbs_region_pin(region);
 	return region;
 
 out_uncharge:
@@ -190,6 +192,7 @@ void kverbs_region_destroy(struct kverbs_region *region)
 	/* Whoever woke us has let go of it. */
 	spin_lock_irq(&region->idle.lock);
 	spin_unlock_irq(&region->idle.lock);
+	trace_kverbs_region_unpin(region);
 	kverbs_map_destroy_all(region);
 	unpin_pages(region);
 	kverbs_account_uncharge(&region->account);
