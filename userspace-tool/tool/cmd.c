@@ -10,6 +10,7 @@ static const struct command *const commands[] = {
 	&cmd_ping,
 	&cmd_bench,
 	&cmd_cp,
+	&cmd_stat,
 };
 
 #define NAME_MAX_LEN 32

@@ -22,6 +22,7 @@ extern const struct command cmd_serve;
 extern const struct command cmd_ping;
 extern const struct command cmd_bench;
 extern const struct command cmd_cp;
+extern const struct command cmd_stat;
 
 const struct command *cmd_find(const char *name);
 const struct command *cmd_nearest(const char *name);

@@ -52,6 +52,9 @@ static const struct remedy remedies[] = {
 	{ ERR_REMOTE, EBADMSG, "the copy differs from its source, and is removed" },
 	{ ERR_REMOTE, ENOMEM, "the server may not lock so much memory: LimitMEMLOCK=" },
 	{ ERR_REMOTE, ESTALE, "the source changed while it was copied" },
+	{ ERR_OBJECTS, ENOENT,
+	  "is the module loaded? is debugfs mounted at /sys/kernel/debug?" },
+	{ ERR_OBJECTS, EACCES, "only root may look: sudo kverbs stat" },
 	{ ERR_LOCAL, ENOMEM,
 	  "raise the locked memory limit: ulimit -l, LimitMEMLOCK= in a systemd unit" },
 	{ ERR_LOCAL, EPERM, "the peer named a file outside the destination" },
@@ -89,6 +92,7 @@ int err_exit(enum err_area area, int err)
 	switch (area) {
 	case ERR_OPEN:
 	case ERR_DEVICE:
+	case ERR_OBJECTS:
 		return EXIT_DENIED;
 	case ERR_CONNECT:
 		return err == -ENOMEM ? EXIT_FAILED : EXIT_UNREACHABLE;

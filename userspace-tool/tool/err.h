@@ -25,6 +25,7 @@ enum err_area {
 	ERR_PEER,	/* an established connection */
 	ERR_LOCAL,	/* a file here */
 	ERR_REMOTE,	/* a file there */
+	ERR_OBJECTS,	/* what the module lists in debugfs */
 };
 
 /**

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* All connections of this host at a moment, as the module lists them in debugfs. */
+#ifndef KVERBS_TOOL_SNAP_H
+#define KVERBS_TOOL_SNAP_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#define SNAP_OBJECTS "/sys/kernel/debug/kverbs/objects"
+
+/**
+ * struct snap_conn - a connection
+ * @pid: of the process that opened the file
+ * @comm: its name, made printable
+ * @id: of the connection in that file
+ * @state: as the contract calls it
+ * @error: -errno of its end
+ * @device: empty if it is on none
+ * @qp: queue pair number, 0: none
+ * @local: address and port, empty before it is known
+ * @remote: the same
+ * @sq_used: work requests outstanding
+ * @sq_depth: room for them
+ * @rq_used: receives posted
+ * @rq_depth: room for them
+ * @ops: operations that completed
+ * @errors: operations that failed
+ * @bytes_out: moved to the peer
+ * @bytes_in: moved here
+ */
+struct snap_conn {
+	uint64_t pid;
+	char comm[64];
+	uint64_t id;
+	char state[64];
+	int64_t error;
+	char device[64];
+	uint64_t qp;
+	char local[64];
+	char remote[64];
+	uint64_t sq_used;
+	uint64_t sq_depth;
+	uint64_t rq_used;
+	uint64_t rq_depth;
+	uint64_t ops;
+	uint64_t errors;
+	uint64_t bytes_out;
+	uint64_t bytes_in;
+};
+
+/**
+ * struct snap - a look at all of them
+ * @at: when, seconds of the monotonic clock
+ * @nr: connections
+ * @conns: they, as listed
+ */
+struct snap {
+	double at;
+	unsigned int nr;
+	struct snap_conn *conns;
+};
+
+/* 0 or -errno; unknown keys and other objects are skipped. */
+int snap_read(struct snap *snap, FILE *from);
+int snap_take(struct snap *snap, const char *path);
+void snap_free(struct snap *snap);
+const struct snap_conn *snap_find(const struct snap *snap, const struct snap_conn *like);
+
+#endif /* KVERBS_TOOL_SNAP_H */
