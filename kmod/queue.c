@@ -349,6 +349,8 @@ static int undo_post(struct kverbs_queue *queue, struct kverbs_req *req,
 	if (posted > regs) {
 		req->result = -EIO;
 		req->wc_status = IB_WC_GENERAL_ERR;
+		/* What would come next could succeed before this one has failed. */
+		queue->state = KVERBS_QUEUE_CLOSED;
 		return 0;
 	}
 	if (req) {

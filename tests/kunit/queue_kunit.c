@@ -219,6 +219,22 @@ static void queue_refused_in_mid_chain_ends_with_the_connection(struct kunit *te
 	KUNIT_EXPECT_EQ(test, 1, fake->broken);
 }
 
+/* Else what comes later could be told to have gone well before what failed earlier. */
+static void queue_refused_in_mid_chain_takes_nothing_more(struct kunit *test)
+{
+	struct fake_queue *fake = fake_queue_up(test, SLOTS, 1);
+	struct fake_op *op = fake_op_create(test, KVERBS_OP_SEND, 0);
+	struct fake_op *next = fake_op_create(test, KVERBS_OP_SEND, 0);
+
+	fake_hca_refuse(fake->hca, 2, -ENOMEM);
+	KUNIT_ASSERT_EQ(test, 0, fake_queue_post(fake, op, 3));
+	fake_hca_refuse(fake->hca, SLOTS, 0);
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, fake_queue_post(fake, next, 1));
+	KUNIT_EXPECT_EQ(test, 2, fake->hca->nr_sends);
+	end_connection(fake);
+	KUNIT_EXPECT_EQ(test, 0, next->done);
+}
+
 static void queue_swept_flushes_what_is_left(struct kunit *test)
 {
 	struct fake_queue *fake = fake_queue_up(test, SLOTS, 1);
@@ -392,6 +408,7 @@ static struct kunit_case queue_cases[] = {
 	KUNIT_CASE(queue_reports_the_first_failure),
 	KUNIT_CASE(queue_refused_at_once_has_done_nothing),
 	KUNIT_CASE(queue_refused_in_mid_chain_ends_with_the_connection),
+	KUNIT_CASE(queue_refused_in_mid_chain_takes_nothing_more),
 	KUNIT_CASE(queue_swept_flushes_what_is_left),
 	KUNIT_CASE(queue_lets_the_region_go),
 	KUNIT_CASE_PARAM(queue_counts_bytes_by_direction, directions_gen_params),
