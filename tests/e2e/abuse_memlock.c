@@ -10,7 +10,6 @@
 #define SOMEBODY	65534
 #define ROOM		8
 #define PAGE		4096UL
-#define AGAIN		5
 
 static struct link both;
 static char memory[ROOM * PAGE] __aligned(4096);
@@ -59,10 +58,11 @@ static void expect_refused(void)
 TEST(at_the_limit_of_locked_memory_what_there_is_goes_on)
 {
 	struct kverbs_sqe sqe;
-	unsigned int i, j;
+	unsigned int j;
+	int i;
 
 	open_as_somebody();
-	for (i = 0; i < AGAIN; i++) {
+	for (i = 0; i < test_repeats(5); i++) {
 		lock_and_lend_all();
 		link_start(&both, KVERBS_OP_WRITE, WRITES);
 		expect_refused();
@@ -104,6 +104,6 @@ TEST(SIGKILL_at_the_limit_of_locked_memory)
 {
 	int i;
 
-	for (i = 0; i < 5; i++)
+	for (i = 0; i < test_repeats(5); i++)
 		child_kill(child_start(be_at_the_limit));
 }

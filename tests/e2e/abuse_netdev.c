@@ -6,7 +6,6 @@
 
 #include "teardown_peer.h"
 
-#define ROUNDS		5
 #define KEEPALIVE_MS	1000
 
 static struct link both;
@@ -159,7 +158,7 @@ TEST(down_and_up_at_once_under_traffic)
 	pthread_t thread = start_traffic();
 	int i;
 
-	for (i = 0; i < ROUNDS; i++) {
+	for (i = 0; i < test_repeats(5); i++) {
 		set_link("down");
 		set_up();
 		await_flow();
@@ -176,7 +175,7 @@ TEST(down_under_traffic_until_it_ends_or_goes_on_for_long)
 	int i;
 
 	set_link("down");
-	for (i = 0; i < ROUNDS && await_flow(); i++)
+	for (i = 0; i < test_repeats(5) && await_flow(); i++)
 		;
 	set_up();
 	stop_traffic(thread);

@@ -272,6 +272,17 @@ static unsigned int rounds(void)
 	return text ? strtoul(text, NULL, 10) : 1;
 }
 
+/**
+ * test_repeats() - how often a test does again what may go well by chance
+ * @nr: how often if the test is run but once
+ *
+ * Return: @nr, or 1 if the whole test is run in rounds.
+ */
+int test_repeats(int nr)
+{
+	return rounds() > 1 ? 1 : nr;
+}
+
 static size_t batch_end(size_t first)
 {
 	size_t end = first + 1;

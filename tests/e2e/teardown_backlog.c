@@ -132,7 +132,8 @@ TEST(every_answer_makes_room_for_one_more_request)
 
 TEST(no_room_is_lost_by_floods_that_come_again_and_again)
 {
-	unsigned int rounds = test_kernel_is("debug") ? 2 : 5, i;
+	int rounds = test_repeats(test_kernel_is("debug") ? 2 : 5);
+	unsigned int i;
 
 	listen_with(ROOM);
 	while (rounds--) {

@@ -75,7 +75,7 @@ TEST(SIGKILL_while_connecting_and_disconnecting)
 {
 	int i;
 
-	for (i = 0; i < 5; i++)
+	for (i = 0; i < test_repeats(5); i++)
 		child_kill(child_start(connect_all_the_time));
 }
 
@@ -93,7 +93,7 @@ TEST(SIGKILL_while_exporting)
 {
 	int i;
 
-	for (i = 0; i < 5; i++)
+	for (i = 0; i < test_repeats(5); i++)
 		child_kill(child_start(export_all_the_time));
 }
 
@@ -113,7 +113,7 @@ TEST(SIGKILL_while_registering)
 {
 	int i;
 
-	for (i = 0; i < 5; i++)
+	for (i = 0; i < test_repeats(5); i++)
 		child_kill(child_start(register_all_the_time));
 }
 
@@ -149,7 +149,7 @@ TEST(the_peer_of_a_killed_process_is_told_and_goes_on)
 	side_open(side);
 	both.addr = addr_of("a", 0);
 	both.listener = dev_listen(&side->ring, &both.addr);
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < test_repeats(3); i++) {
 		pid = child_fork(be_client);
 		accept_one(side);
 		CHECK_OK(ring_event(&side->ring, KVERBS_CQE_ESTABLISHED, side->conn).result);
