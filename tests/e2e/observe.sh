@@ -8,4 +8,5 @@ set -u
 guest 6.12 rxe -- "$TOP/tests/e2e/guest/observe"
 guest 6.1 rxe -- "$TOP/tests/e2e/guest/observe"
 whole guest 6.12 siw -- "$TOP/tests/e2e/guest/observe"
+whole guest debug rxe -- "$TOP/tests/e2e/guest/observe"
 finish
