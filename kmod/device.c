@@ -130,18 +130,6 @@ u32 kverbs_device_count(void)
 }
 
 /**
- * kverbs_device_is_iwarp() - whether a port speaks iWARP
- * @ib: the device
- * @port: the port
- *
- * Return: true if so.
- */
-bool kverbs_device_is_iwarp(struct ib_device *ib, u32 port)
-{
-	return rdma_protocol_iwarp(ib, port);
-}
-
-/**
  * kverbs_device_mr_pages() - pages that one memory region covers at most
  * @ib: the device
  *

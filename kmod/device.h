@@ -65,7 +65,6 @@ int kverbs_device_enter(struct ib_device *ib, struct kverbs_tenant *tenant,
 void kverbs_device_leave(struct kverbs_tenant *tenant);
 struct ib_device *kverbs_device_next(u32 index);
 u32 kverbs_device_count(void);
-bool kverbs_device_is_iwarp(struct ib_device *ib, u32 port);
 u32 kverbs_device_mr_pages(struct ib_device *ib);
 
 int kverbs_device_init(void);
