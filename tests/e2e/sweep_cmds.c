@@ -155,6 +155,7 @@ const struct sweep sweeps[] = {
 	{ "RING_CREATE", world_with_nothing, ring_create, NULL },
 	{ "RING_CREATE and mmap", world_with_ring, map_ring, NULL },
 	{ "SUBMIT of a RECV", world_with_memory, submit_recv, settle_recv },
+	{ "SUBMIT of a long RECV", world_with_memory, submit_long_recv, settle_recv },
 	{ "SUBMIT of a SEND", world_with_recv, submit_send, settle_work },
 	{ "SUBMIT of a WRITE", world_with_export, submit_write, settle_work },
 	{ "SUBMIT of a READ", world_with_export, submit_read, settle_work },

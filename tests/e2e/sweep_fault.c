@@ -81,6 +81,15 @@ void fault_arm(enum fault fault, unsigned int nth)
 	CHECK_EQ(pwrite(nth_fd, text, len, 0), len);
 }
 
+/* Chances until the fault. */
+unsigned int fault_left(void)
+{
+	char text[16] = "";
+
+	CHECK(pread(nth_fd, text, sizeof(text) - 1, 0) > 0);
+	return strtoul(text, NULL, 10);
+}
+
 /* The count goes on while it is read and ended, so the fault may be had by that. */
 static bool memory_disarm(void)
 {

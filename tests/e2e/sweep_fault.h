@@ -17,6 +17,7 @@ enum fault {
 
 bool fault_init(void);
 void fault_arm(enum fault fault, unsigned int nth);
+unsigned int fault_left(void);
 bool fault_disarm(enum fault fault);
 
 #endif /* SWEEP_FAULT_H */

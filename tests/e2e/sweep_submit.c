@@ -16,6 +16,12 @@ int submit_recv(struct world *w)
 	return submit(w, sqe_recv(w->server, w->region, 1, LENGTH));
 }
 
+/* So much room that it is registered first. */
+int submit_long_recv(struct world *w)
+{
+	return submit(w, sqe_recv(w->server, w->region, 4 * LENGTH, WORLD_MEMORY - 4 * LENGTH));
+}
+
 /* It completes when a message comes; if it has failed, that waits in vain. */
 int settle_recv(struct world *w)
 {

@@ -67,6 +67,7 @@ void world_with_export(struct world *world);
 /* sweep_submit.c */
 void world_with_recv(struct world *world);
 int submit_recv(struct world *world);
+int submit_long_recv(struct world *world);
 int submit_send(struct world *world);
 int submit_write(struct world *world);
 int submit_read(struct world *world);

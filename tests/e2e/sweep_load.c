@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The module's own start, with each allocation of it failing. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "sweep_fault.h"
+
+/* More than there are. */
+#define ALL		1000000
+/* Of those, the last ones are the module's; before them are the kernel's own, to load it. */
+#define LAST		100
+
+static int load(void)
+{
+	char path[256];
+	int ret, fd;
+
+	snprintf(path, sizeof(path), "%s/kmod/kverbs.ko", getenv("KVERBS_MODULES"));
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	CHECK(fd >= 0);
+	ret = syscall(SYS_finit_module, fd, "", 0) ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+static void unload(void)
+{
+	CHECK_EQ(syscall(SYS_delete_module, "kverbs", O_NONBLOCK), 0);
+}
+
+static unsigned int count_chances(void)
+{
+	unsigned int left;
+
+	fault_arm(FAULT_MEMORY, ALL);
+	CHECK_OK(load());
+	left = fault_left();
+	CHECK(!fault_disarm(FAULT_MEMORY));
+	unload();
+	return ALL - left;
+}
+
+/* Whether the fault was had. */
+static bool load_and_unload(unsigned int nth)
+{
+	bool hit;
+	int ret;
+
+	fault_arm(FAULT_MEMORY, nth);
+	ret = load();
+	hit = fault_disarm(FAULT_MEMORY);
+	if (!ret)
+		unload();
+	else if (!hit)
+		FAIL("without a fault, loading gives %s", test_errno(ret));
+	return hit;
+}
+
+TEST(loading_the_module_survives_every_fault_of_memory)
+{
+	unsigned int nr, nth, faults = 0;
+
+	if (!fault_init())
+		test_skip("this kernel injects no faults");
+	unload();
+	nr = count_chances();
+	CHECK(nr > LAST);
+	for (nth = nr - LAST; nth <= nr; nth++)
+		faults += load_and_unload(nth);
+	CHECK(faults);
+	CHECK_OK(load());
+	test_note("swept loading the module, memory: %u faults", faults);
+}
