@@ -65,23 +65,6 @@ const char *dev_provider(void)
 	return provider ? provider : "rxe";
 }
 
-/* What the kernel counts on each device, but for the device's index. */
-void dev_resources(char *text, size_t size)
-{
-	FILE *pipe = popen("exec rdma resource show", "r");
-	char line[256], *name;
-	size_t len = 0;
-
-	CHECK(pipe);
-	*text = 0;
-	while (fgets(line, sizeof(line), pipe)) {
-		name = strchr(line, ' ');
-		len += snprintf(text + len, size - len, "%s", name ? name + 1 : line);
-		CHECK(len < size);
-	}
-	pclose(pipe);
-}
-
 bool dev_is_iwarp(void)
 {
 	return !strcmp(dev_provider(), "siw");

@@ -73,7 +73,6 @@ uint32_t dev_region(int fd, const void *addr, uint64_t length, uint32_t flags);
 int dev_destroy(int fd, uint32_t id);
 bool dev_is_iwarp(void);
 const char *dev_provider(void);
-void dev_resources(char *text, size_t size);
 
 struct kverbs_addr addr_of(const char *host, uint16_t port);
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "data_buf.h"
+#include "resources.h"
 
 #define CONNS		1000
 #define MAX_ROUNDS	10
@@ -81,7 +82,7 @@ static void await_resources(const char *wanted)
 	char now[512];
 
 	for (;;) {
-		dev_resources(now, sizeof(now));
+		resources_count(now, sizeof(now));
 		if (!strcmp(now, wanted))
 			return;
 		if (test_now_ms() > end)
@@ -167,7 +168,7 @@ static void come_and_go(const void *arg)
 	char before[512];
 	long bytes;
 
-	dev_resources(before, sizeof(before));
+	resources_count(before, sizeof(before));
 	CHECK(strstr(before, "qp "));
 	set_up(&round->param);
 	bytes = kernel_bytes();
