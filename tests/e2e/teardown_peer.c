@@ -3,10 +3,15 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "teardown_peer.h"
+
+/* Long enough for whatever is interrupted to begin some times. */
+#define MOMENT_NS	50000000
 
 void side_open(struct side *side)
 {
@@ -113,10 +118,22 @@ int child_start(void (*run)(void))
 	return pid;
 }
 
+/* Not always the same one. */
+static void await_some_moment(void)
+{
+	struct timespec moment = { 0 };
+	unsigned int any;
+
+	CHECK_EQ(getrandom(&any, sizeof(any), 0), sizeof(any));
+	moment.tv_nsec = any % MOMENT_NS;
+	nanosleep(&moment, NULL);
+}
+
 void child_kill(int pid)
 {
 	int status;
 
+	await_some_moment();
 	CHECK_EQ(kill(pid, SIGKILL), 0);
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	CHECK(WIFSIGNALED(status));
