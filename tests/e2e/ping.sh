@@ -12,6 +12,6 @@ two_hosts() {
 
 two_hosts 6.12 rxe
 two_hosts 6.12 siw
-two_hosts 6.1 rxe
+whole two_hosts 6.1 rxe
 whole two_hosts 6.1 siw
 finish
