@@ -62,13 +62,16 @@ static bool resources_are_back(void)
 	return !strcmp(now, baseline);
 }
 
+static const char list_script[] =
+	"for what in pd cq qp mr cm_id; do rdma resource show $what; done | sed 's/^/# /'\n";
+
 static void check_resources(void)
 {
 	char now[512];
 
 	if (come_true(resources_are_back))
 		return;
-	test_shell("for what in pd cq qp mr cm_id; do rdma resource show $what; done | sed 's/^/# /'");
+	test_shell(list_script);
 	resources_count(now, sizeof(now));
 	FAIL("left: %s, not %s", now, baseline);
 }

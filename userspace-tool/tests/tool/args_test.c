@@ -218,7 +218,7 @@ static void commands_are_found(void **state)
 		assert_non_null(strstr(cmd_at(i)->help, "Exit status"));
 		assert_non_null(strstr(cmd_at(i)->help, "--json"));
 	}
-	assert_int_equal(i, 5);
+	assert_true(i >= 6);
 	assert_null(cmd_find("cpp"));
 }
 
