@@ -3,6 +3,7 @@
 #include "sweep_world.h"
 
 #define LENGTH	8192
+#define LONG	(64 * 4096)
 #define WORK	0x30b
 
 static int submit(struct world *w, struct kverbs_sqe sqe)
@@ -74,7 +75,7 @@ int submit_list(struct world *w)
 int submit_long(struct world *w)
 {
 	return submit(w, sqe_rdma(KVERBS_OP_WRITE, w->client, w->region,
-				  WORLD_MEMORY - w->seg.length, w->seg.length, &w->seg));
+				  WORLD_MEMORY - LONG, LONG, &w->seg));
 }
 
 int settle_work(struct world *w)

@@ -8,9 +8,9 @@ CHECKS=0
 FAILED=0
 declare -A SERVER_FD SERVER_PID
 
-# check NAME COMMAND...: a test line for whether it succeeds
+# check NAME COMMAND...: a test line for whether it succeeds, and one if that takes long
 check() {
-	local name=$1 out
+	local name=$1 began=$SECONDS out
 	shift
 
 	CHECKS=$((CHECKS + 1))
@@ -22,6 +22,7 @@ check() {
 		sed 's/^/#   /' <<<"$out"
 		FAILED=1
 	fi
+	[[ $((SECONDS - began)) -lt 5 ]] || echo "# $name: $((SECONDS - began)) s"
 }
 
 # status WANTED COMMAND...: whether it ends with that status
