@@ -199,4 +199,10 @@ void kverbs_conn_post_parked(struct kverbs_conn *conn);
 
 extern const struct kverbs_queue_ops kverbs_conn_queue_ops;
 
+/* Whether it ends or has ended; else it may begin to at any time. */
+static inline bool kverbs_conn_is_over(const struct kverbs_conn *conn)
+{
+	return READ_ONCE(conn->state) >= KVERBS_CONN_CLOSING;
+}
+
 #endif /* KVERBS_CONN_H */

@@ -68,31 +68,44 @@ static unsigned int link_chain(struct kverbs_export *export, unsigned int from)
 	unsigned int nr = min_t(unsigned int, export->nr - from, KVERBS_CONTROL_WRS);
 	unsigned int i;
 
-	for (i = 0; i < nr; i++) {
-		struct kverbs_mr *mr = export->mrs[from + i];
-
-		mr->wr.wr.next = i + 1 < nr ? &export->mrs[from + i + 1]->wr.wr : NULL;
-		mr->state = KVERBS_MR_POSTED;
-	}
+	for (i = 0; i < nr; i++)
+		export->mrs[from + i]->wr.wr.next =
+			i + 1 < nr ? &export->mrs[from + i + 1]->wr.wr : NULL;
 	return nr;
 }
 
+static void mark_chain(struct kverbs_export *export, unsigned int from, unsigned int nr,
+		       enum kverbs_mr_state state)
+{
+	unsigned int i;
+
+	for (i = from; i < from + nr; i++)
+		export->mrs[i]->state = state;
+}
+
+/*
+ * After a failure the state of what was posted is unknown until the QP is gone. Nothing
+ * was if the connection goes on.
+ */
 static int post_chain(struct kverbs_export *export, unsigned int from, unsigned int nr)
 {
+	enum kverbs_mr_state before = export->mrs[from]->state;
 	struct kverbs_cq_set *cqs = export->conn->attr.cqs;
 	int ret;
 
+	mark_chain(export, from, nr, KVERBS_MR_POSTED);
 	kverbs_cq_set_attend(cqs);
 	ret = kverbs_queue_control(&export->conn->queue, &export->mrs[from]->wr.wr,
 				   &export->mrs[from + nr - 1]->wr.wr);
 	kverbs_cq_set_leave(cqs);
+	if (ret && ret != -EINTR && !kverbs_conn_is_over(export->conn))
+		mark_chain(export, from, nr, before);
 	return ret;
 }
 
-/* After a failure the state of what was posted is unknown until the QP is gone. */
 static int post_all(struct kverbs_export *export, enum kverbs_mr_state then)
 {
-	unsigned int from, nr, i;
+	unsigned int from, nr;
 	int ret;
 
 	for (from = 0; from < export->nr; from += nr) {
@@ -100,19 +113,24 @@ static int post_all(struct kverbs_export *export, enum kverbs_mr_state then)
 		ret = post_chain(export, from, nr);
 		if (ret)
 			return ret;
-		for (i = 0; i < nr; i++)
-			export->mrs[from + i]->state = then;
+		mark_chain(export, from, nr, then);
 	}
 	return 0;
 }
 
 static void free_unposted(struct kverbs_export *export)
 {
-	unsigned int i;
+	unsigned int i, nr = 0;
 
-	for (i = 0; i < export->nr; i++)
-		if (export->mrs[i]->state == KVERBS_MR_MAPPED)
-			kverbs_mr_free(&export->conn->pool, export->mrs[i]);
+	for (i = 0; i < export->nr; i++) {
+		struct kverbs_mr *mr = export->mrs[i];
+
+		if (mr->state == KVERBS_MR_MAPPED)
+			kverbs_mr_free(&export->conn->pool, mr);
+		else
+			export->mrs[nr++] = mr;
+	}
+	export->nr = nr;
 }
 
 static int fill_export(struct kverbs_export *export, struct kverbs_region *region,
@@ -149,28 +167,33 @@ int kverbs_export_check(struct kverbs_conn *conn, u32 rights)
 	return ret;
 }
 
-static struct kverbs_export *export_locked(struct kverbs_conn *conn,
-					   struct kverbs_region *region, u64 offset,
-					   u64 length, u32 rights)
+static int export_locked(struct kverbs_conn *conn, struct kverbs_region *region,
+			 u64 offset, u64 length, u32 rights,
+			 struct kverbs_export **export)
 {
-	struct kverbs_export *export;
 	int ret;
 
 	ret = kverbs_export_check(conn, rights);
 	if (ret)
-		return ERR_PTR(ret);
-	export = kvzalloc(struct_size(export, mrs,
-				      kverbs_export_count(conn, region, offset, length)),
-			  GFP_KERNEL_ACCOUNT);
-	if (!export)
-		return ERR_PTR(-ENOMEM);
-	export->conn = conn;
-	ret = fill_export(export, region, offset, length, rights);
-	if (ret) {
-		kvfree(export);
-		return ERR_PTR(ret);
-	}
-	return export;
+		return ret;
+	*export = kvzalloc(struct_size(*export, mrs,
+				       kverbs_export_count(conn, region, offset, length)),
+			   GFP_KERNEL_ACCOUNT);
+	if (!*export)
+		return -ENOMEM;
+	(*export)->conn = conn;
+	return fill_export(*export, region, offset, length, rights);
+}
+
+/* What was posted would keep the region in use until the connection has ended. */
+static int give_up(struct kverbs_export *export, int ret)
+{
+	bool left = export && export->nr;
+
+	if (left && ret != -EINTR)
+		kverbs_conn_close(export->conn);
+	kvfree(export);
+	return left && ret != -EINTR && ret != -ENOTCONN ? -EIO : ret;
 }
 
 /**
@@ -182,24 +205,24 @@ static struct kverbs_export *export_locked(struct kverbs_conn *conn,
  * @rights: KVERBS_REMOTE_*, which the region allows
  *
  * Context: process, may sleep and be killed.
- * Return: the export, whose keys work, or an ERR_PTR: -ENOTCONN, -ENOMEM, -EINTR,
- * -EOPNOTSUPP no atomics here, -EIO (the connection ends).
+ * Return: the export, whose keys work, or an ERR_PTR, and then nothing of it is left:
+ * -ENOTCONN, -ENOMEM, -EOPNOTSUPP no atomics here, -EIO (the connection has ended);
+ * -EINTR killed: then nothing is once the connection has ended.
  */
 struct kverbs_export *kverbs_export_create(struct kverbs_conn *conn,
 					   struct kverbs_region *region, u64 offset,
 					   u64 length, u32 rights)
 {
-	struct kverbs_export *export;
+	struct kverbs_export *export = NULL;
+	int ret = -EINTR;
 
 	down_read(&conn->use);
-	if (mutex_lock_killable(&conn->control_lock)) {
-		export = ERR_PTR(-EINTR);
-	} else {
-		export = export_locked(conn, region, offset, length, rights);
+	if (!mutex_lock_killable(&conn->control_lock)) {
+		ret = export_locked(conn, region, offset, length, rights, &export);
 		mutex_unlock(&conn->control_lock);
 	}
 	up_read(&conn->use);
-	return export;
+	return ret ? ERR_PTR(give_up(export, ret)) : export;
 }
 
 static void prepare_invalidate(struct kverbs_export *export)

@@ -872,7 +872,7 @@ struct kverbs_segment {
  * and only a new export works again.
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, ENOTCONN, EOPNOTSUPP, EMSGSIZE,
- * ENOMEM, ENODEV, EINTR, EIO (registration failed; the connection ends).
+ * ENOMEM, ENODEV, EINTR, EIO (registration failed; the connection has ended).
  */
 struct kverbs_cmd_export {
 	__u32 size;

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Exports that fail leave nothing behind. */
+#include "export.h"
+#include "fake_conn.h"
+
+#define PARTS	4
+
+/* It needs PARTS registrations for all of its memory. */
+static struct fake_conn *exporter(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_new(test);
+	struct fake_conn *fake;
+
+	hca->limits.max_fast_reg_page_list_len = FAKE_MEM / PAGE_SIZE / PARTS;
+	KUNIT_ASSERT_EQ(test, 0, fake_device_register(hca));
+	fake = fake_conn_at(test, hca, FAKE_UP);
+	hca->work_queued = true;
+	return fake;
+}
+
+static int try_export(struct fake_conn *fake)
+{
+	struct kverbs_export *export;
+
+	export = kverbs_export_create(fake->conn, fake->region, 0, FAKE_MEM,
+				      KVERBS_REMOTE_READ);
+	return PTR_ERR_OR_ZERO(export) ?: kverbs_export_destroy(export);
+}
+
+static void expect_unused(struct fake_conn *fake)
+{
+	KUNIT_EXPECT_EQ(fake->test, 0, atomic_read(&fake->region->uses));
+}
+
+static void export_takes_its_region_until_it_is_destroyed(struct kunit *test)
+{
+	struct fake_conn *fake = exporter(test);
+	struct kverbs_export *export;
+
+	export = kverbs_export_create(fake->conn, fake->region, 0, FAKE_MEM,
+				      KVERBS_REMOTE_READ);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(export));
+	KUNIT_EXPECT_EQ(test, PARTS, atomic_read(&fake->region->uses));
+	KUNIT_EXPECT_EQ(test, 0, kverbs_export_destroy(export));
+	expect_unused(fake);
+}
+
+static void export_that_is_refused_at_once_leaves_nothing(struct kunit *test)
+{
+	struct fake_conn *fake = exporter(test);
+
+	fake_hca_refuse(fake->hca, 0, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, -ENOMEM, try_export(fake));
+	KUNIT_EXPECT_EQ(test, KVERBS_CONN_ESTABLISHED, fake->conn->state);
+	expect_unused(fake);
+	fake_hca_refuse(fake->hca, FAKE_WRS, 0);
+	KUNIT_EXPECT_EQ(test, 0, try_export(fake));
+}
+
+static void export_that_is_refused_in_part_ends_the_connection_first(struct kunit *test)
+{
+	struct fake_conn *fake = exporter(test);
+
+	fake_hca_refuse(fake->hca, 2, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, -EIO, try_export(fake));
+	KUNIT_EXPECT_EQ(test, KVERBS_CONN_DEAD, fake->conn->state);
+	expect_unused(fake);
+}
+
+static void export_that_fails_ends_the_connection_first(struct kunit *test)
+{
+	struct fake_conn *fake = exporter(test);
+
+	fake->hca->work_bad = &fake->conn->queue.control.last;
+	KUNIT_EXPECT_EQ(test, -EIO, try_export(fake));
+	KUNIT_EXPECT_EQ(test, KVERBS_CONN_DEAD, fake->conn->state);
+	KUNIT_EXPECT_EQ(test, -EIO, fake->conn->end.error);
+	expect_unused(fake);
+}
+
+static struct kunit_case export_cases[] = {
+	KUNIT_CASE(export_takes_its_region_until_it_is_destroyed),
+	KUNIT_CASE(export_that_is_refused_at_once_leaves_nothing),
+	KUNIT_CASE(export_that_is_refused_in_part_ends_the_connection_first),
+	KUNIT_CASE(export_that_fails_ends_the_connection_first),
+	{}
+};
+
+static struct kunit_suite export_suite = {
+	.name = "kverbs_export",
+	.test_cases = export_cases,
+};
+
+kunit_test_suite(export_suite);
