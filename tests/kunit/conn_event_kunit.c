@@ -11,7 +11,8 @@
  * @event: the event
  * @status: its status
  * @fates: a letter for each stage: '.' nothing, 'g' it goes on, 'u' it is established,
- *	'x' it ends, 'i' the CM finds that it makes no sense, so it ends
+ *	'x' it ends, 'l' it ends since the peer has left, 'i' the CM finds that it makes
+ *	no sense, so it ends
  * @type: how it ends; 0 if the state says that
  * @error: why
  */
@@ -60,7 +61,7 @@ static const struct row rows[] = {
 	{ "unreachable without a reason", EVENT(UNREACHABLE), 0,
 	  "xxxxxxxx..", 0, -EHOSTUNREACH },
 	{ "rejected", EVENT(REJECTED), 28,
-	  "xxxxxxxx..", KVERBS_CQE_REJECTED, -ECONNREFUSED },
+	  "xxxxxxll..", KVERBS_CQE_REJECTED, -ECONNREFUSED },
 	{ "disconnected", EVENT(DISCONNECTED), 0,
 	  "xxxxxxxx..", 0, -ECONNRESET },
 	{ "address changed", EVENT(ADDR_CHANGE), 0,
@@ -178,14 +179,26 @@ static u8 end_type(const struct row *row, enum fake_stage stage)
 {
 	bool up = stage == FAKE_UP || stage == FAKE_UP_PASSIVE;
 
-	if (row->type)
+	if (row->type && row->fates[stage] != 'l')
 		return row->type;
 	return up ? KVERBS_CQE_DISCONNECTED : KVERBS_CQE_FAILED;
 }
 
 static int end_error(const struct row *row, enum fake_stage stage)
 {
-	return row->fates[stage] == 'i' ? -EINVAL : row->error;
+	switch (row->fates[stage]) {
+	case 'i':
+		return -EINVAL;
+	case 'l':
+		return -ECONNRESET;
+	default:
+		return row->error;
+	}
+}
+
+static u32 end_reason(const struct row *row, enum fake_stage stage)
+{
+	return end_type(row, stage) == KVERBS_CQE_REJECTED ? row->status : 0;
 }
 
 static void expect_end(struct fake_conn *fake, const struct row *row,
@@ -200,8 +213,7 @@ static void expect_end(struct fake_conn *fake, const struct row *row,
 	KUNIT_EXPECT_EQ(test, KVERBS_CONN_DEAD, fake->conn->state);
 	KUNIT_EXPECT_EQ(test, end_type(row, stage), end->type);
 	KUNIT_EXPECT_EQ(test, end_error(row, stage), end->error);
-	KUNIT_EXPECT_EQ(test, row->type == KVERBS_CQE_REJECTED ? row->status : 0,
-			end->reason);
+	KUNIT_EXPECT_EQ(test, end_reason(row, stage), end->reason);
 	KUNIT_EXPECT_EQ(test, before->nr_up, fake->nr_up);
 	KUNIT_EXPECT_EQ(test, 1, fake->nr_ended);
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&fake->hca->nr_qps));
