@@ -2,8 +2,11 @@
 #include "fake_hca.h"
 #include "fake_qp.h"
 
-static bool refuses(struct fake_hca *hca)
+/* Whatever drains a queue pair in ERR is taken. */
+static bool refuses(struct fake_hca *hca, struct ib_qp *qp)
 {
+	if (fake_qp_is_broken(qp))
+		return false;
 	if (!hca->room)
 		return true;
 	hca->room--;
@@ -61,7 +64,7 @@ static int post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 
 	spin_lock_irqsave(&hca->lock, flags);
 	for (; wr; wr = wr->next) {
-		if (refuses(hca) || hca->nr_sends == FAKE_WRS) {
+		if (refuses(hca, qp) || hca->nr_sends == FAKE_WRS) {
 			*bad = wr;
 			ret = hca->error ?: -ENOMEM;
 			break;
@@ -85,7 +88,7 @@ static int post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
 	int ret = 0;
 
 	spin_lock_irqsave(&hca->lock, flags);
-	if (refuses(hca) || hca->nr_recvs == FAKE_WRS) {
+	if (refuses(hca, qp) || hca->nr_recvs == FAKE_WRS) {
 		*bad = wr;
 		ret = hca->error ?: -ENOMEM;
 	} else {
@@ -185,7 +188,7 @@ struct fake_hca *fake_hca_create(struct kunit *test)
 }
 
 /**
- * fake_hca_refuse() - let posting fail
+ * fake_hca_refuse() - let posting fail, but to what is in ERR
  * @hca: the device
  * @room: so many more requests are taken before that
  * @error: with what
