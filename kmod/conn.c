@@ -529,10 +529,7 @@ static void established(struct kverbs_conn *conn, struct rdma_cm_id *id,
 	queue_work(kverbs_workqueue, &conn->work);
 }
 
-/*
- * A request keeps its data. iWARP drivers differ in the status of a peer's refusal. A peer
- * that leaves before it knows that the connection is up here refuses, too.
- */
+/* A request keeps its data. iWARP drivers differ in the status of a peer's refusal. */
 static void rejected(struct kverbs_conn *conn, struct rdma_cm_id *id,
 		     struct rdma_cm_event *event)
 {
@@ -544,6 +541,7 @@ static void rejected(struct kverbs_conn *conn, struct rdma_cm_id *id,
 		data = rdma_consumer_reject_data(id, event, &len);
 	if (asked)
 		save_priv(conn, data, data ? len : 0);
+	/* A peer that leaves before it knows that all is up here refuses, too. */
 	if (READ_ONCE(conn->was_up))
 		fail(conn, -ECONNRESET);
 	else
