@@ -7,7 +7,7 @@ set -u
 
 make --no-print-directory -s -C "$TOP/examples" || exit 1
 guest 6.12 rxe -- "$TOP/tests/e2e/guest/examples"
-guest 6.12 siw -- "$TOP/tests/e2e/guest/examples"
+whole guest 6.12 siw -- "$TOP/tests/e2e/guest/examples"
 whole guest 6.1 rxe -- "$TOP/tests/e2e/guest/examples"
 whole guest 6.1 siw -- "$TOP/tests/e2e/guest/examples"
 finish

@@ -42,7 +42,7 @@ run_here() {
 	case $1 in
 	"make demo") cd "$TOP" && env -u DESTDIR -u KDIR make demo ;;
 	cc*) cd "$DIR/source/examples" && bash -c "${1/.../program.c} -o '$DIR/program'" ;;
-	*) cd "$DIR/source" && bash -c "$1" ;;
+	*) cd "$DIR/source" && MAKEFLAGS=-j$(nproc) bash -c "$1" ;;
 	esac
 }
 

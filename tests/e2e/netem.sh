@@ -5,9 +5,12 @@ set -u
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 
-for provider in rxe siw; do
-	guest 6.12 "$provider" --hosts 2 --timeout 1200 \
+two_hosts() {
+	guest "$@" --hosts 2 --timeout 1200 \
 		--server 'mkdir /tmp/root; exec kverbs serve --root /tmp/root' \
 		--server-ready 'kverbs ping -q -c 1 a' -- "$TOP/tests/e2e/guest/netem"
-done
+}
+
+two_hosts 6.12 rxe
+whole two_hosts 6.12 siw
 finish

@@ -64,7 +64,9 @@ TEST(a_peer_killed_on_another_host_ends_the_connection)
 	CHECK_OK(ring_put(&ring, &sqe));
 	cqe = ring_end_of(&ring, conn);
 	CHECK_EQ(cqe.type, KVERBS_CQE_DISCONNECTED);
-	CHECK_EQ(cqe.result, -ECONNRESET);
+	/* What siw is about to send then fails by itself. */
+	if (!dev_is_iwarp() || cqe.result != -EIO)
+		CHECK_EQ(cqe.result, -ECONNRESET);
 	expect_flushed();
 	CHECK_OK(dev_destroy(ring.fd, conn));
 	CHECK_OK(dev_destroy(ring.fd, region));
