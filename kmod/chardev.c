@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* /dev/kverbs: one table of commands, one way in and out for all of them. */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
@@ -26,6 +28,7 @@ union cmd_buffer {
 	struct kverbs_cmd_conn_query conn_query;
 	struct kverbs_cmd_export export;
 	struct kverbs_cmd_destroy destroy;
+	struct kverbs_cmd_bench bench;
 };
 
 /**
@@ -84,9 +87,10 @@ static const struct cmd_op cmd_ops[] = {
 	CMD_OP_MUTE(KVERBS_DISCONNECT, kverbs_cmd_disconnect,
 		    struct kverbs_cmd_disconnect, __reserved),
 	CMD_OP(KVERBS_CONN_QUERY, kverbs_cmd_conn_query,
-	       struct kverbs_cmd_conn_query, out_bytes_in),
+	       struct kverbs_cmd_conn_query, out_up_ns),
 	CMD_OP(KVERBS_EXPORT, kverbs_cmd_export, struct kverbs_cmd_export, __reserved),
 	CMD_OP_MUTE(KVERBS_DESTROY, cmd_destroy, struct kverbs_cmd_destroy, id),
+	CMD_OP(KVERBS_BENCH, kverbs_cmd_bench, struct kverbs_cmd_bench, out_wc_status),
 };
 
 /* The new object is nobody's yet if its maker was not told its id. */
@@ -154,7 +158,11 @@ static long kverbs_ioctl(struct file *filp, unsigned int number, unsigned long a
 	if (ret)
 		return ret;
 	ucmd.cmd = &buf;
-	return run_cmd(&ucmd, op, uarg, user_size);
+	ret = run_cmd(&ucmd, op, uarg, user_size);
+	if (ret < 0)
+		pr_debug_ratelimited("%s[%d]: command %u gives %pe\n", current->comm,
+				     task_tgid_nr(current), nr, ERR_PTR(ret));
+	return ret;
 }
 
 static struct kverbs_ring *ring_by_index(struct kverbs_file *file, unsigned long index)

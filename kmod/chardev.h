@@ -12,6 +12,7 @@
 /**
  * struct kverbs_file - an open /dev/kverbs: one security domain
  * @entry: in the list of those that debugfs shows
+ * @nr: what debugfs tells it by from all others
  * @pid: who opened it
  * @comm: the same
  * @objects: all that was made through it
@@ -20,6 +21,7 @@
  */
 struct kverbs_file {
 	struct list_head entry;
+	u64 nr;
 	pid_t pid;
 	char comm[TASK_COMM_LEN];
 	struct kverbs_object_table objects;
@@ -54,6 +56,15 @@ int kverbs_cmd_reject(struct kverbs_ucmd *ucmd);
 int kverbs_cmd_disconnect(struct kverbs_ucmd *ucmd);
 int kverbs_cmd_conn_query(struct kverbs_ucmd *ucmd);
 int kverbs_cmd_export(struct kverbs_ucmd *ucmd);
+
+#ifdef KVERBS_HAVE_BENCH
+int kverbs_cmd_bench(struct kverbs_ucmd *ucmd);
+#else
+static inline int kverbs_cmd_bench(struct kverbs_ucmd *ucmd)
+{
+	return -ENOTTY;
+}
+#endif
 
 int kverbs_chardev_init(void);
 void kverbs_chardev_exit(void);

@@ -69,6 +69,7 @@ bool kverbs_conn_end(struct kverbs_conn *conn, enum kverbs_cqe_type type, int er
 		conn->end.error = error || conn->was_up ? error : -ECANCELED;
 		conn->end.reason = reason;
 		trace_kverbs_conn_end(conn);
+		kverbs_conn_tell_end(conn);
 		set_state(conn, KVERBS_CONN_CLOSING);
 	}
 	spin_unlock_irqrestore(&conn->lock, flags);
@@ -138,8 +139,7 @@ static int begin_route(struct kverbs_conn *conn)
 {
 	int ret;
 
-	ret = kverbs_device_enter(conn->id->device, &conn->tenant, KVERBS_TENANT_CM,
-				  evict);
+	ret = kverbs_device_enter(conn->id->device, &conn->tenant, KVERBS_TENANT_CM, evict);
 	if (ret)
 		return ret;
 	kverbs_conn_note_addresses(conn);
@@ -211,11 +211,7 @@ static void conn_work(struct work_struct *work)
 
 static void next_step(struct kverbs_conn *conn, enum kverbs_conn_step step)
 {
-	unsigned long flags;
-
-	spin_lock_irqsave(&conn->lock, flags);
-	conn->step = step;
-	spin_unlock_irqrestore(&conn->lock, flags);
+	kverbs_conn_set_step(conn, step);
 	queue_work(kverbs_workqueue, &conn->work);
 }
 
@@ -236,7 +232,9 @@ static struct kverbs_conn *new_conn(enum kverbs_conn_state state)
 	INIT_WORK(&conn->close_work, close_work);
 	INIT_DELAYED_WORK(&conn->deadline, deadline_work);
 	conn->state = state;
+	conn->tenant.count = kverbs_conn_count;
 	conn->device_index = U32_MAX;
+	kverbs_conn_mark(conn, KVERBS_MARK_BEGIN);
 	return conn;
 }
 

@@ -79,12 +79,31 @@ enum kverbs_conn_step {
 };
 
 /**
+ * enum kverbs_conn_mark - what a connection has reached on its way up
+ * @KVERBS_MARK_BEGIN: it was made
+ * @KVERBS_MARK_ADDR: the address is resolved
+ * @KVERBS_MARK_ROUTE: the route is resolved
+ * @KVERBS_MARK_QP: the queue pair is made
+ * @KVERBS_MARK_UP: it is established
+ * @KVERBS_MARKS: how many
+ */
+enum kverbs_conn_mark {
+	KVERBS_MARK_BEGIN,
+	KVERBS_MARK_ADDR,
+	KVERBS_MARK_ROUTE,
+	KVERBS_MARK_QP,
+	KVERBS_MARK_UP,
+	KVERBS_MARKS,
+};
+
+/**
  * struct kverbs_conn - a connection
  * @attr: what it is made of
- * @lock: guards @state, @end, @step and @peer_priv; taken in any context
+ * @lock: guards @state, @end, @step, @marks and @peer_priv; taken in any context
  * @state: enum kverbs_conn_state, changed by set_state() only
  * @end: why it ended, set when it leaves the states before CLOSING
  * @step: next step for @work
+ * @marks: when it reached each, ns, 0: not yet
  * @was_up: it was ESTABLISHED once
  * @mutex: held while HCA objects are made or torn down
  * @use: read by who uses them, written by who tears them down
@@ -131,6 +150,7 @@ struct kverbs_conn {
 	enum kverbs_conn_state state;
 	struct kverbs_conn_end end;
 	enum kverbs_conn_step step;
+	u64 marks[KVERBS_MARKS];
 	bool was_up;
 	struct mutex mutex;
 	struct rw_semaphore use;
@@ -182,9 +202,14 @@ void kverbs_conn_free(struct kverbs_conn *conn);
 
 int kverbs_conn_post(struct kverbs_conn *conn, struct kverbs_req *req,
 		     struct kverbs_chain *chain);
+unsigned int kverbs_conn_post_list(struct kverbs_conn *conn, struct kverbs_req **reqs,
+				   unsigned int nr, struct kverbs_chain *chain, int *error);
+unsigned int kverbs_conn_recv_list(struct kverbs_conn *conn, struct kverbs_req **reqs,
+				   unsigned int nr, int *error);
 int kverbs_conn_recv(struct kverbs_conn *conn, struct kverbs_req *req);
 bool kverbs_conn_has_atomics(const struct kverbs_conn *conn);
 void kverbs_conn_forget(struct kverbs_conn *conn, struct kverbs_region *region);
+void kverbs_conn_flush(struct kverbs_conn *conn);
 
 /* conn_setup.c, for conn.c */
 int kverbs_conn_setup_qp(struct kverbs_conn *conn);
@@ -192,10 +217,18 @@ void kverbs_conn_quiesce(struct kverbs_conn *conn);
 void kverbs_conn_destroy_qp(struct kverbs_conn *conn);
 int kverbs_conn_set_options(struct kverbs_conn *conn);
 void kverbs_conn_cm_param(struct kverbs_conn *conn, struct rdma_conn_param *param);
-void kverbs_conn_note_path(struct kverbs_conn *conn, struct rdma_cm_id *id);
 void kverbs_conn_note_addresses(struct kverbs_conn *conn);
 void kverbs_conn_watch(struct kverbs_conn *conn, bool asked);
 void kverbs_conn_post_parked(struct kverbs_conn *conn);
+
+/* conn_tell.c, for conn.c */
+void kverbs_conn_count(struct kverbs_tenant *tenant, struct kverbs_moved *sum);
+void kverbs_conn_tell_end(const struct kverbs_conn *conn);
+
+/* conn_mark.c */
+void kverbs_conn_mark(struct kverbs_conn *conn, enum kverbs_conn_mark what);
+void kverbs_conn_set_step(struct kverbs_conn *conn, enum kverbs_conn_step step);
+void kverbs_conn_note_path(struct kverbs_conn *conn, struct rdma_cm_id *id);
 
 extern const struct kverbs_queue_ops kverbs_conn_queue_ops;
 

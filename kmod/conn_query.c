@@ -18,6 +18,26 @@ static void query_state(struct kverbs_conn *conn, struct kverbs_cmd_conn_query *
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
+/* Who was asked has resolved nothing, and what comes too early counts for nothing. */
+static u64 since_begin(const struct kverbs_conn *conn, enum kverbs_conn_mark what)
+{
+	if (!conn->marks[KVERBS_MARK_ADDR] || !conn->marks[what])
+		return 0;
+	return conn->marks[what] - conn->marks[KVERBS_MARK_BEGIN];
+}
+
+static void query_marks(struct kverbs_conn *conn, struct kverbs_cmd_conn_query *cmd)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	cmd->out_addr_ns = since_begin(conn, KVERBS_MARK_ADDR);
+	cmd->out_route_ns = since_begin(conn, KVERBS_MARK_ROUTE);
+	cmd->out_qp_ns = since_begin(conn, KVERBS_MARK_QP);
+	cmd->out_up_ns = since_begin(conn, KVERBS_MARK_UP);
+	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
 static void query_path(struct kverbs_conn *conn, struct kverbs_cmd_conn_query *cmd)
 {
 	mutex_lock(&conn->mutex);
@@ -78,6 +98,7 @@ int kverbs_cmd_conn_query(struct kverbs_ucmd *ucmd)
 	if (IS_ERR(conn_obj))
 		return PTR_ERR(conn_obj);
 	query_state(conn_obj->conn, cmd, priv, &priv_len);
+	query_marks(conn_obj->conn, cmd);
 	query_path(conn_obj->conn, cmd);
 	query_queue(&conn_obj->conn->queue, cmd);
 	kverbs_object_put(&conn_obj->obj);

@@ -9,8 +9,11 @@
 #include "workqueue.h"
 #include "wr.h"
 
-/* 0.64 ms; the CM's own default is 655 ms. */
-#define DEFAULT_RNR_TIMER	IB_RNR_TIMER_000_64
+/*
+ * 10.24 ms, so that a receiver that is not scheduled at once does not use up the
+ * retries; the CM's own default is 655 ms.
+ */
+#define DEFAULT_RNR_TIMER	IB_RNR_TIMER_010_24
 #define DEFAULT_RETRY		7
 /* Not 7, which is for ever. */
 #define DEFAULT_RNR_RETRY	6
@@ -110,17 +113,6 @@ void kverbs_conn_note_addresses(struct kverbs_conn *conn)
 		conn->transport = KVERBS_TRANSPORT_ROCE;
 	else if (rdma_protocol_ib(id->device, id->port_num))
 		conn->transport = KVERBS_TRANSPORT_IB;
-}
-
-/**
- * kverbs_conn_note_path() - keep the path MTU
- * @conn: the connection
- * @id: its id, with the route
- */
-void kverbs_conn_note_path(struct kverbs_conn *conn, struct rdma_cm_id *id)
-{
-	if (id->route.path_rec)
-		WRITE_ONCE(conn->mtu, ib_mtu_enum_to_int(id->route.path_rec->mtu));
 }
 
 /**
@@ -257,6 +249,8 @@ static int make_qp(struct kverbs_conn *conn)
 	if (ret)
 		return ret;
 	conn->qp = conn->id->qp;
+	/* Else "rdma resource" would call it the CM's, which made it for us. */
+	conn->qp->res.kern_name = KBUILD_MODNAME;
 	kverbs_queue_open(queue, conn->qp);
 	return 0;
 }
@@ -290,7 +284,10 @@ int kverbs_conn_setup_qp(struct kverbs_conn *conn)
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
 	conn->cq = cq;
-	return make_qp(conn);
+	ret = make_qp(conn);
+	if (!ret)
+		kverbs_conn_mark(conn, KVERBS_MARK_QP);
+	return ret;
 }
 
 /* Receives first, since their completions may lead to sends. */
@@ -375,6 +372,40 @@ void kverbs_conn_post_parked(struct kverbs_conn *conn)
 	up_read(&conn->use);
 }
 
+static void await_posted(struct kverbs_conn *conn, struct kverbs_cq_set *cqs, u32 ticket)
+{
+	if (kverbs_queue_is_posted(&conn->queue, ticket))
+		return;
+	kverbs_cq_set_attend(cqs);
+	kverbs_queue_await_posted(&conn->queue, ticket);
+	kverbs_cq_set_leave(cqs);
+}
+
+/**
+ * kverbs_conn_recv_list() - take receives, at any time before the end
+ * @conn: the connection
+ * @reqs: the receives; done is called of those that are taken
+ * @nr: how many, at least 1
+ * @error: why not all were: -EAGAIN no slot, -ENOTCONN; else 0
+ *
+ * Context: process, may sleep.
+ * Return: how many were taken, from the first on.
+ */
+unsigned int kverbs_conn_recv_list(struct kverbs_conn *conn, struct kverbs_req **reqs,
+				   unsigned int nr, int *error)
+{
+	/* Of the ring that the caller holds, or of the one that ACCEPT put there. */
+	struct kverbs_cq_set *cqs = READ_ONCE(conn->attr.cqs);
+	u32 ticket;
+
+	nr = kverbs_queue_park(&conn->queue, reqs, nr, &ticket, error);
+	if (nr) {
+		kverbs_conn_post_parked(conn);
+		await_posted(conn, cqs, ticket);
+	}
+	return nr;
+}
+
 /**
  * kverbs_conn_recv() - take a receive, at any time before the end
  * @conn: the connection
@@ -385,21 +416,10 @@ void kverbs_conn_post_parked(struct kverbs_conn *conn)
  */
 int kverbs_conn_recv(struct kverbs_conn *conn, struct kverbs_req *req)
 {
-	/* Of the ring that the caller holds, or of the one that ACCEPT put there. */
-	struct kverbs_cq_set *cqs = READ_ONCE(conn->attr.cqs);
-	u32 ticket;
-	int ret;
+	int error;
 
-	ret = kverbs_queue_park(&conn->queue, req, &ticket);
-	if (ret)
-		return ret;
-	kverbs_conn_post_parked(conn);
-	if (kverbs_queue_is_posted(&conn->queue, ticket))
-		return 0;
-	kverbs_cq_set_attend(cqs);
-	kverbs_queue_await_posted(&conn->queue, ticket);
-	kverbs_cq_set_leave(cqs);
-	return 0;
+	kverbs_conn_recv_list(conn, &req, 1, &error);
+	return error;
 }
 
 /**
@@ -453,6 +473,48 @@ int kverbs_conn_post(struct kverbs_conn *conn, struct kverbs_req *req,
 	return ret;
 }
 
+/* Up to the first that this connection cannot do. */
+static unsigned int count_doable(const struct kverbs_conn *conn, struct kverbs_req **reqs,
+				 unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (!can_do(conn, reqs[i]))
+			break;
+	return i;
+}
+
+/**
+ * kverbs_conn_post_list() - post any operations but receives
+ * @conn: the connection
+ * @reqs: the operations; done is called of those that are posted
+ * @nr: how many
+ * @chain: room to build them in
+ * @error: why not all were posted, as kverbs_conn_post() has it; else 0
+ *
+ * Context: process, may sleep.
+ * Return: how many were posted, from the first on.
+ */
+unsigned int kverbs_conn_post_list(struct kverbs_conn *conn, struct kverbs_req **reqs,
+				   unsigned int nr, struct kverbs_chain *chain, int *error)
+{
+	bool iwarp = conn->transport == KVERBS_TRANSPORT_IWARP;
+	unsigned int doable, posted = 0;
+
+	down_read(&conn->use);
+	*error = kverbs_queue_check_up(&conn->queue);
+	if (!*error) {
+		doable = count_doable(conn, reqs, nr);
+		posted = kverbs_wr_post_list(&conn->queue, &conn->locals, reqs, doable,
+					     chain, iwarp, error);
+		if (!*error && doable < nr)
+			*error = -EOPNOTSUPP;
+	}
+	up_read(&conn->use);
+	return posted;
+}
+
 /**
  * kverbs_conn_forget() - drop the local registrations of a region
  * @conn: the connection
@@ -471,6 +533,22 @@ void kverbs_conn_forget(struct kverbs_conn *conn, struct kverbs_region *region)
 		kverbs_conn_close(conn);
 }
 
+/**
+ * kverbs_conn_flush() - wait until whoever was told of a completion has been
+ * @conn: the connection
+ *
+ * So that he can go once he has seen that nothing of his is under way.
+ *
+ * Context: process, may sleep; not from a completion handler.
+ */
+void kverbs_conn_flush(struct kverbs_conn *conn)
+{
+	mutex_lock(&conn->mutex);
+	if (conn->cq)
+		kverbs_cq_flush(conn->attr.cqs, conn->cq);
+	mutex_unlock(&conn->mutex);
+}
+
 static int status_error(enum ib_wc_status status)
 {
 	switch (status) {
@@ -485,10 +563,14 @@ static int status_error(enum ib_wc_status status)
 	}
 }
 
+/* The CM flushes what will not come up before it says why; its event is what to tell. */
 static void queue_broken(struct kverbs_queue *queue, enum ib_wc_status status)
 {
-	kverbs_conn_end(container_of(queue, struct kverbs_conn, queue),
-			KVERBS_CQE_DISCONNECTED, status_error(status), 0);
+	struct kverbs_conn *conn = container_of(queue, struct kverbs_conn, queue);
+
+	if (status == IB_WC_WR_FLUSH_ERR && !READ_ONCE(conn->was_up))
+		return;
+	kverbs_conn_end(conn, KVERBS_CQE_DISCONNECTED, status_error(status), 0);
 }
 
 static void queue_revoked(struct kverbs_queue *queue, u32 rkey)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Completion queues that cannot overflow. */
 #include <linux/delay.h>
+#include <linux/irq_poll.h>
 #include <linux/slab.h>
 
 #include "cq.h"
@@ -25,13 +26,15 @@ static void attend(struct work_struct *work)
 /**
  * kverbs_cq_set_init() - make an empty set
  * @set: the set
- * @direct: whoever waits for completions polls for them
+ * @context: where completions are seen to; IB_POLL_DIRECT: whoever waits for them
+ *	polls
  */
-void kverbs_cq_set_init(struct kverbs_cq_set *set, bool direct)
+void kverbs_cq_set_init(struct kverbs_cq_set *set, enum ib_poll_context context)
 {
 	mutex_init(&set->lock);
 	INIT_LIST_HEAD(&set->cqs);
-	set->direct = direct;
+	set->context = context;
+	set->direct = context == IB_POLL_DIRECT;
 	atomic_set(&set->attended, 0);
 	INIT_WORK(&set->attend, attend);
 }
@@ -98,7 +101,6 @@ void kverbs_cq_set_leave(struct kverbs_cq_set *set)
 static struct kverbs_cq *new_cq(struct kverbs_cq_set *set, struct ib_device *ib,
 				unsigned int nr)
 {
-	enum ib_poll_context context = set->direct ? IB_POLL_DIRECT : IB_POLL_WORKQUEUE;
 	unsigned int size = min_t(unsigned int, max(nr, CQ_SIZE), ib->attrs.max_cqe);
 	struct kverbs_cq *cq;
 	int ret;
@@ -109,7 +111,7 @@ static struct kverbs_cq *new_cq(struct kverbs_cq_set *set, struct ib_device *ib,
 	if (!cq)
 		return ERR_PTR(-ENOMEM);
 	cq->ib = kverbs_fault() ? ERR_PTR(-ENOMEM) :
-				  ib_alloc_cq_any(ib, cq, size, context);
+				  ib_alloc_cq_any(ib, cq, size, set->context);
 	if (IS_ERR(cq->ib)) {
 		ret = PTR_ERR(cq->ib);
 		kfree(cq);
@@ -149,6 +151,20 @@ out_unlock:
 	return cq;
 }
 
+/*
+ * Nobody else polls it meanwhile, and nothing tells of what comes: so it is looked at
+ * here, and then once more in its own context, which arms it again.
+ */
+static void flush_softirq(struct kverbs_cq *cq)
+{
+	irq_poll_disable(&cq->ib->iop);
+	local_bh_disable();
+	ib_process_cq_direct(cq->ib, cq->size);
+	local_bh_enable();
+	irq_poll_enable(&cq->ib->iop);
+	irq_poll_sched(&cq->ib->iop);
+}
+
 /**
  * kverbs_cq_flush() - see to all that is in a queue
  * @set: its set
@@ -160,14 +176,17 @@ out_unlock:
  */
 void kverbs_cq_flush(struct kverbs_cq_set *set, struct kverbs_cq *cq)
 {
-	if (set->direct) {
-		mutex_lock(&set->lock);
-		ib_process_cq_direct(cq->ib, cq->size);
-		mutex_unlock(&set->lock);
+	if (set->context == IB_POLL_WORKQUEUE) {
+		queue_work(cq->ib->comp_wq, &cq->ib->work);
+		flush_work(&cq->ib->work);
 		return;
 	}
-	queue_work(cq->ib->comp_wq, &cq->ib->work);
-	flush_work(&cq->ib->work);
+	mutex_lock(&set->lock);
+	if (set->direct)
+		ib_process_cq_direct(cq->ib, cq->size);
+	else
+		flush_softirq(cq);
+	mutex_unlock(&set->lock);
 }
 
 /**

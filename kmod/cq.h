@@ -25,6 +25,7 @@ struct kverbs_cq {
  * struct kverbs_cq_set - the completion queues that an owner shares out
  * @lock: guards @cqs; held while they are polled, so completions stay in order
  * @cqs: struct kverbs_cq, of all devices; one leaves when nobody uses it
+ * @context: where completions are seen to: IB_POLL_WORKQUEUE, _SOFTIRQ or _DIRECT
  * @direct: no interrupt and no context of their own: who waits polls them
  * @attended: those in the kernel who wait
  * @attend: polls for them
@@ -36,12 +37,13 @@ struct kverbs_cq {
 struct kverbs_cq_set {
 	struct mutex lock;
 	struct list_head cqs;
+	enum ib_poll_context context;
 	bool direct;
 	atomic_t attended;
 	struct work_struct attend;
 };
 
-void kverbs_cq_set_init(struct kverbs_cq_set *set, bool direct);
+void kverbs_cq_set_init(struct kverbs_cq_set *set, enum ib_poll_context context);
 void kverbs_cq_set_exit(struct kverbs_cq_set *set);
 void kverbs_cq_set_poll(struct kverbs_cq_set *set);
 void kverbs_cq_set_attend(struct kverbs_cq_set *set);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * kverbs/objects in debugfs: a line of KEY=VALUE words for each object. Keys may come;
- * none goes and none changes its meaning, since "kverbs stat" reads them.
+ * kverbs/objects and kverbs/devices in debugfs: a line of KEY=VALUE words for each. Keys may
+ * come; none goes and none changes its meaning, since "kverbs stat" and "top" read them.
  */
 #include <linux/debugfs.h>
 #include <linux/sched.h>
@@ -10,6 +10,7 @@
 #include "chardev.h"
 #include "conn_cmd.h"
 #include "debugfs.h"
+#include "device.h"
 #include "export.h"
 #include "export_cmd.h"
 #include "region.h"
@@ -18,7 +19,9 @@
 
 static struct dentry *dir;
 static LIST_HEAD(files);
-/* Held while objects are read, so that no file closes meanwhile. */
+/* Of the last file that was opened. */
+static u64 last_nr;
+/* Guards both; held while objects are read, so that no file closes meanwhile. */
 static DEFINE_MUTEX(files_lock);
 
 static const char *const state_names[] = {
@@ -115,7 +118,7 @@ static void show_object(struct seq_file *m, const struct kverbs_file *file,
 	seq_printf(m, " type=%s id=%u", types[obj->type].name, obj->id);
 	if (types[obj->type].show)
 		types[obj->type].show(m, obj);
-	seq_putc(m, '\n');
+	seq_printf(m, " file=%llu\n", file->nr);
 }
 
 static void show_file(struct seq_file *m, struct kverbs_file *file)
@@ -147,6 +150,21 @@ static int objects_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(objects);
 
+static void show_device(const struct kverbs_device_use *use, void *arg)
+{
+	seq_printf(arg, "device=%s type=device conns=%u", use->name, use->conns);
+	seq_printf(arg, " ops=%llu errors=%llu bytes_out=%llu bytes_in=%llu\n",
+		   use->moved.ops, use->moved.errors, use->moved.bytes_out,
+		   use->moved.bytes_in);
+}
+
+static int devices_show(struct seq_file *m, void *unused)
+{
+	kverbs_device_for_each(show_device, m);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(devices);
+
 /**
  * kverbs_debugfs_add() - let a file's objects be shown
  * @file: the file, which is being opened
@@ -156,6 +174,7 @@ void kverbs_debugfs_add(struct kverbs_file *file)
 	file->pid = task_tgid_nr(current);
 	get_task_comm(file->comm, current);
 	mutex_lock(&files_lock);
+	file->nr = ++last_nr;
 	list_add_tail(&file->entry, &files);
 	mutex_unlock(&files_lock);
 }
@@ -180,6 +199,7 @@ void kverbs_debugfs_init(void)
 {
 	dir = debugfs_create_dir(KBUILD_MODNAME, NULL);
 	debugfs_create_file("objects", 0400, dir, NULL, &objects_fops);
+	debugfs_create_file("devices", 0400, dir, NULL, &devices_fops);
 }
 
 /**

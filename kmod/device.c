@@ -85,6 +85,8 @@ void kverbs_device_leave(struct kverbs_tenant *tenant)
 	if (!dev)
 		return;
 	spin_lock(&dev->lock);
+	if (tenant->count)
+		tenant->count(tenant, &dev->moved);
 	list_del(&tenant->entry);
 	tenant->dev = NULL;
 	wake_up(&dev->left);
@@ -129,6 +131,45 @@ u32 kverbs_device_count(void)
 	return n;
 }
 
+static void get_use(struct kverbs_device *dev, struct kverbs_device_use *use)
+{
+	struct kverbs_tenant *tenant;
+
+	*use = (struct kverbs_device_use){ .name = dev_name(&dev->ib->dev) };
+	spin_lock(&dev->lock);
+	use->moved = dev->moved;
+	list_for_each_entry(tenant, &dev->tenants[KVERBS_TENANT_CM], entry) {
+		if (tenant->count) {
+			tenant->count(tenant, &use->moved);
+			use->conns++;
+		}
+	}
+	spin_unlock(&dev->lock);
+}
+
+/**
+ * kverbs_device_for_each() - see what is done with all devices
+ * @show: called for each
+ * @arg: for @show
+ *
+ * What a tenant moved counts once, whether it has left or not.
+ *
+ * Context: process, may sleep.
+ */
+void kverbs_device_for_each(void (*show)(const struct kverbs_device_use *use, void *arg),
+			    void *arg)
+{
+	struct kverbs_device_use use;
+	struct kverbs_device *dev;
+
+	mutex_lock(&registry_lock);
+	list_for_each_entry(dev, &registry, entry) {
+		get_use(dev, &use);
+		show(&use, arg);
+	}
+	mutex_unlock(&registry_lock);
+}
+
 /**
  * kverbs_device_mr_pages() - pages that one memory region covers at most
  * @ib: the device
@@ -144,11 +185,15 @@ static bool usable(struct ib_device *ib)
 {
 	u32 port;
 
-	if (!(ib->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
+	if (!(ib->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS)) {
+		pr_debug("%s will not do: it registers no memory by work requests\n",
+			 dev_name(&ib->dev));
 		return false;
+	}
 	rdma_for_each_port(ib, port)
 		if (rdma_cap_ib_cm(ib, port) || rdma_cap_iw_cm(ib, port))
 			return true;
+	pr_debug("%s will not do: it has no connection manager\n", dev_name(&ib->dev));
 	return false;
 }
 
@@ -172,6 +217,7 @@ static int add_device(struct ib_device *ib)
 	mutex_lock(&registry_lock);
 	list_add_tail(&dev->entry, &registry);
 	mutex_unlock(&registry_lock);
+	pr_debug("%s is here\n", dev_name(&ib->dev));
 	return 0;
 }
 
@@ -221,6 +267,7 @@ static void remove_device(struct ib_device *ib, void *client_data)
 		evict_all(dev, kind);
 		wait_event(dev->left, all_left(dev, kind));
 	}
+	pr_debug("%s has gone\n", dev_name(&ib->dev));
 	kref_put(&dev->ref, device_release);
 }
 

@@ -21,14 +21,41 @@ enum kverbs_tenant_kind {
 };
 
 /**
+ * struct kverbs_moved - work that is over
+ * @ops: operations that went well
+ * @errors: operations that failed
+ * @bytes_out: moved to peers
+ * @bytes_in: moved here
+ */
+struct kverbs_moved {
+	u64 ops;
+	u64 errors;
+	u64 bytes_out;
+	u64 bytes_in;
+};
+
+/**
+ * struct kverbs_device_use - what is done with a device
+ * @name: of the device
+ * @conns: connections on it
+ * @moved: by those and by all that were
+ */
+struct kverbs_device_use {
+	const char *name;
+	unsigned int conns;
+	struct kverbs_moved moved;
+};
+
+/**
  * struct kverbs_device - an RDMA device that kverbs may use
  * @ib: the device
  * @ref: keeps this struct, not @ib
  * @entry: in the registry, by age
- * @lock: guards @removing and @tenants; held around @evict, so outside the locks
- *	that those take
+ * @lock: guards @removing, @tenants and @moved; held around @evict and @count, so
+ *	outside the locks that those take
  * @removing: no more tenants are taken
  * @tenants: all that must have left before the device may go, by kind
+ * @moved: by tenants that have left
  * @left: woken when a tenant leaves
  *
  * Made by the ib_client's add, ended by its remove, which waits for all tenants.
@@ -41,6 +68,7 @@ struct kverbs_device {
 	spinlock_t lock;
 	bool removing;
 	struct list_head tenants[KVERBS_TENANT_KINDS];
+	struct kverbs_moved moved;
 	wait_queue_head_t left;
 };
 
@@ -50,12 +78,15 @@ struct kverbs_device {
  * @dev: the device, NULL when not on one
  * @evict: told once that the device is going; must queue work that ends in
  *	kverbs_device_leave(), and not sleep
+ * @count: add what it has moved; must not sleep. Set before it enters, NULL: it moves
+ *	nothing
  * @evicted: @evict was called
  */
 struct kverbs_tenant {
 	struct list_head entry;
 	struct kverbs_device *dev;
 	void (*evict)(struct kverbs_tenant *tenant);
+	void (*count)(struct kverbs_tenant *tenant, struct kverbs_moved *sum);
 	bool evicted;
 };
 
@@ -65,6 +96,8 @@ int kverbs_device_enter(struct ib_device *ib, struct kverbs_tenant *tenant,
 void kverbs_device_leave(struct kverbs_tenant *tenant);
 struct ib_device *kverbs_device_next(u32 index);
 u32 kverbs_device_count(void);
+void kverbs_device_for_each(void (*show)(const struct kverbs_device_use *use, void *arg),
+			    void *arg);
 u32 kverbs_device_mr_pages(struct ib_device *ib);
 
 int kverbs_device_init(void);

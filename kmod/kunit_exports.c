@@ -3,6 +3,7 @@
 #include <kunit/visibility.h>
 #include <linux/module.h>
 
+#include "bench.h"
 #include "chardev.h"
 #include "conn_cmd.h"
 #include "export.h"
@@ -18,6 +19,10 @@
 SHOW(kverbs_addr_in);
 SHOW(kverbs_addr_out);
 
+SHOW(kverbs_bench_bucket);
+SHOW(kverbs_bench_run);
+
+SHOW(kverbs_cmd_bench);
 SHOW(kverbs_cmd_ring_create);
 SHOW(kverbs_cmd_submit);
 
@@ -29,7 +34,9 @@ SHOW(kverbs_conn_end);
 SHOW(kverbs_conn_enter);
 SHOW(kverbs_conn_free);
 SHOW(kverbs_conn_post);
+SHOW(kverbs_conn_post_list);
 SHOW(kverbs_conn_recv);
+SHOW(kverbs_conn_recv_list);
 SHOW(kverbs_conn_start);
 
 SHOW(kverbs_cq_flush);
@@ -43,6 +50,7 @@ SHOW(kverbs_cq_set_poll);
 
 SHOW(kverbs_device_count);
 SHOW(kverbs_device_enter);
+SHOW(kverbs_device_for_each);
 SHOW(kverbs_device_leave);
 SHOW(kverbs_device_mr_pages);
 SHOW(kverbs_device_next);
@@ -89,15 +97,18 @@ SHOW(kverbs_queue_control);
 SHOW(kverbs_queue_fail_parked);
 SHOW(kverbs_queue_first_parked);
 SHOW(kverbs_queue_init);
+SHOW(kverbs_queue_is_posted);
 SHOW(kverbs_queue_open);
 SHOW(kverbs_queue_park);
 SHOW(kverbs_queue_post);
+SHOW(kverbs_queue_post_list);
 SHOW(kverbs_queue_post_recv);
 SHOW(kverbs_queue_post_regs);
 SHOW(kverbs_queue_resize);
 SHOW(kverbs_queue_sweep);
 SHOW(kverbs_queue_up);
 
+SHOW(kverbs_region_byte);
 SHOW(kverbs_region_covers);
 SHOW(kverbs_region_create);
 SHOW(kverbs_region_destroy);
@@ -108,11 +119,12 @@ SHOW(kverbs_req_unuse);
 SHOW(kverbs_ring_complete);
 SHOW(kverbs_ring_event);
 SHOW(kverbs_ring_reserve);
-SHOW(kverbs_ring_return_work);
-SHOW(kverbs_ring_take_work);
+SHOW(kverbs_ring_return_works);
+SHOW(kverbs_ring_take_works);
 SHOW(kverbs_ring_unread);
 SHOW(kverbs_ring_unreserve);
 SHOW(kverbs_ring_wait);
 
 SHOW(kverbs_wr_post);
+SHOW(kverbs_wr_post_list);
 SHOW(kverbs_wr_recv);

@@ -20,6 +20,7 @@ void kverbs_queue_init(struct kverbs_queue *queue, const struct kverbs_queue_ops
 {
 	spin_lock_init(&queue->lock);
 	INIT_LIST_HEAD(&queue->posted);
+	INIT_LIST_HEAD(&queue->posted_recvs);
 	INIT_LIST_HEAD(&queue->parked);
 	init_waitqueue_head(&queue->unparked);
 	kverbs_control_init(&queue->control);
@@ -114,24 +115,6 @@ int kverbs_queue_check_up(struct kverbs_queue *queue)
 	return READ_ONCE(queue->state) == KVERBS_QUEUE_UP ? 0 : -ENOTCONN;
 }
 
-static bool is_recv(const struct kverbs_req *req)
-{
-	return req->opcode == KVERBS_OP_RECV;
-}
-
-static bool is_inbound(const struct kverbs_req *req)
-{
-	switch (req->opcode) {
-	case KVERBS_OP_RECV:
-	case KVERBS_OP_READ:
-	case KVERBS_OP_CMP_SWAP:
-	case KVERBS_OP_FETCH_ADD:
-		return true;
-	default:
-		return false;
-	}
-}
-
 /**
  * kverbs_req_use() - count an operation in the uses of its regions
  * @req: the operation
@@ -156,116 +139,6 @@ void kverbs_req_unuse(const struct kverbs_req *req)
 		kverbs_region_unuse(kverbs_req_extent(req, i).region);
 }
 
-/*
- * What failed ends its connection, and is finished when the queue pair is gone: siw
- * may complete a READ twice when it flushes.
- */
-static void note_failure(struct kverbs_req *req, enum ib_wc_status status)
-{
-	if (req->result)
-		return;
-	req->result = -EIO;
-	req->wc_status = status;
-	req->queue->ops->broken(req->queue, status);
-}
-
-static void count(struct kverbs_queue *queue, struct kverbs_req *req)
-{
-	if (req->result) {
-		queue->errors++;
-		return;
-	}
-	queue->ops_done++;
-	if (is_inbound(req))
-		queue->bytes_in += req->byte_len;
-	else
-		queue->bytes_out += req->byte_len;
-}
-
-/* The one way out for every operation that was taken. */
-static void finish(struct kverbs_req *req)
-{
-	struct kverbs_queue *queue = req->queue;
-	bool kick;
-
-	trace_kverbs_complete(req);
-	spin_lock_bh(&queue->lock);
-	list_del(&req->entry);
-	if (is_recv(req))
-		queue->rq_free++;
-	else
-		queue->sq_free += req->nr_wrs;
-	count(queue, req);
-	kick = !list_empty(&queue->parked) && queue->state == KVERBS_QUEUE_UP;
-	spin_unlock_bh(&queue->lock);
-
-	kverbs_req_unuse(req);
-	if (kick)
-		queue->ops->kick(queue);
-	req->done(req);
-}
-
-static void req_part(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct kverbs_req *req = container_of(wc->wr_cqe, struct kverbs_req, part);
-
-	if (wc->status != IB_WC_SUCCESS)
-		note_failure(req, wc->status);
-}
-
-static void req_last(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct kverbs_req *req = container_of(wc->wr_cqe, struct kverbs_req, last);
-
-	if (wc->status != IB_WC_SUCCESS)
-		note_failure(req, wc->status);
-	if (req->result)
-		return;
-	req->byte_len = req->length;
-	finish(req);
-}
-
-static void recv_last(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct kverbs_req *req = container_of(wc->wr_cqe, struct kverbs_req, last);
-
-	if (wc->status != IB_WC_SUCCESS) {
-		note_failure(req, wc->status);
-		return;
-	}
-	req->byte_len = wc->byte_len;
-	if (wc->wc_flags & IB_WC_WITH_IMM) {
-		req->flags |= KVERBS_CQE_F_IMM;
-		req->imm = (__force u32)wc->ex.imm_data;
-	}
-	if (wc->wc_flags & IB_WC_WITH_INVALIDATE) {
-		req->flags |= KVERBS_CQE_F_INV;
-		req->imm = wc->ex.invalidate_rkey;
-		req->queue->ops->revoked(req->queue, req->imm);
-	}
-	if (wc->opcode == IB_WC_RECV_RDMA_WITH_IMM)
-		req->flags |= KVERBS_CQE_F_WRITE;
-	finish(req);
-}
-
-static void reg_done(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct kverbs_mr *mr = container_of(wc->wr_cqe, struct kverbs_mr, cqe);
-	struct kverbs_queue *queue = mr->owner;
-	bool kick;
-
-	spin_lock_bh(&queue->lock);
-	queue->sq_free++;
-	if (wc->status == IB_WC_SUCCESS)
-		WRITE_ONCE(mr->state, KVERBS_MR_VALID);
-	kick = !list_empty(&queue->parked) && queue->state == KVERBS_QUEUE_UP;
-	spin_unlock_bh(&queue->lock);
-	if (wc->status != IB_WC_SUCCESS)
-		queue->ops->broken(queue, wc->status);
-	else if (kick)
-		queue->ops->kick(queue);
-}
-
 /* Registrations first, each signalled: a receive may wait for it to be valid. */
 static struct ib_send_wr *link_regs(struct kverbs_queue *queue,
 				    struct kverbs_chain *chain,
@@ -277,7 +150,7 @@ static struct ib_send_wr *link_regs(struct kverbs_queue *queue,
 		struct kverbs_mr *mr = chain->regs[i - 1];
 
 		mr->owner = queue;
-		mr->cqe.done = reg_done;
+		mr->cqe.done = kverbs_queue_reg_done;
 		mr->wr.wr.wr_cqe = &mr->cqe;
 		mr->wr.wr.send_flags = IB_SEND_SIGNALED;
 		mr->wr.wr.next = next;
@@ -360,6 +233,15 @@ static int undo_post(struct kverbs_queue *queue, struct kverbs_req *req,
 	return err;
 }
 
+static void claim(struct kverbs_queue *queue, struct kverbs_req *req,
+		  unsigned int nr_wrs)
+{
+	req->queue = queue;
+	req->part.done = kverbs_req_part_done;
+	req->last.done = kverbs_req_last_done;
+	req->nr_wrs = nr_wrs;
+}
+
 /**
  * kverbs_queue_post() - hand an operation other than RECV to the HCA
  * @queue: the queue
@@ -378,10 +260,8 @@ int kverbs_queue_post(struct kverbs_queue *queue, struct kverbs_req *req,
 	bool broken = false;
 	int ret;
 
-	req->queue = queue;
-	req->part.done = req_part;
-	req->last.done = req_last;
-	req->nr_wrs = chain->nr_wrs;
+	claim(queue, req, chain->nr_wrs);
+	req->silent = false;
 	spin_lock_bh(&queue->lock);
 	ret = take_slots(queue, chain->nr_regs + chain->nr_wrs);
 	if (ret)
@@ -400,6 +280,82 @@ out_unlock:
 	if (broken)
 		queue->ops->broken(queue, IB_WC_GENERAL_ERR);
 	return ret;
+}
+
+static void link_one(struct kverbs_queue *queue, struct kverbs_req *req,
+		     struct ib_send_wr *wr, struct ib_send_wr *next)
+{
+	claim(queue, req, 1);
+	wr->wr_cqe = &req->last;
+	wr->next = next;
+	/* What nothing follows must be told of, or nobody knows when it is over. */
+	if (!next)
+		req->silent = false;
+	if (!req->silent)
+		wr->send_flags |= IB_SEND_SIGNALED;
+}
+
+static unsigned int count_slots(const struct kverbs_queue *queue, unsigned int nr, int *error)
+{
+	lockdep_assert_held(&queue->lock);
+	*error = 0;
+	if (queue->state != KVERBS_QUEUE_UP)
+		*error = -ENOTCONN;
+	else if (nr > queue->sq_free)
+		*error = -EAGAIN;
+	return *error == -ENOTCONN ? 0 : min(nr, queue->sq_free);
+}
+
+/* Those are posted or not; what follows the last of them will tell of it if it is silent. */
+static unsigned int post_linked(struct kverbs_queue *queue, struct kverbs_req **reqs,
+				unsigned int nr, const struct ib_send_wr *first, int *error)
+{
+	const struct ib_send_wr *bad = first;
+	unsigned int i, posted = nr;
+	int ret;
+
+	for (i = 0; i < nr; i++)
+		list_add_tail(&reqs[i]->entry, &queue->posted);
+	ret = kverbs_fault() ?: ib_post_send(queue->qp, first, &bad);
+	if (ret) {
+		posted = posted_before(first, bad);
+		*error = ret;
+	}
+	for (i = 0; i < nr; i++)
+		trace_kverbs_post(queue, reqs[i], 0, i < posted ? 0 : ret);
+	for (i = posted; i < nr; i++)
+		list_del(&reqs[i]->entry);
+	queue->sq_free -= posted;
+	return posted;
+}
+
+/**
+ * kverbs_queue_post_list() - hand operations of one work request each to the HCA
+ * @queue: the queue
+ * @reqs: the operations, none of them a RECV; done is called of those that are posted
+ * @nr: how many, at least 1
+ * @chain: their work requests, one after the other; no registrations
+ * @error: why not all were posted, as kverbs_queue_post() has it; else 0
+ *
+ * Silent ones complete with one that is not; the last always is not.
+ *
+ * Context: process or softirq.
+ * Return: how many were posted, from the first on.
+ */
+unsigned int kverbs_queue_post_list(struct kverbs_queue *queue, struct kverbs_req **reqs,
+				    unsigned int nr, struct kverbs_chain *chain, int *error)
+{
+	unsigned int i;
+
+	spin_lock_bh(&queue->lock);
+	nr = count_slots(queue, nr, error);
+	for (i = 0; i < nr; i++)
+		link_one(queue, reqs[i], &chain->wrs[i].wr,
+			 i + 1 < nr ? &chain->wrs[i + 1].wr : NULL);
+	if (nr)
+		nr = post_linked(queue, reqs, nr, &chain->wrs[0].wr, error);
+	spin_unlock_bh(&queue->lock);
+	return nr;
 }
 
 /**
@@ -431,140 +387,6 @@ out_unlock:
 	return ret;
 }
 
-/**
- * kverbs_queue_park() - take a receive, to be posted when it can be
- * @queue: the queue
- * @req: the receive; its done is called if and only if this returns 0
- * @ticket: for kverbs_queue_await_posted()
- *
- * Return: 0, -EAGAIN no slot, -ENOTCONN.
- */
-int kverbs_queue_park(struct kverbs_queue *queue, struct kverbs_req *req, u32 *ticket)
-{
-	int ret = 0;
-
-	req->queue = queue;
-	req->last.done = recv_last;
-	spin_lock_bh(&queue->lock);
-	if (queue->state == KVERBS_QUEUE_CLOSED) {
-		ret = -ENOTCONN;
-	} else if (!queue->rq_free) {
-		ret = -EAGAIN;
-	} else {
-		queue->rq_free--;
-		list_add_tail(&req->entry, &queue->parked);
-		*ticket = ++queue->nr_parked;
-	}
-	spin_unlock_bh(&queue->lock);
-	return ret;
-}
-
-/* They leave in the order in which they came. */
-static void note_unparked(struct kverbs_queue *queue)
-{
-	spin_lock_bh(&queue->lock);
-	WRITE_ONCE(queue->nr_unparked, queue->nr_unparked + 1);
-	spin_unlock_bh(&queue->lock);
-	wake_up_all(&queue->unparked);
-}
-
-/**
- * kverbs_queue_is_posted() - whether a receive is with the HCA
- * @queue: the queue
- * @ticket: of the receive
- *
- * Return: true if it is, or was.
- */
-bool kverbs_queue_is_posted(struct kverbs_queue *queue, u32 ticket)
-{
-	return (s32)(READ_ONCE(queue->nr_unparked) - ticket) >= 0;
-}
-
-/**
- * kverbs_queue_await_posted() - wait until a receive is with the HCA
- * @queue: the queue; if it is not up, nothing is waited for
- * @ticket: of the receive
- *
- * So that a peer may be told to send. What it waits for is a registration.
- *
- * Context: process, sleeps and can be killed.
- */
-void kverbs_queue_await_posted(struct kverbs_queue *queue, u32 ticket)
-{
-	if (kverbs_queue_check_up(queue))
-		return;
-	wait_event_killable_timeout(queue->unparked,
-				    kverbs_queue_is_posted(queue, ticket),
-				    KVERBS_REG_TIMEOUT);
-}
-
-/**
- * kverbs_queue_first_parked() - the receive that must be posted next
- * @queue: the queue
- *
- * Return: it, or NULL if there is none or it cannot be posted yet. It stays
- * parked; only whoever posts receives and kverbs_queue_sweep() take it away, and
- * the owner sees to it that they exclude each other.
- */
-struct kverbs_req *kverbs_queue_first_parked(struct kverbs_queue *queue)
-{
-	struct kverbs_req *req = NULL;
-
-	spin_lock_bh(&queue->lock);
-	if (queue->state == KVERBS_QUEUE_RECV || queue->state == KVERBS_QUEUE_UP)
-		req = list_first_entry_or_null(&queue->parked, struct kverbs_req, entry);
-	spin_unlock_bh(&queue->lock);
-	return req;
-}
-
-/**
- * kverbs_queue_post_recv() - hand the first parked receive to the HCA
- * @queue: the queue
- * @req: from kverbs_queue_first_parked()
- * @sges: where the message shall go
- * @nr: entries in @sges
- *
- * Return: 0, -ENOTCONN, or what the HCA says; then it is still parked.
- */
-int kverbs_queue_post_recv(struct kverbs_queue *queue, struct kverbs_req *req,
-			   struct ib_sge *sges, int nr)
-{
-	struct ib_recv_wr wr = {
-		.wr_cqe = &req->last,
-		.sg_list = sges,
-		.num_sge = nr,
-	};
-	int ret = -ENOTCONN;
-
-	spin_lock_bh(&queue->lock);
-	if (queue->state == KVERBS_QUEUE_CLOSED)
-		goto out_unlock;
-	list_move_tail(&req->entry, &queue->posted);
-	ret = kverbs_fault() ?: ib_post_recv(queue->qp, &wr, NULL);
-	if (ret)
-		list_move(&req->entry, &queue->parked);
-	trace_kverbs_post(queue, req, 0, ret);
-out_unlock:
-	spin_unlock_bh(&queue->lock);
-	if (!ret)
-		note_unparked(queue);
-	return ret;
-}
-
-/**
- * kverbs_queue_fail_parked() - end a receive that cannot be posted
- * @queue: the queue
- * @req: from kverbs_queue_first_parked()
- * @result: why, -errno
- */
-void kverbs_queue_fail_parked(struct kverbs_queue *queue, struct kverbs_req *req,
-			      int result)
-{
-	req->result = result;
-	finish(req);
-	note_unparked(queue);
-}
-
 static bool sweep_first(struct kverbs_queue *queue, struct list_head *list)
 {
 	struct kverbs_req *req;
@@ -578,7 +400,10 @@ static bool sweep_first(struct kverbs_queue *queue, struct list_head *list)
 		req->result = -EIO;
 		req->wc_status = IB_WC_WR_FLUSH_ERR;
 	}
-	finish(req);
+	if (list == &queue->parked)
+		kverbs_queue_fail_parked(queue, req, req->result);
+	else
+		kverbs_req_finish(req);
 	return true;
 }
 
@@ -593,6 +418,8 @@ void kverbs_queue_sweep(struct kverbs_queue *queue)
 {
 	while (sweep_first(queue, &queue->posted))
 		;
+	while (sweep_first(queue, &queue->posted_recvs))
+		;
 	while (sweep_first(queue, &queue->parked))
-		note_unparked(queue);
+		;
 }

@@ -8,6 +8,7 @@
 #include <linux/wait.h>
 #include <rdma/ib_verbs.h>
 
+struct kverbs_map;
 struct kverbs_mr;
 struct kverbs_region;
 
@@ -38,12 +39,12 @@ struct kverbs_extent {
  * struct kverbs_req - an operation, from being taken to being done
  * @last: completion of its last work request: the operation is over
  * @part: completions of those before, which come only if they failed
- * @entry: in the queue's posted or parked list
+ * @entry: in one of the queue's lists
  * @queue: where
  * @region: the local buffer's, counted in its uses; NULL if there is none or a list
  * @offset: of the buffer in the region
  * @length: of the buffer, or of all that is in the list
- * @list: the buffer's pieces, if there are several; the owner's to free
+ * @list: the buffer's pieces, if there are several; the owner's
  * @nr_list: how many
  * @remote_addr: WRITE*, READ, atomics
  * @rkey: WRITE*, READ, atomics, SEND_INV
@@ -53,6 +54,7 @@ struct kverbs_extent {
  * @opcode: enum kverbs_opcode
  * @fence: wait for earlier READs
  * @solicited: mark it solicited
+ * @silent: if it goes well it may be told of together with a later one
  * @nr_wrs: send slots that it holds
  * @done: called once, when it is over: never under a lock of the queue
  * @result: 0 or -errno, for @done
@@ -78,6 +80,7 @@ struct kverbs_req {
 	u8 opcode;
 	bool fence;
 	bool solicited;
+	bool silent;
 	unsigned int nr_wrs;
 	void (*done)(struct kverbs_req *req);
 	int result;
@@ -135,7 +138,8 @@ struct kverbs_control {
  * @lock: guards all below; taken around posting, so that nothing is posted
  *	after kverbs_queue_close(). Taken by completions: bottom halves off.
  * @state: enum kverbs_queue_state
- * @posted: operations that the HCA has, oldest first
+ * @posted: operations but receives that the HCA has, oldest first
+ * @posted_recvs: receives that it has, oldest first
  * @parked: receives that it does not have yet, oldest first
  * @nr_parked: receives that were ever parked
  * @nr_unparked: of those, left that list
@@ -150,13 +154,14 @@ struct kverbs_control {
  * @max_msg: bytes of one work request
  * @control: see there; one chain at a time, which the owner sees to
  * @ops_done: operations that went well
- * @errors: operations that failed
+ * @errors: operations that failed, but not what was flushed
  * @bytes_out: of SEND and WRITE
  * @bytes_in: of RECV and READ
  *
  * Slots are taken before posting and given back by the completion that retires
- * them. The last work request of every operation is signalled, so the slots of
- * those before it are known to be free when it completes.
+ * them. The last work request of every operation but silent ones is signalled, so the
+ * slots of those before it are known to be free when it completes. Behind silent
+ * ones stands one that is not, or there is a slot for one.
  */
 struct kverbs_queue {
 	struct ib_qp *qp;
@@ -164,6 +169,7 @@ struct kverbs_queue {
 	spinlock_t lock;
 	enum kverbs_queue_state state;
 	struct list_head posted;
+	struct list_head posted_recvs;
 	struct list_head parked;
 	u32 nr_parked;
 	u32 nr_unparked;
@@ -196,7 +202,10 @@ union kverbs_wr {
 };
 
 /**
- * struct kverbs_chain - work requests of one operation, being built
+ * struct kverbs_chain - work requests being built, of one operation or one for each of several
+ * @reqs: operations to build them for
+ * @region: the last whose pages were asked for, while the chain is built
+ * @map: its map
  * @nr_regs: registrations in @regs
  * @nr_wrs: requests in @wrs
  * @nr_sges: entries in @sges
@@ -207,6 +216,9 @@ union kverbs_wr {
  * Too large for the stack; whoever posts has one of his own.
  */
 struct kverbs_chain {
+	struct kverbs_req *reqs[KVERBS_OP_WRS];
+	const struct kverbs_region *region;
+	struct kverbs_map *map;
 	unsigned int nr_regs;
 	unsigned int nr_wrs;
 	unsigned int nr_sges;
@@ -243,8 +255,20 @@ void kverbs_queue_sweep(struct kverbs_queue *queue);
 int kverbs_queue_check_up(struct kverbs_queue *queue);
 int kverbs_queue_post(struct kverbs_queue *queue, struct kverbs_req *req,
 		      struct kverbs_chain *chain);
+unsigned int kverbs_queue_post_list(struct kverbs_queue *queue, struct kverbs_req **reqs,
+				    unsigned int nr, struct kverbs_chain *chain, int *error);
 int kverbs_queue_post_regs(struct kverbs_queue *queue, struct kverbs_chain *chain);
-int kverbs_queue_park(struct kverbs_queue *queue, struct kverbs_req *req, u32 *ticket);
+
+/* finish.c */
+void kverbs_req_finish(struct kverbs_req *req);
+void kverbs_req_part_done(struct ib_cq *cq, struct ib_wc *wc);
+void kverbs_req_last_done(struct ib_cq *cq, struct ib_wc *wc);
+void kverbs_req_recv_done(struct ib_cq *cq, struct ib_wc *wc);
+void kverbs_queue_reg_done(struct ib_cq *cq, struct ib_wc *wc);
+
+/* queue_recv.c */
+unsigned int kverbs_queue_park(struct kverbs_queue *queue, struct kverbs_req **reqs,
+			       unsigned int nr, u32 *ticket, int *error);
 bool kverbs_queue_is_posted(struct kverbs_queue *queue, u32 ticket);
 void kverbs_queue_await_posted(struct kverbs_queue *queue, u32 ticket);
 struct kverbs_req *kverbs_queue_first_parked(struct kverbs_queue *queue);

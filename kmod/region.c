@@ -212,3 +212,38 @@ bool kverbs_region_covers(const struct kverbs_region *region, u64 offset,
 {
 	return offset <= region->length && length <= region->length - offset;
 }
+
+/**
+ * kverbs_region_byte() - where the kernel has a byte of a region
+ * @region: the region, which must not be destroyed while that is used
+ * @offset: of the byte, within the region
+ *
+ * Return: its address.
+ */
+u8 *kverbs_region_byte(const struct kverbs_region *region, u64 offset)
+{
+	u64 skip = region->page_offset + offset;
+	struct scatterlist *sg;
+	unsigned int i;
+
+	for_each_sgtable_sg(&region->sgt.sgt, sg, i) {
+		if (skip < sg->length)
+			return (u8 *)sg_virt(sg) + skip;
+		skip -= sg->length;
+	}
+	return NULL;
+}
+
+/**
+ * kverbs_region_peek() - look at bytes of a region
+ * @region: the region
+ * @offset: first byte
+ * @to: where to copy them
+ * @length: how many, within the region
+ */
+void kverbs_region_peek(const struct kverbs_region *region, u64 offset, void *to,
+			size_t length)
+{
+	sg_pcopy_to_buffer(region->sgt.sgt.sgl, region->sgt.sgt.nents, to, length,
+			   region->page_offset + offset);
+}

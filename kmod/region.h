@@ -49,6 +49,9 @@ void kverbs_region_destroy(struct kverbs_region *region);
 void kverbs_region_put(struct kverbs_region *region);
 bool kverbs_region_covers(const struct kverbs_region *region, u64 offset,
 			  u64 length);
+u8 *kverbs_region_byte(const struct kverbs_region *region, u64 offset);
+void kverbs_region_peek(const struct kverbs_region *region, u64 offset, void *to,
+			size_t length);
 
 static inline void kverbs_region_use(struct kverbs_region *region)
 {

@@ -5,6 +5,7 @@
 #include <linux/mm.h>
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/stat.h>
 #include <linux/slab.h>
 
 #include "chardev.h"
@@ -33,8 +34,10 @@ static u32 unread(struct kverbs_ring *ring)
 {
 	/* Pairs with the user's release: he has read what he says he has. */
 	u32 head = smp_load_acquire(&user_indices(ring)->cq_head);
+	/* Pairs with write_cqe(): what is counted here the user can see. */
+	u32 tail = smp_load_acquire(&ring->cq_tail);
 
-	return min(ring->cq_tail - head, ring->cq_entries);
+	return min(tail - head, ring->cq_entries);
 }
 
 /**
@@ -45,12 +48,7 @@ static u32 unread(struct kverbs_ring *ring)
  */
 u32 kverbs_ring_unread(struct kverbs_ring *ring)
 {
-	u32 nr;
-
-	spin_lock_bh(&ring->lock);
-	nr = unread(ring);
-	spin_unlock_bh(&ring->lock);
-	return nr;
+	return unread(ring);
 }
 
 /**
@@ -89,19 +87,28 @@ static void write_cqe(struct kverbs_ring *ring, const struct kverbs_cqe *cqe)
 {
 	lockdep_assert_held(&ring->lock);
 	*cqe_at(ring, ring->cq_tail) = *cqe;
-	ring->cq_tail++;
 	ring->reserved--;
 	/* The completion is there before the user is told of it. */
-	smp_store_release(&kernel_indices(ring)->cq_tail, ring->cq_tail);
+	smp_store_release(&kernel_indices(ring)->cq_tail, ring->cq_tail + 1);
+	/* The user can see it before unread() counts it. */
+	smp_store_release(&ring->cq_tail, ring->cq_tail + 1);
+}
+
+static bool has_sleeper(struct wait_queue_head *wait)
+{
+	/* Behind the barrier in wake(), which serves both queues. */
+	return waitqueue_active(wait);
 }
 
 static void wake(struct kverbs_ring *ring)
 {
-	if (wq_has_sleeper(&ring->wait))
+	/* Pairs with those of prepare_to_wait() and poll_wait(): who sleeps looked before. */
+	smp_mb();
+	if (has_sleeper(&ring->wait))
 		wake_up_interruptible(&ring->wait);
 	if (ring->eventfd)
 		kverbs_eventfd_signal(ring->eventfd);
-	if (wq_has_sleeper(&ring->obj.file->wait))
+	if (has_sleeper(&ring->obj.file->wait))
 		wake_up_interruptible_poll(&ring->obj.file->wait, EPOLLIN | EPOLLRDNORM);
 }
 
@@ -120,24 +127,39 @@ void kverbs_ring_event(struct kverbs_ring *ring, const struct kverbs_cqe *cqe)
 	wake(ring);
 }
 
-/**
- * kverbs_ring_take_work() - reserve a slot, and take what goes with it
- * @ring: the ring
- *
- * Return: the work, or NULL if there is no slot.
- */
-struct kverbs_work *kverbs_ring_take_work(struct kverbs_ring *ring)
+static struct kverbs_work *take_work(struct kverbs_ring *ring)
 {
-	struct kverbs_work *work = NULL;
+	struct kverbs_work *work = ring->free_works;
+
+	lockdep_assert_held(&ring->lock);
+	ring->free_works = work->next;
+	ring->reserved++;
+	return work;
+}
+
+/**
+ * kverbs_ring_take_works() - reserve slots, and take what goes with them
+ * @ring: the ring
+ * @nr: how many
+ *
+ * Return: the works, linked by @next, or as many as there are slots for.
+ */
+struct kverbs_work *kverbs_ring_take_works(struct kverbs_ring *ring, u32 nr)
+{
+	struct kverbs_work *works = NULL, **end = &works;
+	u32 unpromised;
 
 	spin_lock_bh(&ring->lock);
-	if (ring->cq_entries - unread(ring) > ring->reserved) {
-		work = ring->free_works;
-		ring->free_works = work->next;
-		ring->reserved++;
+	/* The user may say of what he has read that he has not. */
+	unpromised = ring->cq_entries - unread(ring);
+	unpromised -= min(unpromised, ring->reserved);
+	for (nr = min(nr, unpromised); nr; nr--) {
+		*end = take_work(ring);
+		end = &(*end)->next;
 	}
+	*end = NULL;
 	spin_unlock_bh(&ring->lock);
-	return work;
+	return works;
 }
 
 static void put_work(struct kverbs_ring *ring, struct kverbs_work *work)
@@ -148,15 +170,20 @@ static void put_work(struct kverbs_ring *ring, struct kverbs_work *work)
 }
 
 /**
- * kverbs_ring_return_work() - give work and slot back unused
+ * kverbs_ring_return_works() - give works and slots back unused
  * @ring: the ring
- * @work: from kverbs_ring_take_work()
+ * @works: from kverbs_ring_take_works(), linked by @next
  */
-void kverbs_ring_return_work(struct kverbs_ring *ring, struct kverbs_work *work)
+void kverbs_ring_return_works(struct kverbs_ring *ring, struct kverbs_work *works)
 {
+	struct kverbs_work *work;
+
 	spin_lock_bh(&ring->lock);
-	put_work(ring, work);
-	ring->reserved--;
+	while ((work = works)) {
+		works = work->next;
+		put_work(ring, work);
+		ring->reserved--;
+	}
 	spin_unlock_bh(&ring->lock);
 }
 
@@ -197,6 +224,31 @@ static int stop_waiting(struct kverbs_ring *ring)
 	return signal_pending(current) ? -ERESTARTNOHAND : 0;
 }
 
+/* Reading the exact time can take longer than a look at the queues. */
+static bool has_passed(u64 deadline_ns)
+{
+	if (!deadline_ns || ktime_get_coarse_ns() + TICK_NSEC < deadline_ns)
+		return false;
+	return ktime_get_ns() >= deadline_ns;
+}
+
+/**
+ * kverbs_ring_give_way() - let those go on that a completion may have to wait for
+ *
+ * Software devices work in threads. One that was woken on the processor of whoever polls
+ * waits for as long as his time slice, some milliseconds, unless he goes out of its way.
+ *
+ * Context: process, may sleep.
+ */
+void kverbs_ring_give_way(void)
+{
+	cond_resched();
+	if (single_task_running())
+		cpu_relax();
+	else
+		yield();
+}
+
 /* Nobody wakes a waiter whose ring is BUSY_POLL. */
 static int poll_until(struct kverbs_ring *ring, u32 nr, u64 deadline_ns)
 {
@@ -209,10 +261,9 @@ static int poll_until(struct kverbs_ring *ring, u32 nr, u64 deadline_ns)
 		ret = stop_waiting(ring);
 		if (ret)
 			return ret;
-		if (deadline_ns && ktime_get_ns() >= deadline_ns)
+		if (has_passed(deadline_ns))
 			return -ETIME;
-		cond_resched();
-		cpu_relax();
+		kverbs_ring_give_way();
 	}
 }
 
@@ -233,6 +284,8 @@ int kverbs_ring_wait(struct kverbs_ring *ring, u32 nr, u64 deadline_ns)
 
 	if (ring->cqs.direct)
 		return poll_until(ring, nr, deadline_ns);
+	if (kverbs_ring_unread(ring) >= nr)
+		return 0;
 	for (;;) {
 		prepare_to_wait(&ring->wait, &wait, TASK_INTERRUPTIBLE);
 		ret = 0;
@@ -274,10 +327,19 @@ int kverbs_ring_mmap(struct kverbs_ring *ring, unsigned int part,
 	}
 }
 
+static void free_works(struct kverbs_ring *ring)
+{
+	u32 i;
+
+	for (i = 0; ring->works && i < ring->cq_entries; i++)
+		kfree(ring->works[i].extents);
+	kvfree(ring->works);
+}
+
 static void free_memory(struct kverbs_ring *ring)
 {
 	kvfree(ring->chain);
-	kvfree(ring->works);
+	free_works(ring);
 	kverbs_shm_free(&ring->idx);
 	kverbs_shm_free(&ring->cq);
 	kverbs_shm_free(&ring->sq);
@@ -340,6 +402,13 @@ static void put_eventfd(struct kverbs_ring *ring)
 		eventfd_ctx_put(ring->eventfd);
 }
 
+static enum ib_poll_context poll_context(u32 flags)
+{
+	if (flags & KVERBS_RING_BUSY_POLL)
+		return IB_POLL_DIRECT;
+	return flags & KVERBS_RING_SOFTIRQ ? IB_POLL_SOFTIRQ : IB_POLL_WORKQUEUE;
+}
+
 static struct kverbs_ring *alloc_ring(const struct kverbs_cmd_ring_create *cmd)
 {
 	struct kverbs_ring *ring = kzalloc(sizeof(*ring), GFP_KERNEL_ACCOUNT);
@@ -358,7 +427,7 @@ static struct kverbs_ring *alloc_ring(const struct kverbs_cmd_ring_create *cmd)
 	ret = alloc_memory(ring);
 	if (ret)
 		goto out_put_eventfd;
-	kverbs_cq_set_init(&ring->cqs, cmd->flags & KVERBS_RING_BUSY_POLL);
+	kverbs_cq_set_init(&ring->cqs, poll_context(cmd->flags));
 	init_works(ring);
 	init_indices(ring);
 	return ring;
@@ -443,10 +512,12 @@ static int check_ring(const struct kverbs_cmd_ring_create *cmd)
 	switch (cmd->flags) {
 	case 0:
 	case KVERBS_RING_BUSY_POLL:
+	case KVERBS_RING_SOFTIRQ:
 		if (cmd->event_fd)
 			return -EINVAL;
 		break;
 	case KVERBS_RING_EVENTFD:
+	case KVERBS_RING_EVENTFD | KVERBS_RING_SOFTIRQ:
 		break;
 	default:
 		return -EINVAL;

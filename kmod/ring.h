@@ -30,7 +30,8 @@ struct kverbs_conn_obj;
  * @user_data: what the user calls it
  * @conn_id: the connection's id
  * @signal: complete it even if it succeeds
- * @next: in the ring's free list
+ * @extents: for a list, from when one is first needed until the ring goes
+ * @next: in the ring's free list, or among those that a SUBMIT took
  */
 struct kverbs_work {
 	struct kverbs_req req;
@@ -38,6 +39,7 @@ struct kverbs_work {
 	u64 user_data;
 	u32 conn_id;
 	bool signal;
+	struct kverbs_extent *extents;
 	struct kverbs_work *next;
 };
 
@@ -54,7 +56,7 @@ struct kverbs_work {
  * @sq_head: entries taken; under @submit_lock
  * @chain: for building work requests; under @submit_lock
  * @lock: guards all below; taken by completions: bottom halves off; innermost
- * @cq_tail: completions written; the shared copy is never read back
+ * @cq_tail: completions written; the shared copy is never read back; read without @lock
  * @reserved: completion slots promised and not written yet
  * @works: as many as completion slots, so that one is free if a slot is
  * @free_works: those not under way
@@ -90,11 +92,12 @@ struct kverbs_ring {
 int kverbs_ring_reserve(struct kverbs_ring *ring, u32 nr);
 void kverbs_ring_unreserve(struct kverbs_ring *ring, u32 nr);
 void kverbs_ring_event(struct kverbs_ring *ring, const struct kverbs_cqe *cqe);
-struct kverbs_work *kverbs_ring_take_work(struct kverbs_ring *ring);
-void kverbs_ring_return_work(struct kverbs_ring *ring, struct kverbs_work *work);
+struct kverbs_work *kverbs_ring_take_works(struct kverbs_ring *ring, u32 nr);
+void kverbs_ring_return_works(struct kverbs_ring *ring, struct kverbs_work *works);
 void kverbs_ring_complete(struct kverbs_ring *ring, struct kverbs_work *work,
 			  const struct kverbs_cqe *cqe);
 u32 kverbs_ring_unread(struct kverbs_ring *ring);
+void kverbs_ring_give_way(void);
 int kverbs_ring_wait(struct kverbs_ring *ring, u32 nr, u64 deadline_ns);
 int kverbs_ring_mmap(struct kverbs_ring *ring, unsigned int part,
 		     struct vm_area_struct *vma);

@@ -18,12 +18,21 @@
  * @ring: from which ring
  * @conn: the last entry's connection, which the next one's often is too
  * @region: the last entry's region, likewise
+ * @works: with slots, for entries to come, linked by their next
+ * @sqe: the entry that was read last
+ * @ahead: it is not in a run yet
+ *
+ * Entries that follow each other to one connection are posted together, a run:
+ * looked at first, while user memory may be read, then handed to the connection.
  */
 struct batch {
 	struct kverbs_file *file;
 	struct kverbs_ring *ring;
 	struct kverbs_conn_obj *conn;
 	struct kverbs_region_obj *region;
+	struct kverbs_work *works;
+	struct kverbs_sqe sqe;
+	bool ahead;
 };
 
 static void put_conn(struct batch *batch)
@@ -133,26 +142,24 @@ static int find_piece(struct batch *batch, const struct kverbs_sqe *sqe,
 	return 0;
 }
 
-static void drop_buffer(struct kverbs_req *req)
-{
-	kverbs_req_unuse(req);
-	kfree(req->list);
-}
-
 static int find_list(struct batch *batch, const struct kverbs_sqe *sqe,
 		     struct kverbs_req *req)
 {
 	const struct kverbs_piece __user *pieces = u64_to_user_ptr(sqe->offset);
+	struct kverbs_work *work = container_of(req, struct kverbs_work, req);
 	unsigned int i;
 	int ret;
 
-	req->list = kmalloc_array(sqe->length, sizeof(*req->list), GFP_KERNEL_ACCOUNT);
-	if (!req->list)
+	if (!work->extents)
+		work->extents = kmalloc_array(KVERBS_LIST_MAX, sizeof(*work->extents),
+					      GFP_KERNEL_ACCOUNT);
+	if (!work->extents)
 		return -ENOMEM;
+	req->list = work->extents;
 	for (i = 0; i < sqe->length; i++) {
 		ret = find_piece(batch, sqe, &pieces[i], req);
 		if (ret) {
-			drop_buffer(req);
+			kverbs_req_unuse(req);
 			return ret;
 		}
 	}
@@ -173,11 +180,10 @@ static void work_done(struct kverbs_req *req)
 		.imm = req->flags & (KVERBS_CQE_F_IMM | KVERBS_CQE_F_INV) ? req->imm : 0,
 	};
 
-	kfree(req->list);
 	if (work->signal || req->result)
 		kverbs_ring_complete(work->ring, work, &cqe);
 	else
-		kverbs_ring_return_work(work->ring, work);
+		kverbs_ring_return_works(work->ring, work);
 }
 
 static void fill_req(const struct kverbs_sqe *sqe, struct kverbs_work *work)
@@ -196,70 +202,151 @@ static void fill_req(const struct kverbs_sqe *sqe, struct kverbs_work *work)
 		.opcode = sqe->opcode,
 		.fence = sqe->flags & KVERBS_SQE_FENCE,
 		.solicited = sqe->flags & KVERBS_SQE_SOLICITED,
+		.silent = !work->signal,
 		.done = work_done,
 		.flags = recv ? KVERBS_CQE_F_RECV : 0,
 	};
 }
 
-static int post_work(struct batch *batch, const struct kverbs_sqe *sqe,
-		     struct kverbs_req *req)
+static struct kverbs_work *pop_work(struct batch *batch, u32 nr)
 {
-	struct kverbs_conn *conn = batch->conn->conn;
-	int ret;
+	struct kverbs_work *work;
 
-	if (sqe->flags & KVERBS_SQE_LIST)
-		ret = find_list(batch, sqe, req);
-	else
-		ret = find_buffer(batch, sqe, req);
-	if (ret)
-		return ret;
-	if (req->opcode == KVERBS_OP_RECV)
-		ret = kverbs_conn_recv(conn, req);
-	else
-		ret = kverbs_conn_post(conn, req, batch->ring->chain);
-	if (ret)
-		drop_buffer(req);
-	return ret;
+	if (!batch->works)
+		batch->works = kverbs_ring_take_works(batch->ring, nr);
+	work = batch->works;
+	if (!work)
+		return NULL;
+	batch->works = work->next;
+	work->next = NULL;
+	return work;
 }
 
-static int take_entry(struct batch *batch, const struct kverbs_sqe *sqe)
+static void push_work(struct batch *batch, struct kverbs_work *work)
+{
+	work->next = batch->works;
+	batch->works = work;
+}
+
+static void drop_req(struct batch *batch, struct kverbs_req *req)
+{
+	kverbs_req_unuse(req);
+	push_work(batch, container_of(req, struct kverbs_work, req));
+}
+
+static int find_memory(struct batch *batch, struct kverbs_req *req)
+{
+	if (batch->sqe.flags & KVERBS_SQE_LIST)
+		return find_list(batch, &batch->sqe, req);
+	return find_buffer(batch, &batch->sqe, req);
+}
+
+/* Makes an operation of the entry; @nr: so many entries may follow, itself included. */
+static int prepare(struct batch *batch, u32 nr, struct kverbs_req **req)
 {
 	struct kverbs_work *work;
 	int ret;
 
-	ret = kverbs_sqe_check(sqe);
+	ret = kverbs_sqe_check(&batch->sqe);
 	if (!ret)
-		ret = get_conn(batch, sqe->conn_id);
+		ret = get_conn(batch, batch->sqe.conn_id);
 	if (!ret && READ_ONCE(batch->conn->ring) != batch->ring)
 		ret = -EINVAL;
+	if (!ret && atomic_read(&batch->conn->benched))
+		ret = -EBUSY;
 	if (ret)
 		return ret;
-	work = kverbs_ring_take_work(batch->ring);
+	work = pop_work(batch, nr);
 	if (!work)
 		return -EAGAIN;
-	fill_req(sqe, work);
-	ret = post_work(batch, sqe, &work->req);
+	fill_req(&batch->sqe, work);
+	ret = find_memory(batch, &work->req);
 	if (ret)
-		kverbs_ring_return_work(batch->ring, work);
+		push_work(batch, work);
+	*req = &work->req;
 	return ret;
 }
 
 /* Read once: what the user writes meanwhile is not looked at again. */
-static void read_entry(struct kverbs_ring *ring, struct kverbs_sqe *sqe)
+static void read_entry(struct batch *batch, u32 n)
 {
-	const struct kverbs_sqe *sqes = ring->sq.addr;
+	const struct kverbs_sqe *sqes = batch->ring->sq.addr;
 
-	memcpy(sqe, &sqes[ring->sq_head & (ring->sq_entries - 1)], sizeof(*sqe));
+	if (batch->ahead)
+		return;
+	memcpy(&batch->sqe, &sqes[n & (batch->ring->sq_entries - 1)], sizeof(batch->sqe));
 	/* The compiler must not go back to shared memory for a field. */
 	barrier();
+	batch->ahead = true;
+}
+
+static bool is_recv(const struct kverbs_req *req)
+{
+	return req->opcode == KVERBS_OP_RECV;
+}
+
+/* Whether the entry can be posted together with @first, the first of a run. */
+static bool joins(const struct batch *batch, const struct kverbs_req *first)
+{
+	return batch->sqe.conn_id == batch->conn->obj.id &&
+	       (batch->sqe.opcode == KVERBS_OP_RECV) == is_recv(first);
+}
+
+/* Finds a run of at most @max; @error: why it ends before another one could begin. */
+static unsigned int gather(struct batch *batch, u32 max, int *error)
+{
+	struct kverbs_req **reqs = batch->ring->chain->reqs;
+	unsigned int nr;
+
+	*error = 0;
+	for (nr = 0; nr < min_t(u32, max, KVERBS_OP_WRS); nr++) {
+		read_entry(batch, batch->ring->sq_head + nr);
+		if (nr && !joins(batch, reqs[0]))
+			break;
+		*error = prepare(batch, min_t(u32, max - nr, KVERBS_OP_WRS), &reqs[nr]);
+		if (*error)
+			break;
+		batch->ahead = false;
+	}
+	return nr;
+}
+
+static unsigned int post_gathered(struct batch *batch, unsigned int nr, int *error)
+{
+	struct kverbs_chain *chain = batch->ring->chain;
+	struct kverbs_conn *conn = batch->conn->conn;
+
+	if (is_recv(chain->reqs[0]))
+		return kverbs_conn_recv_list(conn, chain->reqs, nr, error);
+	return kverbs_conn_post_list(conn, chain->reqs, nr, chain, error);
+}
+
+/* Takes a run of at most @max entries; what is not posted was not taken. */
+static int take_run(struct batch *batch, u32 max, u32 *taken)
+{
+	struct kverbs_ring *ring = batch->ring;
+	struct kverbs_ring_kernel *shared = ring->cq.addr;
+	unsigned int i, nr, posted = 0;
+	int error, ret;
+
+	nr = gather(batch, max, &ret);
+	if (nr) {
+		posted = post_gathered(batch, nr, &error);
+		ret = error ?: ret;
+	}
+	for (i = posted; i < nr; i++)
+		drop_req(batch, ring->chain->reqs[i]);
+	ring->sq_head += posted;
+	*taken += posted;
+	/* The entries are read before the user may write them again. */
+	smp_store_release(&shared->sq_head, ring->sq_head);
+	return ret;
 }
 
 static int take_entries(struct batch *batch, u32 nr, u32 *taken)
 {
 	struct kverbs_ring *ring = batch->ring;
-	struct kverbs_ring_kernel *shared = ring->cq.addr;
 	struct kverbs_ring_user *user = ring->idx.addr;
-	struct kverbs_sqe sqe;
 	int ret = 0;
 	u32 filled;
 
@@ -268,16 +355,13 @@ static int take_entries(struct batch *batch, u32 nr, u32 *taken)
 	filled = smp_load_acquire(&user->sq_tail) - ring->sq_head;
 	if (filled > ring->sq_entries)
 		return -EINVAL;
-	for (nr = min(nr, filled); *taken < nr; (*taken)++) {
-		read_entry(ring, &sqe);
-		ret = take_entry(batch, &sqe);
-		if (ret)
-			break;
-		ring->sq_head++;
-		/* The entry is read before the user may write it again. */
-		smp_store_release(&shared->sq_head, ring->sq_head);
+	nr = min(nr, filled);
+	while (*taken < nr && !ret) {
+		ret = take_run(batch, nr - *taken, taken);
 		cond_resched();
 	}
+	if (batch->works)
+		kverbs_ring_return_works(ring, batch->works);
 	return ret;
 }
 
@@ -315,6 +399,9 @@ static int submit_and_wait(struct kverbs_ucmd *ucmd, struct kverbs_ring *ring)
 			ret = 0;
 	}
 	cmd->out_ready = kverbs_ring_unread(ring);
+	/* Who only looks is going to look again. */
+	if (ring->cqs.direct && !cmd->to_submit && !cmd->min_complete && !cmd->out_ready)
+		kverbs_ring_give_way();
 	return ret;
 }
 

@@ -70,9 +70,9 @@ static struct ib_send_wr *add_wr(struct kverbs_req *req, struct kverbs_chain *ch
 }
 
 /* What holds for the operation as a whole is said of its first or last part. */
-static void seal(struct kverbs_req *req, struct kverbs_chain *chain)
+static void seal(struct kverbs_req *req, struct kverbs_chain *chain, unsigned int nr_wrs)
 {
-	struct ib_send_wr *first = &chain->wrs[0].wr;
+	struct ib_send_wr *first = &chain->wrs[chain->nr_wrs - nr_wrs].wr;
 	struct ib_send_wr *last = &chain->wrs[chain->nr_wrs - 1].wr;
 
 	if (req->fence)
@@ -99,16 +99,29 @@ static unsigned int max_locals(const struct kverbs_queue *queue,
 	return min(max_sges(queue, req), queue->max_local);
 }
 
+/* What follows in a chain is often of the same region, which takes a lock to look up. */
+static struct kverbs_map *find_map(struct ib_pd *pd, struct kverbs_region *region,
+				   struct kverbs_chain *chain)
+{
+	if (!chain)
+		return kverbs_map_get(region, pd->device);
+	if (chain->region != region) {
+		chain->map = kverbs_map_get(region, pd->device);
+		chain->region = region;
+	}
+	return chain->map;
+}
+
 /* The entries that name a buffer's pages themselves. */
 static int direct_sges(struct ib_pd *pd, const struct kverbs_req *req,
-		       struct ib_sge *sges, int max)
+		       struct kverbs_chain *chain, struct ib_sge *sges, int max)
 {
 	unsigned int i;
 	int nr = 0, ret;
 
 	for (i = 0; i < kverbs_req_extents(req); i++) {
 		struct kverbs_extent extent = kverbs_req_extent(req, i);
-		struct kverbs_map *map = kverbs_map_get(extent.region, pd->device);
+		struct kverbs_map *map = find_map(pd, extent.region, chain);
 
 		if (IS_ERR(map))
 			return PTR_ERR(map);
@@ -121,25 +134,28 @@ static int direct_sges(struct ib_pd *pd, const struct kverbs_req *req,
 	return nr;
 }
 
-/* One request with such entries. */
+/* One more request with such entries; if it does not fit, none is added. */
 static int build_direct(struct kverbs_queue *queue, struct ib_pd *pd,
 			struct kverbs_req *req, struct kverbs_chain *chain)
 {
+	struct ib_sge *sges = &chain->sges[chain->nr_sges];
 	struct ib_send_wr *wr;
 	int nr;
 
-	if (req->length > queue->max_msg)
+	if (req->length > queue->max_msg || chain->nr_sges == KVERBS_OP_SGES)
 		return -EMSGSIZE;
-	wr = add_wr(req, chain, 0);
-	nr = direct_sges(pd, req, chain->sges,
-			 min_t(int, max_sges(queue, req), KVERBS_OP_SGES));
+	nr = direct_sges(pd, req, chain, sges, min_t(int, max_sges(queue, req),
+						     KVERBS_OP_SGES - chain->nr_sges));
 	if (nr < 0)
 		return nr;
 	/* Some want an entry for every READ, even one of nothing. */
 	if (!nr && req->opcode == KVERBS_OP_READ)
-		chain->sges[nr++] = (struct ib_sge) { .lkey = pd->local_dma_lkey };
+		sges[nr++] = (struct ib_sge) { .lkey = pd->local_dma_lkey };
+	wr = add_wr(req, chain, 0);
+	if (!wr)
+		return -EMSGSIZE;
 	wr->num_sge = nr;
-	chain->nr_sges = nr;
+	chain->nr_sges += nr;
 	return 0;
 }
 
@@ -253,6 +269,7 @@ static void reset_chain(struct kverbs_chain *chain)
 	chain->nr_regs = 0;
 	chain->nr_wrs = 0;
 	chain->nr_sges = 0;
+	chain->region = NULL;
 }
 
 static int post_local(struct kverbs_queue *queue, struct kverbs_local_set *set,
@@ -271,11 +288,26 @@ static int post_local(struct kverbs_queue *queue, struct kverbs_local_set *set,
 	mutex_lock(&set->lock);
 	ret = build_local(&builder);
 	if (!ret) {
-		seal(req, chain);
+		seal(req, chain, chain->nr_wrs);
 		ret = kverbs_queue_post(queue, req, chain);
 	}
 	mutex_unlock(&set->lock);
 	return ret;
+}
+
+static bool is_sink(const struct kverbs_req *req, bool iwarp)
+{
+	return iwarp && req->opcode == KVERBS_OP_READ && req->length;
+}
+
+/* iWARP answers READs in order, but tells of what follows them before. */
+static void adapt(struct kverbs_req *req, bool iwarp)
+{
+	if (!iwarp)
+		return;
+	req->silent = false;
+	if (req->opcode == KVERBS_OP_READ)
+		req->fence = false;
 }
 
 /**
@@ -294,12 +326,10 @@ static int post_local(struct kverbs_queue *queue, struct kverbs_local_set *set,
 int kverbs_wr_post(struct kverbs_queue *queue, struct kverbs_local_set *set,
 		   struct kverbs_req *req, struct kverbs_chain *chain, bool iwarp)
 {
-	bool iwarp_read = iwarp && req->opcode == KVERBS_OP_READ;
-	bool sink = iwarp_read && req->length;
+	bool sink = is_sink(req, iwarp);
 	int ret = -EMSGSIZE;
 
-	if (iwarp_read)
-		req->fence = false;
+	adapt(req, iwarp);
 	reset_chain(chain);
 	if (!sink)
 		ret = build_direct(queue, set->pool->pd, req, chain);
@@ -307,8 +337,66 @@ int kverbs_wr_post(struct kverbs_queue *queue, struct kverbs_local_set *set,
 		return post_local(queue, set, req, chain, sink);
 	if (ret)
 		return ret;
-	seal(req, chain);
+	seal(req, chain, 1);
 	return kverbs_queue_post(queue, req, chain);
+}
+
+/* Of the operations, how many at the front can go in one chain of a request for each. */
+static unsigned int build_run(struct kverbs_queue *queue, struct ib_pd *pd,
+			      struct kverbs_req **reqs, unsigned int nr,
+			      struct kverbs_chain *chain, bool iwarp)
+{
+	unsigned int i, room = max(READ_ONCE(queue->sq_free), 1U);
+
+	reset_chain(chain);
+	for (i = 0; i < min(nr, room); i++) {
+		adapt(reqs[i], iwarp);
+		if (is_sink(reqs[i], iwarp) || build_direct(queue, pd, reqs[i], chain))
+			break;
+		seal(reqs[i], chain, 1);
+	}
+	return i;
+}
+
+/* At least one, or @error says why not. */
+static unsigned int post_run(struct kverbs_queue *queue, struct kverbs_local_set *set,
+			     struct kverbs_req **reqs, unsigned int nr,
+			     struct kverbs_chain *chain, bool iwarp, int *error)
+{
+	unsigned int run = 0;
+
+	if (nr > 1)
+		run = build_run(queue, set->pool->pd, reqs, nr, chain, iwarp);
+	if (run > 1)
+		return kverbs_queue_post_list(queue, reqs, run, chain, error);
+	/* By itself it may take registrations, and more than one request. */
+	*error = kverbs_wr_post(queue, set, reqs[0], chain, iwarp);
+	return !*error;
+}
+
+/**
+ * kverbs_wr_post_list() - build and post operations other than RECV
+ * @queue: the queue
+ * @set: the connection's local registrations
+ * @reqs: the operations
+ * @nr: how many
+ * @chain: room to build them in
+ * @iwarp: as for kverbs_wr_post()
+ * @error: why not all were posted, as kverbs_wr_post() has it; else 0
+ *
+ * Context: process, may sleep; the connection's HCA objects stay.
+ * Return: how many were posted, from the first on.
+ */
+unsigned int kverbs_wr_post_list(struct kverbs_queue *queue, struct kverbs_local_set *set,
+				 struct kverbs_req **reqs, unsigned int nr,
+				 struct kverbs_chain *chain, bool iwarp, int *error)
+{
+	unsigned int done = 0;
+
+	*error = 0;
+	while (done < nr && !*error)
+		done += post_run(queue, set, reqs + done, nr - done, chain, iwarp, error);
+	return done;
 }
 
 /**
@@ -412,7 +500,7 @@ int kverbs_wr_recv(struct kverbs_queue *queue, struct kverbs_local_set *set,
 	struct ib_sge sges[KVERBS_RECV_SGES];
 	int nr, ret;
 
-	nr = direct_sges(set->pool->pd, req, sges,
+	nr = direct_sges(set->pool->pd, req, NULL, sges,
 			 min_t(int, queue->max_sge, KVERBS_RECV_SGES));
 	if (nr == -EMSGSIZE)
 		nr = register_recv(queue, set, req, sges);

@@ -7,6 +7,9 @@
 
 int kverbs_wr_post(struct kverbs_queue *queue, struct kverbs_local_set *set,
 		   struct kverbs_req *req, struct kverbs_chain *chain, bool iwarp);
+unsigned int kverbs_wr_post_list(struct kverbs_queue *queue, struct kverbs_local_set *set,
+				 struct kverbs_req **reqs, unsigned int nr,
+				 struct kverbs_chain *chain, bool iwarp, int *error);
 int kverbs_wr_recv(struct kverbs_queue *queue, struct kverbs_local_set *set,
 		   struct kverbs_req *req);
 

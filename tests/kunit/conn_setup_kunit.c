@@ -178,6 +178,22 @@ static void conn_that_never_was_up_ends_though_nothing_is_flushed(struct kunit *
 	KUNIT_EXPECT_TRUE(test, fake_device_is_empty(hca));
 }
 
+/* As the CM of InfiniBand, which breaks the queue pair before it tells of a refusal. */
+static void conn_waits_for_why_it_never_was_up(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	struct fake_conn *fake = fake_conn_at(test, hca, FAKE_ASKING);
+
+	fake_conn_post(fake, KVERBS_OP_RECV, 0, 100);
+	fake_wr_complete(&hca->recvs[0], IB_WC_WR_FLUSH_ERR);
+	kverbs_cq_flush(&fake->cqs, fake->conn->cq);
+	KUNIT_EXPECT_EQ(test, KVERBS_CONN_CONNECTING, fake->conn->state);
+	fake_iw_answer(hca, -ECONNREFUSED, NULL, 0);
+	KUNIT_ASSERT_TRUE(test, fake_await(&fake->ended));
+	KUNIT_EXPECT_EQ(test, KVERBS_CQE_REJECTED, fake->conn->end.type);
+	KUNIT_EXPECT_EQ(test, -ECONNREFUSED, fake->conn->end.error);
+}
+
 /* ---- limits ------------------------------------------------------------- */
 
 /**
@@ -330,6 +346,7 @@ static struct kunit_case conn_setup_cases[] = {
 	KUNIT_CASE(conn_ends_when_its_queue_pair_breaks),
 	KUNIT_CASE_PARAM(conn_that_never_was_up_ends_though_nothing_is_flushed,
 			 almost_up_gen_params),
+	KUNIT_CASE(conn_waits_for_why_it_never_was_up),
 	KUNIT_CASE_PARAM(conn_keeps_to_the_limits_of_the_device, limits_gen_params),
 	KUNIT_CASE(small_device_takes_as_much_as_it_has_slots),
 	KUNIT_CASE(small_device_takes_as_many_receives),

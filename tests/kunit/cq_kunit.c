@@ -24,25 +24,30 @@ static struct fake_hca *create_hca(struct kunit *test)
 	return hca;
 }
 
-static int init(struct kunit *test, bool direct)
+static int init(struct kunit *test, enum ib_poll_context context)
 {
 	struct sharer *sharer = kunit_kzalloc(test, sizeof(*sharer), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, sharer);
 	sharer->hca = create_hca(test);
-	kverbs_cq_set_init(&sharer->set, direct);
+	kverbs_cq_set_init(&sharer->set, context);
 	test->priv = sharer;
 	return 0;
 }
 
 static int cq_init(struct kunit *test)
 {
-	return init(test, false);
+	return init(test, IB_POLL_WORKQUEUE);
 }
 
 static int direct_init(struct kunit *test)
 {
-	return init(test, true);
+	return init(test, IB_POLL_DIRECT);
+}
+
+static int in_softirq_init(struct kunit *test)
+{
+	return init(test, IB_POLL_SOFTIRQ);
 }
 
 static void cq_exit(struct kunit *test)
@@ -250,6 +255,54 @@ static void cq_with_a_context_of_its_own_is_not_polled(struct kunit *test)
 	kverbs_cq_put(&sharer->set, cq, 1);
 }
 
+/**
+ * struct listener - a waiter that says where it was told
+ * @waiter: the waiter
+ * @in_softirq: of all completions
+ */
+struct listener {
+	struct waiter waiter;
+	bool in_softirq;
+};
+
+static void listener_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct listener *listener = container_of(wc->wr_cqe, struct listener, waiter.cqe);
+
+	if (!in_serving_softirq())
+		listener->in_softirq = false;
+	waiter_done(cq, wc);
+}
+
+static void cq_tells_in_a_softirq(struct kunit *test)
+{
+	struct sharer *sharer = test->priv;
+	struct kverbs_cq *cq = get(test, sharer->hca, 1);
+	struct listener listener = { .waiter.cqe.done = listener_done, .in_softirq = true };
+	struct ib_wc wc = { .wr_cqe = &listener.waiter.cqe };
+
+	init_completion(&listener.waiter.done);
+	KUNIT_EXPECT_EQ(test, IB_POLL_SOFTIRQ, cq->ib->poll_ctx);
+	fake_cq_push(cq->ib, &wc);
+	KUNIT_EXPECT_NE(test, 0, wait_for_completion_timeout(&listener.waiter.done, 10 * HZ));
+	KUNIT_EXPECT_TRUE(test, listener.in_softirq);
+	kverbs_cq_put(&sharer->set, cq, 1);
+}
+
+/* And tells of what comes later as before. */
+static void cq_in_a_softirq_is_flushed(struct kunit *test)
+{
+	struct sharer *sharer = test->priv;
+	struct kverbs_cq *cq = get(test, sharer->hca, ROOM);
+	struct waiter *waiter = await(test, cq, ROOM);
+
+	kverbs_cq_flush(&sharer->set, cq);
+	KUNIT_EXPECT_EQ(test, ROOM, waiter->nr);
+	waiter = await(test, cq, 1);
+	KUNIT_EXPECT_NE(test, 0, wait_for_completion_timeout(&waiter->done, 10 * HZ));
+	kverbs_cq_put(&sharer->set, cq, ROOM);
+}
+
 static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(cq_is_shared_while_it_has_room),
 	KUNIT_CASE(cq_without_room_is_joined_by_another),
@@ -270,6 +323,14 @@ static struct kunit_case direct_cases[] = {
 	{}
 };
 
+static struct kunit_case softirq_cases[] = {
+	KUNIT_CASE(cq_is_shared_while_it_has_room),
+	KUNIT_CASE(cq_tells_in_a_softirq),
+	KUNIT_CASE(cq_in_a_softirq_is_flushed),
+	KUNIT_CASE(cq_with_a_context_of_its_own_is_not_polled),
+	{}
+};
+
 static struct kunit_suite cq_suite = {
 	.name = "kverbs_cq",
 	.init = cq_init,
@@ -284,4 +345,11 @@ static struct kunit_suite direct_suite = {
 	.test_cases = direct_cases,
 };
 
-kunit_test_suites(&cq_suite, &direct_suite);
+static struct kunit_suite softirq_suite = {
+	.name = "kverbs_cq_softirq",
+	.init = in_softirq_init,
+	.exit = cq_exit,
+	.test_cases = softirq_cases,
+};
+
+kunit_test_suites(&cq_suite, &direct_suite, &softirq_suite);

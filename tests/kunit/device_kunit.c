@@ -140,11 +140,13 @@ static void device_limits_the_pages_of_an_mr(struct kunit *test)
 /**
  * struct guest - a tenant that leaves when it is let
  * @tenant: the tenant
+ * @moved: what it has moved so far
  * @nr_evicted: how often it was told to leave
  * @evicted: it was
  */
 struct guest {
 	struct kverbs_tenant tenant;
+	struct kverbs_moved moved;
 	unsigned int nr_evicted;
 	struct completion evicted;
 };
@@ -256,6 +258,99 @@ static void device_that_goes_does_not_disturb_another(struct kunit *test)
 	kverbs_device_leave(&guest->tenant);
 }
 
+/* ---- what is done with a device ------------------------------------------- */
+
+static void count(struct kverbs_tenant *tenant, struct kverbs_moved *sum)
+{
+	struct guest *guest = container_of(tenant, struct guest, tenant);
+
+	sum->ops += guest->moved.ops;
+	sum->errors += guest->moved.errors;
+	sum->bytes_out += guest->moved.bytes_out;
+	sum->bytes_in += guest->moved.bytes_in;
+}
+
+static struct guest *enter_worker(struct kunit *test, struct fake_hca *hca, u64 ops)
+{
+	struct guest *guest = kunit_kzalloc(test, sizeof(*guest), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, guest);
+	guest->moved = (struct kverbs_moved){ ops, 2 * ops, 3 * ops, 4 * ops };
+	guest->tenant.count = count;
+	init_completion(&guest->evicted);
+	KUNIT_ASSERT_EQ(test, 0, try_enter(guest, hca, KVERBS_TENANT_CM));
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, leave, guest));
+	return guest;
+}
+
+/**
+ * struct look - at one device among all
+ * @name: of the device
+ * @found: how often it was shown
+ * @use: what is done with it
+ */
+struct look {
+	const char *name;
+	unsigned int found;
+	struct kverbs_device_use use;
+};
+
+static void look_at(const struct kverbs_device_use *use, void *arg)
+{
+	struct look *look = arg;
+
+	if (!strcmp(use->name, look->name)) {
+		look->use = *use;
+		look->found++;
+	}
+}
+
+static void expect_use(struct kunit *test, struct fake_hca *hca, unsigned int conns, u64 ops)
+{
+	struct look look = { .name = dev_name(&hca->ib.dev) };
+
+	kverbs_device_for_each(look_at, &look);
+	KUNIT_ASSERT_EQ(test, 1, look.found);
+	KUNIT_EXPECT_EQ(test, conns, look.use.conns);
+	KUNIT_EXPECT_EQ(test, ops, look.use.moved.ops);
+	KUNIT_EXPECT_EQ(test, 2 * ops, look.use.moved.errors);
+	KUNIT_EXPECT_EQ(test, 3 * ops, look.use.moved.bytes_out);
+	KUNIT_EXPECT_EQ(test, 4 * ops, look.use.moved.bytes_in);
+}
+
+static void what_is_moved_counts_for_the_device(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	struct fake_hca *other = fake_device_create(test);
+
+	enter_worker(test, hca, 7);
+	enter_worker(test, hca, 10);
+	expect_use(test, hca, 2, 17);
+	expect_use(test, other, 0, 0);
+}
+
+static void who_leaves_has_moved_what_it_moved(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	struct guest *first = enter_worker(test, hca, 7);
+
+	enter_worker(test, hca, 10);
+	kverbs_device_leave(&first->tenant);
+	expect_use(test, hca, 1, 17);
+	kverbs_device_leave(&first->tenant);
+	expect_use(test, hca, 1, 17);
+}
+
+static void who_moves_nothing_is_no_connection(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	struct guest *guest = enter(test, hca, KVERBS_TENANT_CM);
+
+	expect_use(test, hca, 0, 0);
+	kverbs_device_leave(&guest->tenant);
+	expect_use(test, hca, 0, 0);
+}
+
 static struct kunit_case device_cases[] = {
 	KUNIT_CASE(device_is_known_while_it_is_there),
 	KUNIT_CASE(devices_are_found_by_index),
@@ -267,6 +362,9 @@ static struct kunit_case device_cases[] = {
 	KUNIT_CASE(maps_are_told_when_connections_have_left),
 	KUNIT_CASE(device_that_goes_takes_no_tenants),
 	KUNIT_CASE(device_that_goes_does_not_disturb_another),
+	KUNIT_CASE(what_is_moved_counts_for_the_device),
+	KUNIT_CASE(who_leaves_has_moved_what_it_moved),
+	KUNIT_CASE(who_moves_nothing_is_no_connection),
 	{}
 };
 

@@ -175,7 +175,7 @@ struct fake_conn *fake_conn_create(struct kunit *test, struct fake_hca *hca)
 	init_completion(&fake->requested);
 	init_completion(&fake->up);
 	init_completion(&fake->ended);
-	kverbs_cq_set_init(&fake->cqs, false);
+	kverbs_cq_set_init(&fake->cqs, IB_POLL_WORKQUEUE);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, close_conn, fake));
 	give_memory(fake);
 	return fake;

@@ -63,6 +63,7 @@ static int post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 	int ret = 0;
 
 	spin_lock_irqsave(&hca->lock, flags);
+	hca->nr_doorbells++;
 	for (; wr; wr = wr->next) {
 		if (refuses(hca, qp) || hca->nr_sends == FAKE_WRS) {
 			*bad = wr;
@@ -102,17 +103,29 @@ static int post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
 	return ret;
 }
 
+/* What is being posted is not there before its poster lets go of the lock. */
+static struct fake_wr *next_posted(struct fake_hca *hca)
+{
+	struct fake_wr *wr = NULL;
+	unsigned long flags;
+
+	spin_lock_irqsave(&hca->lock, flags);
+	if (hca->nr_completed < hca->nr_sends)
+		wr = &hca->sends[hca->nr_completed++];
+	spin_unlock_irqrestore(&hca->lock, flags);
+	return wr;
+}
+
 /* As an HCA would: what went well and is not signalled does not complete. */
 static void complete_sends(struct work_struct *work)
 {
 	struct fake_hca *hca = container_of(work, struct fake_hca, work);
+	struct fake_wr *wr;
 
-	while (hca->nr_completed < hca->nr_sends) {
-		struct fake_wr *wr = &hca->sends[hca->nr_completed++];
-
+	while ((wr = next_posted(hca))) {
 		if (wr->ended)
 			continue;
-		if (wr->cqe == hca->work_bad)
+		if (wr->cqe == hca->work_bad || hca->nr_completed == hca->work_bad_nr)
 			fake_wr_complete(wr, IB_WC_REM_ACCESS_ERR);
 		else if (wr->send_flags & IB_SEND_SIGNALED)
 			fake_wr_complete(wr, IB_WC_SUCCESS);

@@ -81,6 +81,7 @@ struct fake_wr {
  * @lock: guards what was posted, and the states of queue pairs
  * @sends: what was posted to send
  * @nr_sends: how many
+ * @nr_doorbells: in how many calls
  * @recvs: what was posted to receive
  * @nr_recvs: how many
  * @room: so many more requests are taken
@@ -88,6 +89,7 @@ struct fake_wr {
  * @work: completes @sends, for those who wait for that
  * @nr_completed: of @sends, by @work
  * @work_bad: the one that this fails, or NULL
+ * @work_bad_nr: the first, second, ... of @sends that this fails, or 0
  * @work_queued: queue @work when something is posted to send
  * @errors: what each verb fails with, or 0
  * @limits: what it says of itself when it is registered
@@ -119,6 +121,7 @@ struct fake_hca {
 	spinlock_t lock;
 	struct fake_wr sends[FAKE_WRS];
 	unsigned int nr_sends;
+	unsigned int nr_doorbells;
 	struct fake_wr recvs[FAKE_WRS];
 	unsigned int nr_recvs;
 	unsigned int room;
@@ -126,6 +129,7 @@ struct fake_hca {
 	struct work_struct work;
 	unsigned int nr_completed;
 	struct ib_cqe *work_bad;
+	unsigned int work_bad_nr;
 	bool work_queued;
 	int errors[FAKE_VERBS];
 	struct ib_device_attr limits;

@@ -135,13 +135,16 @@ struct fake_op *fake_queue_send(struct kunit *test, struct fake_queue *fake,
  * @fake: the queue
  * @op: the receive
  *
- * Return: as kverbs_queue_park().
+ * Return: 0, or why it was not taken.
  */
 int fake_queue_try_park(struct fake_queue *fake, struct fake_op *op)
 {
+	struct kverbs_req *req = &op->req;
 	u32 ticket;
+	int error;
 
-	return kverbs_queue_park(&fake->queue, &op->req, &ticket);
+	kverbs_queue_park(&fake->queue, &req, 1, &ticket, &error);
+	return error;
 }
 
 /**

@@ -178,7 +178,7 @@ struct live *live_open(struct kunit *test)
 	init_completion(&live->requested);
 	end_open(test, &live->client);
 	end_open(test, &live->server);
-	kverbs_cq_set_init(&live->cqs, false);
+	kverbs_cq_set_init(&live->cqs, IB_POLL_WORKQUEUE);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, live_close, live));
 	live->chain = kvzalloc(sizeof(*live->chain), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, live->chain);

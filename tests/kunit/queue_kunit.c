@@ -159,7 +159,7 @@ static void queue_ends_an_operation_that_is_flushed_twice_once(struct kunit *tes
 	end_connection(fake);
 	expect_over(test, op, -EIO, IB_WC_WR_FLUSH_ERR);
 	KUNIT_EXPECT_EQ(test, 1, fake->broken);
-	KUNIT_EXPECT_EQ(test, 1, fake->queue.errors);
+	KUNIT_EXPECT_EQ(test, 0, fake->queue.errors);
 }
 
 static void queue_remembers_a_failure_in_mid_chain(struct kunit *test)
@@ -304,6 +304,21 @@ static void queue_counts_no_bytes_of_failures(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake->queue.bytes_out);
 }
 
+static void queue_counts_what_is_flushed_as_no_failure(struct kunit *test)
+{
+	struct fake_queue *fake = fake_queue_up(test, 2 * SLOTS, 1);
+	struct fake_op *failed = fake_op_create(test, KVERBS_OP_WRITE, 100);
+	struct fake_op *flushed = fake_op_create(test, KVERBS_OP_WRITE, 100);
+
+	KUNIT_ASSERT_EQ(test, 0, fake_queue_post(fake, failed, 1));
+	KUNIT_ASSERT_EQ(test, 0, fake_queue_post(fake, flushed, 1));
+	fake_wr_complete(&fake->hca->sends[0], IB_WC_REM_ACCESS_ERR);
+	fake_wr_complete(&fake->hca->sends[1], IB_WC_WR_FLUSH_ERR);
+	end_connection(fake);
+	KUNIT_EXPECT_EQ(test, 1, fake->queue.errors);
+	KUNIT_EXPECT_EQ(test, 0, fake->queue.ops_done);
+}
+
 /* Registrations go before the operation, and each has a slot of its own. */
 static struct kverbs_mr *add_reg(struct kunit *test, struct fake_queue *fake)
 {
@@ -413,6 +428,7 @@ static struct kunit_case queue_cases[] = {
 	KUNIT_CASE(queue_lets_the_region_go),
 	KUNIT_CASE_PARAM(queue_counts_bytes_by_direction, directions_gen_params),
 	KUNIT_CASE(queue_counts_no_bytes_of_failures),
+	KUNIT_CASE(queue_counts_what_is_flushed_as_no_failure),
 	KUNIT_CASE(queue_posts_registrations_first),
 	KUNIT_CASE(queue_registration_is_valid_when_it_completes),
 	KUNIT_CASE(queue_registration_that_fails_is_never_valid),

@@ -206,7 +206,7 @@ static void recvs_are_all_flushed_by_a_sweep(struct kunit *test)
 	expect_over(test, parked, -EIO, IB_WC_WR_FLUSH_ERR);
 	KUNIT_EXPECT_EQ(test, SLOTS, fake->queue.rq_free);
 	KUNIT_EXPECT_EQ(test, 0, fake->kicks);
-	KUNIT_EXPECT_EQ(test, 2, fake->queue.errors);
+	KUNIT_EXPECT_EQ(test, 0, fake->queue.errors);
 }
 
 static void recvs_of_a_queue_without_a_queue_pair_are_flushed(struct kunit *test)
@@ -312,11 +312,38 @@ static void await_later(struct kunit *test, struct fake_queue *fake, bool sweep)
 	later->fake = fake;
 	later->sweep = sweep;
 	INIT_DELAYED_WORK(&later->work, end_wait);
-	KUNIT_ASSERT_EQ(test, 0, kverbs_queue_park(&fake->queue, &op->req, &ticket));
+	KUNIT_ASSERT_EQ(test, 0, fake_queue_try_park(fake, op));
+	ticket = fake->queue.nr_parked;
 	schedule_delayed_work(&later->work, HZ / 20);
 	kverbs_queue_await_posted(&fake->queue, ticket);
 	KUNIT_EXPECT_TRUE(test, list_empty(&fake->queue.parked));
 	flush_delayed_work(&later->work);
+}
+
+/* As many as there are slots for. */
+static void recv_list_is_taken_as_far_as_there_is_room(struct kunit *test)
+{
+	struct fake_queue *fake = fake_queue_up(test, 1, 2);
+	struct kverbs_req *reqs[3];
+	int i, error;
+	u32 ticket;
+
+	for (i = 0; i < 3; i++)
+		reqs[i] = &fake_op_create(test, KVERBS_OP_RECV, 0)->req;
+	KUNIT_EXPECT_EQ(test, 2, kverbs_queue_park(&fake->queue, reqs, 3, &ticket, &error));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, error);
+	KUNIT_EXPECT_EQ(test, 2, ticket);
+	KUNIT_EXPECT_EQ(test, 0, fake_queue_post_parked(fake));
+	KUNIT_EXPECT_TRUE(test, kverbs_queue_is_posted(&fake->queue, ticket));
+	KUNIT_EXPECT_EQ(test, 0, kverbs_queue_park(&fake->queue, reqs + 2, 1, &ticket, &error));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, error);
+	fake_wr_complete(&fake->hca->recvs[0], IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, 1, kverbs_queue_park(&fake->queue, reqs + 2, 1, &ticket, &error));
+	KUNIT_EXPECT_EQ(test, 0, error);
+	kverbs_queue_close(&fake->queue);
+	KUNIT_EXPECT_EQ(test, 0, kverbs_queue_park(&fake->queue, reqs, 1, &ticket, &error));
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, error);
+	kverbs_queue_sweep(&fake->queue);
 }
 
 static void recv_can_be_waited_for_until_it_is_posted(struct kunit *test)
@@ -345,7 +372,8 @@ static void recv_is_not_waited_for_before_the_connection_is_up(struct kunit *tes
 	struct fake_op *op = fake_op_create(test, KVERBS_OP_RECV, 0);
 	u32 ticket;
 
-	KUNIT_ASSERT_EQ(test, 0, kverbs_queue_park(&fake->queue, &op->req, &ticket));
+	KUNIT_ASSERT_EQ(test, 0, fake_queue_try_park(fake, op));
+	ticket = fake->queue.nr_parked;
 	kverbs_queue_await_posted(&fake->queue, ticket);
 	kverbs_queue_open(&fake->queue, &fake->hca->qp);
 	kverbs_queue_await_posted(&fake->queue, ticket);
@@ -397,6 +425,7 @@ static struct kunit_case recv_cases[] = {
 	KUNIT_CASE(recv_that_is_parked_has_the_owner_kicked),
 	KUNIT_CASE(recv_goes_on_when_its_registration_is_valid),
 	KUNIT_CASE(registrations_that_are_refused_take_no_slots),
+	KUNIT_CASE(recv_list_is_taken_as_far_as_there_is_room),
 	KUNIT_CASE(recv_can_be_waited_for_until_it_is_posted),
 	KUNIT_CASE(recv_that_is_flushed_is_waited_for_no_more),
 	KUNIT_CASE(recv_is_not_waited_for_before_the_connection_is_up),

@@ -70,7 +70,7 @@ static void ring_that_is_full_loses_nothing(struct kunit *test)
 
 	fill(test, ring);
 	KUNIT_EXPECT_EQ(test, -EAGAIN, fake_ring_event(ring, 100));
-	KUNIT_EXPECT_NULL(test, kverbs_ring_take_work(ring));
+	KUNIT_EXPECT_NULL(test, kverbs_ring_take_works(ring, 1));
 	KUNIT_EXPECT_EQ(test, SLOTS, fake_ring_kernel(ring)->cq_tail);
 	KUNIT_EXPECT_EQ(test, SLOTS, kverbs_ring_unread(ring));
 	for (n = 0; n < SLOTS; n++)
@@ -149,7 +149,7 @@ static void ring_takes_a_wrong_head_for_nothing_read(struct kunit *test)
 	fake_ring_user(ring)->cq_head = user->head;
 	KUNIT_EXPECT_EQ(test, SLOTS, kverbs_ring_unread(ring));
 	KUNIT_EXPECT_EQ(test, -EAGAIN, kverbs_ring_reserve(ring, 1));
-	KUNIT_EXPECT_NULL(test, kverbs_ring_take_work(ring));
+	KUNIT_EXPECT_NULL(test, kverbs_ring_take_works(ring, 1));
 }
 
 static void ring_recovers_from_a_wrong_head(struct kunit *test)
@@ -216,17 +216,49 @@ static void ring_has_a_work_for_every_slot(struct kunit *test)
 	int i, j;
 
 	for (i = 0; i < SLOTS; i++) {
-		work[i] = kverbs_ring_take_work(ring);
+		work[i] = kverbs_ring_take_works(ring, 1);
 		KUNIT_ASSERT_NOT_NULL(test, work[i]);
 		KUNIT_EXPECT_PTR_EQ(test, ring, work[i]->ring);
 		for (j = 0; j < i; j++)
 			KUNIT_EXPECT_PTR_NE(test, work[j], work[i]);
 	}
-	KUNIT_EXPECT_NULL(test, kverbs_ring_take_work(ring));
+	KUNIT_EXPECT_NULL(test, kverbs_ring_take_works(ring, 1));
 	KUNIT_EXPECT_EQ(test, SLOTS, ring->reserved);
 	while (i--)
-		kverbs_ring_return_work(ring, work[i]);
+		kverbs_ring_return_works(ring, work[i]);
 	KUNIT_EXPECT_EQ(test, 0, ring->reserved);
+}
+
+static void ring_gives_as_many_works_as_it_has_slots(struct kunit *test)
+{
+	struct kverbs_ring *ring = test->priv;
+	struct kverbs_work *works, *work;
+	int nr = 0;
+
+	KUNIT_ASSERT_EQ(test, 0, kverbs_ring_reserve(ring, 1));
+	works = kverbs_ring_take_works(ring, SLOTS + 1);
+	for (work = works; work; work = work->next)
+		nr++;
+	KUNIT_EXPECT_EQ(test, SLOTS - 1, nr);
+	KUNIT_EXPECT_EQ(test, SLOTS, ring->reserved);
+	KUNIT_EXPECT_NULL(test, kverbs_ring_take_works(ring, 1));
+	kverbs_ring_return_works(ring, works);
+	KUNIT_EXPECT_EQ(test, 1, ring->reserved);
+	kverbs_ring_unreserve(ring, 1);
+}
+
+/* Who says that he has read less than before, or more than there is, gets none. */
+static void ring_with_a_wrong_head_gives_no_works(struct kunit *test)
+{
+	struct kverbs_ring *ring = test->priv;
+	struct kverbs_work *work = kverbs_ring_take_works(ring, 1);
+
+	KUNIT_ASSERT_NOT_NULL(test, work);
+	fake_ring_user(ring)->cq_head = 1;
+	KUNIT_EXPECT_NULL(test, kverbs_ring_take_works(ring, SLOTS));
+	fake_ring_user(ring)->cq_head = -SLOTS;
+	KUNIT_EXPECT_NULL(test, kverbs_ring_take_works(ring, SLOTS));
+	kverbs_ring_return_works(ring, work);
 }
 
 static void ring_shares_slots_among_works_and_events(struct kunit *test)
@@ -235,15 +267,15 @@ static void ring_shares_slots_among_works_and_events(struct kunit *test)
 	struct kverbs_work *work[2];
 
 	KUNIT_ASSERT_EQ(test, 0, kverbs_ring_reserve(ring, SLOTS - 2));
-	work[0] = kverbs_ring_take_work(ring);
-	work[1] = kverbs_ring_take_work(ring);
+	work[0] = kverbs_ring_take_works(ring, 1);
+	work[1] = kverbs_ring_take_works(ring, 1);
 	KUNIT_ASSERT_NOT_NULL(test, work[0]);
 	KUNIT_ASSERT_NOT_NULL(test, work[1]);
-	KUNIT_EXPECT_NULL(test, kverbs_ring_take_work(ring));
+	KUNIT_EXPECT_NULL(test, kverbs_ring_take_works(ring, 1));
 	KUNIT_EXPECT_EQ(test, -EAGAIN, kverbs_ring_reserve(ring, 1));
-	kverbs_ring_return_work(ring, work[1]);
+	kverbs_ring_return_works(ring, work[1]);
 	KUNIT_EXPECT_EQ(test, 0, kverbs_ring_reserve(ring, 1));
-	kverbs_ring_return_work(ring, work[0]);
+	kverbs_ring_return_works(ring, work[0]);
 	kverbs_ring_unreserve(ring, SLOTS - 1);
 }
 
@@ -257,12 +289,12 @@ static void ring_work_is_there_whenever_a_slot_is(struct kunit *test)
 
 	for (round = 0; round < 50; round++) {
 		for (i = 0; i < SLOTS; i++) {
-			work[i] = kverbs_ring_take_work(ring);
+			work[i] = kverbs_ring_take_works(ring, 1);
 			KUNIT_ASSERT_NOT_NULL(test, work[i]);
 		}
 		for (i = 0; i < SLOTS; i++)
 			kverbs_ring_complete(ring, work[i * 3 % SLOTS], &cqe);
-		KUNIT_ASSERT_NULL(test, kverbs_ring_take_work(ring));
+		KUNIT_ASSERT_NULL(test, kverbs_ring_take_works(ring, 1));
 		KUNIT_ASSERT_EQ(test, SLOTS, kverbs_ring_unread(ring));
 		fake_ring_user(ring)->cq_head += SLOTS;
 	}
@@ -283,7 +315,7 @@ static void ring_completion_of_a_work_is_written_whole(struct kunit *test)
 	};
 	struct kverbs_ring *ring = test->priv;
 
-	kverbs_ring_complete(ring, kverbs_ring_take_work(ring), &cqe);
+	kverbs_ring_complete(ring, kverbs_ring_take_works(ring, 1), &cqe);
 	KUNIT_EXPECT_MEMEQ(test, &cqe, fake_ring_cqe(ring, 0), sizeof(cqe));
 	KUNIT_EXPECT_EQ(test, 1, fake_ring_kernel(ring)->cq_tail);
 }
@@ -314,6 +346,8 @@ static struct kunit_case ring_cases[] = {
 	KUNIT_CASE(ring_head_that_moves_back_frees_nothing),
 	KUNIT_CASE(ring_ignores_what_is_written_over_its_own_indices),
 	KUNIT_CASE(ring_has_a_work_for_every_slot),
+	KUNIT_CASE(ring_gives_as_many_works_as_it_has_slots),
+	KUNIT_CASE(ring_with_a_wrong_head_gives_no_works),
 	KUNIT_CASE(ring_shares_slots_among_works_and_events),
 	KUNIT_CASE(ring_work_is_there_whenever_a_slot_is),
 	KUNIT_CASE(ring_completion_of_a_work_is_written_whole),

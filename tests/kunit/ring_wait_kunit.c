@@ -30,7 +30,7 @@ static const struct bad_ring {
 	{ "2^31 submission entries", { .sq_entries = 1U << 31, .cq_entries = 1 } },
 	{ "2^31 completions", { .sq_entries = 1, .cq_entries = 1U << 31 } },
 	{ "2^32 - 1 of each", { .sq_entries = U32_MAX, .cq_entries = U32_MAX } },
-	{ "an unknown flag", { .flags = 4, .sq_entries = 1, .cq_entries = 1 } },
+	{ "an unknown flag", { .flags = 8, .sq_entries = 1, .cq_entries = 1 } },
 	{ "polled and told of",
 	  { .flags = KVERBS_RING_BUSY_POLL | KVERBS_RING_EVENTFD,
 	    .sq_entries = 1, .cq_entries = 1 } },

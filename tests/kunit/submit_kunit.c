@@ -125,6 +125,12 @@ static void put(struct submitter *s, const struct kverbs_sqe *sqe)
 	sqes[user->sq_tail++ & (SQ_SLOTS - 1)] = *sqe;
 }
 
+static void put_some(struct submitter *s, const struct kverbs_sqe *sqe, int nr)
+{
+	while (nr--)
+		put(s, sqe);
+}
+
 static int submit(struct submitter *s, u32 nr)
 {
 	struct kverbs_ucmd ucmd = { .file = s->file, .cmd = &s->cmd };
@@ -484,6 +490,78 @@ static void submit_says_how_many_are_unread(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2, s->cmd.out_ready);
 }
 
+/* What goes one way goes at once. */
+static void submit_keeps_the_order_of_sends_and_receives(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe send = a_send(s, 0), recv = a_recv(s, 0);
+
+	put_some(s, &send, 2);
+	put(s, &recv);
+	put(s, &send);
+	KUNIT_EXPECT_EQ(test, 0, submit(s, 4));
+	KUNIT_EXPECT_EQ(test, 4, s->cmd.out_taken);
+	KUNIT_EXPECT_EQ(test, 3, s->hca->nr_sends);
+	KUNIT_EXPECT_EQ(test, 2, s->hca->nr_doorbells);
+	KUNIT_EXPECT_EQ(test, 1, s->hca->nr_recvs);
+}
+
+static void submit_of_which_half_is_refused_takes_half(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_send(s, 0);
+
+	sqe.region_id = s->region_obj.obj.id;
+	sqe.length = LENGTH;
+	put_some(s, &sqe, 3);
+	fake_hca_refuse(s->hca, 1, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, 0, submit(s, 3));
+	KUNIT_EXPECT_EQ(test, 1, s->cmd.out_taken);
+	KUNIT_EXPECT_EQ(test, -ENOMEM, s->cmd.out_error);
+	KUNIT_EXPECT_EQ(test, 1, fake_ring_kernel(s->ring)->sq_head);
+	KUNIT_EXPECT_EQ(test, 1, s->ring->reserved);
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&s->region->region.uses));
+	fake_hca_refuse(s->hca, UINT_MAX, 0);
+	KUNIT_EXPECT_EQ(test, 0, submit(s, 3));
+	KUNIT_EXPECT_EQ(test, 2, s->cmd.out_taken);
+	KUNIT_EXPECT_EQ(test, 3, s->hca->nr_sends);
+}
+
+static void submit_of_more_than_the_queue_holds_takes_what_it_holds(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_send(s, 0);
+
+	put_some(s, &sqe, SQ_SLOTS);
+	KUNIT_EXPECT_EQ(test, 0, submit(s, SQ_SLOTS));
+	KUNIT_EXPECT_EQ(test, 3, s->cmd.out_taken);
+	KUNIT_EXPECT_EQ(test, -EAGAIN, s->cmd.out_error);
+	KUNIT_EXPECT_EQ(test, 3, s->ring->reserved);
+	KUNIT_EXPECT_EQ(test, -EAGAIN, submit(s, 1));
+	fake_wr_complete(&s->hca->sends[0], IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, 0, submit(s, 1));
+}
+
+static void submit_without_signals_completes_with_the_last(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_send(s, 1);
+
+	sqe.flags = 0;
+	put_some(s, &sqe, 2);
+	sqe.flags = KVERBS_SQE_SIGNAL;
+	sqe.user_data = 2;
+	put(s, &sqe);
+	KUNIT_ASSERT_EQ(test, 0, submit(s, 3));
+	KUNIT_EXPECT_EQ(test, 0, s->hca->sends[0].send_flags);
+	KUNIT_EXPECT_EQ(test, 0, s->hca->sends[1].send_flags);
+	KUNIT_EXPECT_EQ(test, 3, s->ring->reserved);
+	fake_wr_complete(&s->hca->sends[2], IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, 0, s->ring->reserved);
+	KUNIT_EXPECT_EQ(test, 1, kverbs_ring_unread(s->ring));
+	KUNIT_EXPECT_EQ(test, 2, last_cqe(s)->user_data);
+}
+
 static struct kunit_case submit_cases[] = {
 	KUNIT_CASE_PARAM(submit_looks_at_every_field, entries_gen_params),
 	KUNIT_CASE(submit_completes_with_what_came_of_it),
@@ -502,6 +580,10 @@ static struct kunit_case submit_cases[] = {
 	KUNIT_CASE(submit_writes_only_to_a_writable_region),
 	KUNIT_CASE(submit_does_not_wait_for_more_than_fits),
 	KUNIT_CASE(submit_says_how_many_are_unread),
+	KUNIT_CASE(submit_keeps_the_order_of_sends_and_receives),
+	KUNIT_CASE(submit_of_which_half_is_refused_takes_half),
+	KUNIT_CASE(submit_of_more_than_the_queue_holds_takes_what_it_holds),
+	KUNIT_CASE(submit_without_signals_completes_with_the_last),
 	{}
 };
 

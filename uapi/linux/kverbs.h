@@ -76,6 +76,7 @@
 #define KVERBS_CONN_QUERY	_IO(KVERBS_IOC_TYPE, 0x0A)
 #define KVERBS_EXPORT		_IO(KVERBS_IOC_TYPE, 0x0B)
 #define KVERBS_DESTROY		_IO(KVERBS_IOC_TYPE, 0x0C)
+#define KVERBS_BENCH		_IO(KVERBS_IOC_TYPE, 0x0D)
 
 /**
  * struct kverbs_cmd_info - KVERBS_INFO: what this module can do
@@ -447,14 +448,15 @@ struct kverbs_ring_user {
 	__u32 __reserved2[15];
 };
 
-/* Bits of kverbs_cmd_ring_create.flags; one of them or none */
+/* Bits of kverbs_cmd_ring_create.flags; BUSY_POLL goes with no other */
 #define KVERBS_RING_BUSY_POLL	(1U << 0)	/* SUBMIT polls for completions */
 #define KVERBS_RING_EVENTFD	(1U << 1)	/* @event_fd is told of completions */
+#define KVERBS_RING_SOFTIRQ	(1U << 2)	/* a softirq takes them, not a thread */
 
 /**
  * struct kverbs_cmd_ring_create - KVERBS_RING_CREATE: make a shared ring
  * @size: sizeof(struct kverbs_cmd_ring_create)
- * @flags: KVERBS_RING_BUSY_POLL, KVERBS_RING_EVENTFD, or 0
+ * @flags: KVERBS_RING_BUSY_POLL; or any of KVERBS_RING_EVENTFD, KVERBS_RING_SOFTIRQ
  * @sq_entries: submission entries, a power of two
  * @cq_entries: completions, a power of two; every entry taken and every event
  *	that may come keeps one reserved: three for a connection, one for a
@@ -472,6 +474,10 @@ struct kverbs_ring_user {
  *
  * Map each with MAP_SHARED and exactly its size. A fork(2)ed child does not
  * inherit the mappings. A file holds 256 rings at most.
+ *
+ * Completions are taken from the device by a thread of a workqueue, or on a SOFTIRQ
+ * ring by a softirq of the processor that the device interrupted: sooner, but other
+ * programs of that processor wait meanwhile.
  *
  * On a BUSY_POLL ring no interrupt reports that work has completed. SUBMIT looks
  * for it: once when it begins, and if it has to wait again and again, without
@@ -515,7 +521,8 @@ struct kverbs_cmd_ring_create {
  * 0.
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EINTR; of the first entry: EAGAIN,
- * EINVAL, ENOENT, ENOTCONN, ENODEV, EOPNOTSUPP, EMSGSIZE, ENOMEM.
+ * EINVAL, ENOENT, ENOTCONN, EBUSY (a BENCH has the connection), ENODEV,
+ * EOPNOTSUPP, EMSGSIZE, ENOMEM.
  */
 struct kverbs_cmd_submit {
 	__u32 size;
@@ -592,7 +599,7 @@ struct kverbs_addr {
  *	receive, 7 is for ever; default 6. The CM carries it to the peer, so what
  *	this side does is the peer's choice.
  * @rnr_timer: 0-31, how long the peer waits between those, as in the
- *	InfiniBand specification, table 45; default 12 (0.64 ms)
+ *	InfiniBand specification, table 45; default 20 (10.24 ms)
  * @ack_timeout: 0-31, 4.096 us times 2 to this power; default the CM's
  * @tos: type of service, CONNECT only
  * @keepalive_ms: if nothing completes for so long the peer is probed, and if it does
@@ -797,9 +804,14 @@ enum kverbs_conn_state {
  * @out_sq_used: work requests in flight
  * @out_rq_used: receives in flight
  * @out_ops: operations completed well, receives included
- * @out_errors: operations failed
+ * @out_errors: operations failed, not counting those that the end flushed
  * @out_bytes_out: bytes that SENDs and WRITEs moved
  * @out_bytes_in: bytes that RECVs and READs moved
+ * @out_addr_ns: nanoseconds from CONNECT until the peer's address was resolved; 0
+ *	before that, and, like the next three, where a request was accepted
+ * @out_route_ns: the same until the route was resolved
+ * @out_qp_ns: the same until the queue pair was made, and the peer was asked
+ * @out_up_ns: the same until it was ESTABLISHED
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EMSGSIZE.
  */
@@ -829,6 +841,10 @@ struct kverbs_cmd_conn_query {
 	__aligned_u64 out_errors;
 	__aligned_u64 out_bytes_out;
 	__aligned_u64 out_bytes_in;
+	__aligned_u64 out_addr_ns;
+	__aligned_u64 out_route_ns;
+	__aligned_u64 out_qp_ns;
+	__aligned_u64 out_up_ns;
 };
 
 /* Rights that an export gives: kverbs_cmd_export.access */
@@ -904,6 +920,128 @@ struct kverbs_cmd_export {
 struct kverbs_cmd_destroy {
 	__u32 size;
 	__u32 id;
+};
+
+/* Bits of kverbs_cmd_bench.flags */
+#define KVERBS_BENCH_LATENCY	(1U << 0)	/* one operation at a time, each timed */
+#define KVERBS_BENCH_HALF	(1U << 1)	/* count half of each time */
+
+/*
+ * Times are counted in buckets. Below 2^KVERBS_BENCH_BUCKET_BITS ns each nanosecond has
+ * its own; from there each doubling of the time has as many buckets as that, of one
+ * width each; what takes 2^KVERBS_BENCH_TOP_BIT ns or more is in the last one.
+ */
+#define KVERBS_BENCH_BUCKET_BITS	7
+#define KVERBS_BENCH_TOP_BIT		40
+#define KVERBS_BENCH_BUCKETS		4353
+
+/* Requests in flight: depth times the segments of an operation */
+#define KVERBS_BENCH_REQS_MAX		65536
+/* Segments that one operation may touch */
+#define KVERBS_BENCH_SEGS_MAX		64
+/* Receives that are kept posted */
+#define KVERBS_BENCH_RECVS_MAX		1024
+
+/**
+ * struct kverbs_cmd_bench - KVERBS_BENCH: have the kernel make traffic, and time it
+ * @size: sizeof(struct kverbs_cmd_bench)
+ * @flags: KVERBS_BENCH_LATENCY, with it perhaps KVERBS_BENCH_HALF; or 0: bandwidth
+ * @conn_id: the connection, established and with no work in flight
+ * @region_id: the region of all local buffers, one that is not
+ *	KVERBS_REGION_READ_ONLY unless they are only read
+ * @offset: where the operations' buffer starts in the region, bytes
+ * @length: bytes of an operation, at least 1; 8 of a FETCH_ADD, aligned
+ * @opcode: KVERBS_OP_SEND, SEND_IMM, WRITE, WRITE_IMM, READ or FETCH_ADD, of 1
+ * @depth: operations in flight, at least 1; the connection's sq_depth limits it too
+ * @post_list: operations posted together, 1 to @depth
+ * @cq_mod: let only each such operation tell of its completion, and with it of those
+ *	before, up to @depth; the last of those posted together always does, on
+ *	iWARP each; 0: each
+ * @segs_len: segments at @segs_uptr, up to KVERBS_BENCH_SEGS_MAX; 0 for SEND*
+ * @segs_uptr: array of struct kverbs_segment as the peer's export gave it; they must
+ *	cover @length, and what is beyond it is not touched
+ * @warm_up: operations before it counts, up to 2^32 - 1
+ * @iterations: operations that count, 1 to 2^32 - 1; or 0 if @duration_ms is given
+ * @duration_ms: how long it counts, up to 86400000; or 0
+ * @timeout_ms: how long nothing may complete, up to 2^31 - 1, 0: 10000
+ * @recvs: receives to keep posted, up to KVERBS_BENCH_RECVS_MAX; see below
+ * @recv_length: bytes of each
+ * @recv_offset: where the first one's buffer starts in the region
+ * @recv_stride: from one receive's buffer to the next one's, bytes
+ * @credit: messages that the peer has receives for to begin with, or 0
+ * @hist_len: in: room at @hist_uptr; out: KVERBS_BENCH_BUCKETS for LATENCY, else 0
+ * @hist_uptr: array of __u64, how many times fell into each bucket; 0 for bandwidth
+ * @out_ops: operations that counted
+ * @out_sent: operations in all
+ * @out_received: messages that came in
+ * @out_elapsed_ns: time in which @out_ops were done
+ * @out_cpu_ns: of that, the calling thread's on a processor; completions are taken
+ *	elsewhere, unless the connection's ring is BUSY_POLL
+ * @out_min_ns: LATENCY: the shortest time
+ * @out_max_ns: LATENCY: the longest
+ * @out_sum_ns: LATENCY: all of them
+ * @out_error: 0, or the -errno that ended it early: EIO, ENOTCONN, EINTR, ETIMEDOUT,
+ *	EBADMSG or EPROTO for credit that is none, or what a SUBMIT would return
+ * @out_wc_status: with EIO the work completion status, enum ib_wc_status by number
+ *
+ * It posts as any user within the kernel does, and completions are taken as the
+ * connection's ring says: by a workqueue, a softirq, or by this command itself.
+ *
+ * A bandwidth keeps @depth operations in flight. With @credit it sends no more
+ * messages than that ahead of what the peer has told in messages of its own, into
+ * @recvs: 8 bytes in network order, how many it has receives for again. The same
+ * goes for WRITE_IMM, which takes a receive too. Other opcodes have neither.
+ *
+ * A latency of READ or FETCH_ADD is until its completion. That of SEND* and
+ * WRITE_IMM is until a message comes into one of @recvs, of which there must be 1 at
+ * least. That of WRITE is until the peer has answered by a WRITE whose last byte, the
+ * one at @recv_offset + @recv_length - 1, is the same as that of the WRITE before:
+ * n % 255 + 1 for the n-th, counted from 0, which the kernel puts there. @recvs is
+ * 0 then.
+ *
+ * Meanwhile other work for the connection is refused with EBUSY, and so is a second
+ * BENCH. A signal ends it. Once anything has been posted it returns 0, and @out_error
+ * says how it went; nothing is in flight then. Receives can only be taken
+ * back by ending the connection, so that is over if there were any, and if
+ * it ended early.
+ *
+ * Errors, when nothing was posted: EINVAL, E2BIG, EFAULT, ENOENT, EBUSY, ENOTCONN,
+ * EOPNOTSUPP, EMSGSIZE (of @hist_len too), EAGAIN, ENOMEM, ENODEV, EINTR.
+ */
+struct kverbs_cmd_bench {
+	__u32 size;
+	__u32 flags;
+	__u32 conn_id;
+	__u32 region_id;
+	__aligned_u64 offset;
+	__aligned_u64 length;
+	__u32 opcode;
+	__u32 depth;
+	__u32 post_list;
+	__u32 segs_len;
+	__aligned_u64 segs_uptr;
+	__aligned_u64 warm_up;
+	__aligned_u64 iterations;
+	__u32 duration_ms;
+	__u32 timeout_ms;
+	__u32 recvs;
+	__u32 recv_length;
+	__aligned_u64 recv_offset;
+	__u32 recv_stride;
+	__u32 credit;
+	__aligned_u64 hist_uptr;
+	__u32 hist_len;
+	__u32 cq_mod;
+	__aligned_u64 out_ops;
+	__aligned_u64 out_sent;
+	__aligned_u64 out_received;
+	__aligned_u64 out_elapsed_ns;
+	__aligned_u64 out_cpu_ns;
+	__aligned_u64 out_min_ns;
+	__aligned_u64 out_max_ns;
+	__aligned_u64 out_sum_ns;
+	__s32 out_error;
+	__u32 out_wc_status;
 };
 
 #endif /* _UAPI_LINUX_KVERBS_H */

@@ -4,7 +4,8 @@
  *
  * The submission side is one thread's at a time, under sq_lock, from the first
  * entry filled to the SUBMIT that hands it over; between two such turns the
- * submission ring is empty. The completion side is the caller's to serialise.
+ * submission ring is empty. A SUBMIT that also waits drops the lock, and the next turn
+ * begins when its entry is taken. The completion side is the caller's to serialise.
  */
 #ifndef KVERBS_RING_H
 #define KVERBS_RING_H
@@ -31,11 +32,12 @@ struct kverbs_ring {
 
 	pthread_mutex_t sq_lock;
 	uint32_t sq_tail;		/* sq_lock */
+	bool handed;			/* sq_lock: a SUBMIT is under way without it */
 	uint32_t cq_head;
 };
 
 int kverbs_ring_open(struct kverbs_ring *r, int fd, unsigned int sq_entries,
-		     unsigned int cq_entries, bool busy_poll);
+		     unsigned int cq_entries, unsigned int flags);
 void kverbs_ring_close(struct kverbs_ring *r);
 
 void kverbs_ring_lock(struct kverbs_ring *r);
@@ -47,6 +49,13 @@ struct kverbs_sqe *kverbs_ring_sqe(struct kverbs_ring *r);
  * is withdrawn, and *error says why. Under the lock.
  */
 unsigned int kverbs_ring_submit(struct kverbs_ring *r, int *error);
+
+/*
+ * The same with the only entry that was filled, and wait as kverbs_ring_wait() does if
+ * it is taken; the lock is dropped meanwhile. *early: nothing has come.
+ */
+bool kverbs_ring_submit_wait(struct kverbs_ring *r, uint64_t deadline, bool *early,
+			     int *error);
 
 /* Have a BUSY_POLL ring looked at once; others need no looking at. */
 void kverbs_ring_poll(struct kverbs_ring *r);

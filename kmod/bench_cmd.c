@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Measuring, as user space asks for it. */
+#include <linux/overflow.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "bench.h"
+#include "chardev.h"
+#include "conn_cmd.h"
+#include "region.h"
+#include "region_cmd.h"
+
+#define DEFAULT_TIMEOUT_MS	10000
+#define MAX_DURATION_MS		86400000
+#define FLAGS			(KVERBS_BENCH_LATENCY | KVERBS_BENCH_HALF)
+/* What gives credit. */
+#define NOTE_LEN		8
+
+static bool is_latency(const struct kverbs_cmd_bench *cmd)
+{
+	return cmd->flags & KVERBS_BENCH_LATENCY;
+}
+
+static bool is_send(const struct kverbs_cmd_bench *cmd)
+{
+	return cmd->opcode == KVERBS_OP_SEND || cmd->opcode == KVERBS_OP_SEND_IMM;
+}
+
+/* The peer has a receive for each. */
+static bool is_message(const struct kverbs_cmd_bench *cmd)
+{
+	return is_send(cmd) || cmd->opcode == KVERBS_OP_WRITE_IMM;
+}
+
+static bool is_known(u32 opcode)
+{
+	switch (opcode) {
+	case KVERBS_OP_SEND:
+	case KVERBS_OP_SEND_IMM:
+	case KVERBS_OP_WRITE:
+	case KVERBS_OP_WRITE_IMM:
+	case KVERBS_OP_READ:
+	case KVERBS_OP_FETCH_ADD:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* ---- what makes sense, before anything is looked up -------------------------------- */
+
+static bool amount_fits(const struct kverbs_cmd_bench *cmd)
+{
+	if (cmd->warm_up > U32_MAX || cmd->iterations > U32_MAX)
+		return false;
+	return !cmd->iterations == !!cmd->duration_ms &&
+	       cmd->duration_ms <= MAX_DURATION_MS && cmd->timeout_ms <= INT_MAX;
+}
+
+static bool depth_fits(const struct kverbs_cmd_bench *cmd)
+{
+	return cmd->depth && cmd->depth <= KVERBS_BENCH_REQS_MAX / max(cmd->segs_len, 1U) &&
+	       cmd->post_list && cmd->post_list <= cmd->depth && cmd->cq_mod <= cmd->depth;
+}
+
+static bool segs_fit(const struct kverbs_cmd_bench *cmd)
+{
+	if (is_send(cmd))
+		return !cmd->segs_len && !cmd->segs_uptr;
+	return cmd->segs_len && cmd->segs_len <= KVERBS_BENCH_SEGS_MAX &&
+	       (cmd->opcode != KVERBS_OP_FETCH_ADD || cmd->length == sizeof(u64));
+}
+
+static bool has_no_recvs(const struct kverbs_cmd_bench *cmd)
+{
+	return !cmd->recvs && !cmd->recv_length && !cmd->recv_offset && !cmd->recv_stride &&
+	       !cmd->credit;
+}
+
+/* What a bandwidth receives is credit, what a latency receives is an answer. */
+static bool recvs_fit(const struct kverbs_cmd_bench *cmd)
+{
+	if (cmd->recvs > KVERBS_BENCH_RECVS_MAX)
+		return false;
+	if (is_latency(cmd) && cmd->opcode == KVERBS_OP_WRITE)
+		return !cmd->recvs && cmd->recv_length && !cmd->recv_stride && !cmd->credit;
+	if (!is_message(cmd))
+		return has_no_recvs(cmd);
+	if (is_latency(cmd))
+		return cmd->recvs && !cmd->credit;
+	return cmd->credit ? cmd->recvs && cmd->recv_length >= NOTE_LEN : has_no_recvs(cmd);
+}
+
+static int check(const struct kverbs_cmd_bench *cmd)
+{
+	if (cmd->flags & ~FLAGS || cmd->flags == KVERBS_BENCH_HALF)
+		return -EINVAL;
+	if (!is_known(cmd->opcode) || !cmd->length)
+		return -EINVAL;
+	if (!amount_fits(cmd) || !segs_fit(cmd) || !depth_fits(cmd) || !recvs_fit(cmd))
+		return -EINVAL;
+	return !is_latency(cmd) && (cmd->hist_uptr || cmd->hist_len) ? -EINVAL : 0;
+}
+
+/* Tells how many there are, whether they fit or not. */
+static int check_hist(struct kverbs_cmd_bench *cmd)
+{
+	u32 room = cmd->hist_len;
+
+	cmd->hist_len = is_latency(cmd) ? KVERBS_BENCH_BUCKETS : 0;
+	return room < cmd->hist_len ? -EMSGSIZE : 0;
+}
+
+/* ---- from the command to a plan ------------------------------------------------------ */
+
+static int set_part(struct kverbs_bench_part *part, const struct kverbs_segment *seg,
+		    u64 left)
+{
+	u64 end;
+
+	if (!seg->length || seg->__reserved ||
+	    check_add_overflow(seg->addr, seg->length, &end))
+		return -EINVAL;
+	part->addr = seg->addr;
+	part->length = min(seg->length, left);
+	part->rkey = seg->rkey;
+	return 0;
+}
+
+static int set_parts(struct kverbs_bench_plan *plan, const struct kverbs_segment *segs,
+		     unsigned int nr)
+{
+	u64 left = plan->local.length;
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < nr && left; i++) {
+		ret = set_part(&plan->parts[i], &segs[i], left);
+		if (ret)
+			return ret;
+		left -= plan->parts[i].length;
+	}
+	plan->nr_parts = i;
+	if (plan->opcode == KVERBS_OP_FETCH_ADD &&
+	    (i > 1 || !IS_ALIGNED(plan->parts[0].addr, sizeof(u64))))
+		return -EINVAL;
+	return left ? -EINVAL : 0;
+}
+
+static int read_segs(struct kverbs_bench_plan *plan, const struct kverbs_cmd_bench *cmd)
+{
+	struct kverbs_segment *segs;
+	int ret;
+
+	plan->nr_parts = 1;
+	if (!cmd->segs_len)
+		return 0;
+	segs = memdup_user(u64_to_user_ptr(cmd->segs_uptr), cmd->segs_len * sizeof(*segs));
+	if (IS_ERR(segs))
+		return PTR_ERR(segs);
+	plan->parts = kcalloc(cmd->segs_len, sizeof(*plan->parts), GFP_KERNEL_ACCOUNT);
+	ret = plan->parts ? set_parts(plan, segs, cmd->segs_len) : -ENOMEM;
+	kfree(segs);
+	return ret;
+}
+
+static void fill_plan(struct kverbs_bench_plan *plan, const struct kverbs_cmd_bench *cmd)
+{
+	*plan = (struct kverbs_bench_plan) {
+		.opcode = cmd->opcode,
+		.latency = is_latency(cmd),
+		.half = cmd->flags & KVERBS_BENCH_HALF,
+		.local.offset = cmd->offset,
+		.local.length = cmd->length,
+		.depth = cmd->depth,
+		.post_list = cmd->post_list,
+		.cq_mod = cmd->cq_mod,
+		.warm_up = cmd->warm_up,
+		.count = cmd->iterations,
+		.duration_ns = (u64)cmd->duration_ms * NSEC_PER_MSEC,
+		.timeout_ns = (u64)(cmd->timeout_ms ?: DEFAULT_TIMEOUT_MS) * NSEC_PER_MSEC,
+		.answer.offset = cmd->recv_offset,
+		.answer.length = cmd->recv_length,
+		.nr_recvs = cmd->recvs,
+		.recv_stride = cmd->recv_stride,
+		.credit = cmd->credit,
+	};
+}
+
+/* Whether something is received, or must be marked, or comes back. */
+static bool writes(const struct kverbs_bench_plan *plan)
+{
+	return plan->nr_recvs || plan->answer.length || plan->opcode == KVERBS_OP_READ ||
+	       plan->opcode == KVERBS_OP_FETCH_ADD;
+}
+
+static bool answers_fit(const struct kverbs_bench_plan *plan,
+			const struct kverbs_region *region)
+{
+	u64 more = max(plan->nr_recvs, 1U) - 1, span = more * plan->recv_stride, end;
+
+	return !check_add_overflow(span, plan->answer.length, &end) &&
+	       kverbs_region_covers(region, plan->answer.offset, end);
+}
+
+/* A receive of nothing has no buffer. */
+static int set_region(struct kverbs_bench_plan *plan, struct kverbs_region *region)
+{
+	u64 start = region->page_offset + plan->local.offset;
+
+	if (!kverbs_region_covers(region, plan->local.offset, plan->local.length) ||
+	    !answers_fit(plan, region) || (writes(plan) && !region->writable))
+		return -EINVAL;
+	if (plan->opcode == KVERBS_OP_FETCH_ADD && !IS_ALIGNED(start, sizeof(u64)))
+		return -EINVAL;
+	plan->local.region = region;
+	plan->answer.region = plan->answer.length ? region : NULL;
+	return 0;
+}
+
+/* ---- running it ------------------------------------------------------------------------ */
+
+static bool is_idle(struct kverbs_queue *queue)
+{
+	bool idle;
+
+	spin_lock_bh(&queue->lock);
+	idle = queue->sq_free == queue->sq_depth && queue->rq_free == queue->rq_depth;
+	spin_unlock_bh(&queue->lock);
+	return idle;
+}
+
+static int run_alone(struct kverbs_conn_obj *conn_obj, const struct kverbs_bench_plan *plan,
+		     struct kverbs_bench_result *result)
+{
+	struct kverbs_queue *queue = &conn_obj->conn->queue;
+	int ret;
+
+	if (atomic_cmpxchg(&conn_obj->benched, 0, 1))
+		return -EBUSY;
+	ret = kverbs_queue_check_up(queue);
+	if (!ret && !is_idle(queue))
+		ret = -EBUSY;
+	if (!ret)
+		ret = kverbs_bench_run(conn_obj->conn, plan, result);
+	atomic_set(&conn_obj->benched, 0);
+	return ret;
+}
+
+static void tell(struct kverbs_cmd_bench *cmd, const struct kverbs_bench_result *result)
+{
+	cmd->out_ops = result->ops;
+	cmd->out_sent = result->sent;
+	cmd->out_received = result->received;
+	cmd->out_elapsed_ns = result->elapsed_ns;
+	cmd->out_cpu_ns = result->cpu_ns;
+	cmd->out_min_ns = result->min_ns;
+	cmd->out_max_ns = result->max_ns;
+	cmd->out_sum_ns = result->sum_ns;
+	cmd->out_error = result->error;
+	cmd->out_wc_status = result->wc_status;
+}
+
+static int run_on_conn(struct kverbs_ucmd *ucmd, struct kverbs_bench_plan *plan)
+{
+	struct kverbs_cmd_bench *cmd = ucmd->cmd;
+	struct kverbs_bench_result result = {};
+	struct kverbs_conn_obj *conn_obj;
+	int ret;
+
+	conn_obj = kverbs_conn_obj_get(ucmd->file, cmd->conn_id);
+	if (IS_ERR(conn_obj))
+		return PTR_ERR(conn_obj);
+	ret = run_alone(conn_obj, plan, &result);
+	kverbs_object_put(&conn_obj->obj);
+	tell(cmd, &result);
+	return ret;
+}
+
+static int run_on_region(struct kverbs_ucmd *ucmd, struct kverbs_bench_plan *plan)
+{
+	struct kverbs_cmd_bench *cmd = ucmd->cmd;
+	struct kverbs_region_obj *region_obj;
+	int ret;
+
+	region_obj = kverbs_region_obj_get(ucmd->file, cmd->region_id);
+	if (IS_ERR(region_obj))
+		return PTR_ERR(region_obj);
+	ret = set_region(plan, region_obj->region);
+	if (!ret)
+		ret = run_on_conn(ucmd, plan);
+	kverbs_object_put(&region_obj->obj);
+	return ret;
+}
+
+static int run_with_hist(struct kverbs_ucmd *ucmd, struct kverbs_bench_plan *plan)
+{
+	struct kverbs_cmd_bench *cmd = ucmd->cmd;
+	int ret;
+
+	if (plan->latency) {
+		plan->buckets = kvcalloc(KVERBS_BENCH_BUCKETS, sizeof(*plan->buckets),
+					 GFP_KERNEL_ACCOUNT);
+		if (!plan->buckets)
+			return -ENOMEM;
+	}
+	ret = run_on_region(ucmd, plan);
+	if (!ret && plan->latency &&
+	    copy_to_user(u64_to_user_ptr(cmd->hist_uptr), plan->buckets,
+			 KVERBS_BENCH_BUCKETS * sizeof(*plan->buckets)))
+		ret = -EFAULT;
+	kvfree(plan->buckets);
+	return ret;
+}
+
+/**
+ * kverbs_cmd_bench() - KVERBS_BENCH
+ * @ucmd: the ioctl
+ *
+ * Return: 0 or -errno.
+ */
+int kverbs_cmd_bench(struct kverbs_ucmd *ucmd)
+{
+	struct kverbs_cmd_bench *cmd = ucmd->cmd;
+	struct kverbs_bench_plan plan;
+	int ret;
+
+	ret = check(cmd);
+	if (!ret)
+		ret = check_hist(cmd);
+	if (ret)
+		return ret;
+	fill_plan(&plan, cmd);
+	ret = read_segs(&plan, cmd);
+	if (!ret)
+		ret = run_with_hist(ucmd, &plan);
+	kfree(plan.parts);
+	return ret;
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "fake_bench.h"
+
+static void plan_it(struct measured *m)
+{
+	m->part[0] = (struct kverbs_bench_part) { .addr = ADDR, .length = LENGTH, .rkey = RKEY };
+	m->plan = (struct kverbs_bench_plan) {
+		.opcode = KVERBS_OP_WRITE,
+		.local = { .region = m->fake->region, .length = LENGTH },
+		.parts = m->part,
+		.nr_parts = 1,
+		.depth = 4,
+		.post_list = 1,
+		.count = 10,
+		.timeout_ns = 60 * (u64)NSEC_PER_SEC,
+		.buckets = m->buckets,
+	};
+}
+
+/**
+ * measured_at() - make a connection to measure on
+ * @test: the test
+ * @context: where completions are seen to
+ *
+ * Return: it, with a plan of WRITEs.
+ */
+struct measured *measured_at(struct kunit *test, enum ib_poll_context context)
+{
+	struct measured *m = kunit_kzalloc(test, sizeof(*m), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, m);
+	m->buckets = kunit_kcalloc(test, KVERBS_BENCH_BUCKETS, sizeof(u64), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, m->buckets);
+	m->hca = fake_device_create(test);
+	m->fake = fake_conn_create(test, m->hca);
+	m->fake->cqs.context = context;
+	m->fake->cqs.direct = context == IB_POLL_DIRECT;
+	fake_conn_go(m->fake, FAKE_UP);
+	m->hca->work_queued = true;
+	plan_it(m);
+	return m;
+}
+
+/**
+ * measured_create() - the same, whose completions a workqueue sees to
+ * @test: the test
+ *
+ * Return: it.
+ */
+struct measured *measured_create(struct kunit *test)
+{
+	return measured_at(test, IB_POLL_WORKQUEUE);
+}
+
+/**
+ * measured_run() - measure what is planned
+ * @m: where
+ *
+ * Return: as kverbs_bench_run().
+ */
+int measured_run(struct measured *m)
+{
+	return kverbs_bench_run(m->fake->conn, &m->plan, &m->result);
+}
+
+/**
+ * measured_is_over() - whether the connection has ended
+ * @m: where
+ *
+ * Return: true if so.
+ */
+bool measured_is_over(const struct measured *m)
+{
+	return m->fake->conn->state == KVERBS_CONN_DEAD;
+}
+
+/* ---- a peer -------------------------------------------------------------------- */
+
+static void peer_work(struct work_struct *work)
+{
+	struct peer *peer = container_of(work, struct peer, work);
+	unsigned int i;
+
+	for (i = 0; i < peer->nr; i++) {
+		if (!FAKE_SOON(READ_ONCE(peer->fake->hca->nr_sends) > i))
+			return;
+		peer->act(peer, i);
+	}
+}
+
+static void stop_peer(void *work)
+{
+	cancel_work_sync(work);
+}
+
+/**
+ * measured_start_peer() - have the other side do something
+ * @test: the test, at whose end it stops
+ * @m: the measurement
+ * @nr: for so many requests
+ * @act: what to do when a request is there
+ */
+void measured_start_peer(struct kunit *test, struct measured *m, unsigned int nr,
+			 void (*act)(struct peer *peer, unsigned int i))
+{
+	m->peer.fake = m->fake;
+	m->peer.act = act;
+	m->peer.nr = nr;
+	INIT_WORK(&m->peer.work, peer_work);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, stop_peer, &m->peer.work));
+	schedule_work(&m->peer.work);
+}
+
+/**
+ * measured_disconnect() - what a peer does that leaves
+ * @peer: the peer
+ * @i: not looked at
+ */
+void measured_disconnect(struct peer *peer, unsigned int i)
+{
+	kverbs_conn_end(peer->fake->conn, KVERBS_CQE_DISCONNECTED, -ECONNRESET, 0);
+}
+
+static const enum ib_poll_context contexts[] = {
+	IB_POLL_WORKQUEUE, IB_POLL_SOFTIRQ, IB_POLL_DIRECT,
+};
+
+static void describe_context(const enum ib_poll_context *context, char *desc)
+{
+	strscpy(desc, *context == IB_POLL_WORKQUEUE ? "workqueue" :
+		*context == IB_POLL_SOFTIRQ ? "softirq" : "direct", KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(contexts, contexts, describe_context);
+
+/**
+ * measured_contexts() - each place where completions can be seen to
+ * @previous: the last one, or NULL
+ * @desc: filled in with its name
+ *
+ * Return: the next one, or NULL: an enum ib_poll_context.
+ */
+const void *measured_contexts(const void *previous, char *desc)
+{
+	return contexts_gen_params(previous, desc);
+}

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Operations that are posted together: in one chain, and what of it is taken. */
+#include "fake_queue.h"
+#include "fake_region.h"
+#include "wr.h"
+
+#define SLOTS	8
+#define OPS	6
+#define PAGES	10
+
+/**
+ * struct poster - whoever posts a list
+ * @fake: the queue: 4 entries a request
+ * @pool: of the MRs
+ * @set: the local registrations
+ * @region: scattered pages, too many for the entries of a request
+ * @ops: the operations of the list
+ * @error: why not all were posted
+ */
+struct poster {
+	struct fake_queue *fake;
+	struct kverbs_mr_pool pool;
+	struct kverbs_local_set set;
+	struct fake_region *region;
+	struct fake_op *ops[OPS];
+	int error;
+};
+
+static int list_init(struct kunit *test)
+{
+	struct poster *p = kunit_kzalloc(test, sizeof(*p), GFP_KERNEL);
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, p);
+	p->fake = fake_queue_up(test, SLOTS, 1);
+	kverbs_mr_pool_init(&p->pool);
+	p->pool.pd = &p->fake->hca->pd;
+	p->pool.pages = FAKE_MR_PAGES;
+	kverbs_local_set_init(&p->set, &p->pool);
+	p->set.stride = FAKE_MR_PAGES * PAGE_SIZE;
+	p->region = fake_region_scattered(test, &p->fake->hca->ib, 0, PAGES);
+	for (i = 0; i < OPS; i++)
+		p->ops[i] = fake_op_create(test, KVERBS_OP_WRITE, 0);
+	test->priv = p;
+	return 0;
+}
+
+static void end_connection(struct poster *p)
+{
+	kverbs_queue_close(&p->fake->queue);
+	kverbs_queue_sweep(&p->fake->queue);
+}
+
+static void list_exit(struct kunit *test)
+{
+	struct poster *p = test->priv;
+
+	if (!p)
+		return;
+	end_connection(p);
+	kverbs_local_set_destroy(&p->set);
+	kverbs_mr_pool_destroy(&p->pool);
+	KUNIT_EXPECT_EQ(test, SLOTS, p->fake->queue.sq_free);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&p->region->region.uses));
+}
+
+static void all_silent(struct poster *p)
+{
+	int i;
+
+	for (i = 0; i < OPS; i++)
+		p->ops[i]->req.silent = true;
+}
+
+/* A buffer of so many pages; more than 4 need a registration. */
+static void give_buffer(struct poster *p, int i, unsigned int pages)
+{
+	p->ops[i]->req.region = &p->region->region;
+	p->ops[i]->req.length = pages * PAGE_SIZE;
+	kverbs_req_use(&p->ops[i]->req);
+}
+
+static unsigned int post_some(struct poster *p, int from, unsigned int nr, bool iwarp)
+{
+	struct kverbs_req *reqs[OPS];
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		reqs[i] = &p->ops[from + i]->req;
+	return kverbs_wr_post_list(&p->fake->queue, &p->set, reqs, nr, &p->fake->chain, iwarp,
+				   &p->error);
+}
+
+static unsigned int post_all(struct poster *p)
+{
+	return post_some(p, 0, OPS, false);
+}
+
+static void expect_signals(struct kunit *test, const char *expected)
+{
+	struct poster *p = test->priv;
+	struct fake_hca *hca = p->fake->hca;
+	unsigned int i;
+
+	KUNIT_ASSERT_EQ(test, strlen(expected), hca->nr_sends);
+	for (i = 0; i < hca->nr_sends; i++)
+		KUNIT_EXPECT_EQ(test, expected[i] == 'x' ? IB_SEND_SIGNALED : 0,
+				hca->sends[i].send_flags);
+}
+
+/* As many as that are over and went well; the others are under way, or never began. */
+static void expect_done(struct kunit *test, unsigned int nr)
+{
+	struct poster *p = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < OPS; i++) {
+		KUNIT_EXPECT_EQ(test, i < nr, p->ops[i]->done);
+		KUNIT_EXPECT_EQ(test, 0, p->ops[i]->req.result);
+	}
+}
+
+static void list_is_handed_over_at_once_and_in_order(struct kunit *test)
+{
+	struct poster *p = test->priv;
+	int i;
+
+	KUNIT_EXPECT_EQ(test, OPS, post_all(p));
+	KUNIT_EXPECT_EQ(test, 0, p->error);
+	KUNIT_EXPECT_EQ(test, 1, p->fake->hca->nr_doorbells);
+	KUNIT_EXPECT_EQ(test, SLOTS - OPS, p->fake->queue.sq_free);
+	for (i = 0; i < OPS; i++)
+		KUNIT_EXPECT_PTR_EQ(test, &p->ops[i]->req.last, p->fake->hca->sends[i].cqe);
+}
+
+static void list_completes_one_by_one(struct kunit *test)
+{
+	struct poster *p = test->priv;
+	int i;
+
+	KUNIT_ASSERT_EQ(test, OPS, post_all(p));
+	expect_signals(test, "xxxxxx");
+	for (i = 0; i < OPS; i++) {
+		expect_done(test, i);
+		fake_wr_complete(&p->fake->hca->sends[i], IB_WC_SUCCESS);
+	}
+	expect_done(test, OPS);
+}
+
+static void list_of_silent_ones_completes_with_its_last(struct kunit *test)
+{
+	struct poster *p = test->priv;
+
+	all_silent(p);
+	KUNIT_ASSERT_EQ(test, OPS, post_all(p));
+	expect_signals(test, ".....x");
+	fake_wr_complete(&p->fake->hca->sends[OPS - 1], IB_WC_SUCCESS);
+	expect_done(test, OPS);
+	KUNIT_EXPECT_EQ(test, SLOTS, p->fake->queue.sq_free);
+	KUNIT_EXPECT_EQ(test, OPS, p->fake->queue.ops_done);
+}
+
+static void list_tells_of_silent_ones_by_the_next_that_is_not(struct kunit *test)
+{
+	struct poster *p = test->priv;
+
+	all_silent(p);
+	p->ops[2]->req.silent = false;
+	KUNIT_ASSERT_EQ(test, OPS, post_all(p));
+	expect_signals(test, "..x..x");
+	fake_wr_complete(&p->fake->hca->sends[2], IB_WC_SUCCESS);
+	expect_done(test, 3);
+	KUNIT_EXPECT_EQ(test, SLOTS - 3, p->fake->queue.sq_free);
+}
+
+static void list_counts_the_bytes_of_silent_ones(struct kunit *test)
+{
+	struct poster *p = test->priv;
+
+	all_silent(p);
+	give_buffer(p, 0, 1);
+	give_buffer(p, 1, 2);
+	KUNIT_ASSERT_EQ(test, OPS, post_all(p));
+	KUNIT_EXPECT_EQ(test, 2, atomic_read(&p->region->region.uses));
+	fake_wr_complete(&p->fake->hca->sends[OPS - 1], IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, 3 * PAGE_SIZE, p->fake->queue.bytes_out);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&p->region->region.uses));
+}
+
+/* siw tells of a WRITE before it does of the READ in front of it. */
+static void list_on_iwarp_has_no_silent_ones(struct kunit *test)
+{
+	struct poster *p = test->priv;
+
+	all_silent(p);
+	KUNIT_ASSERT_EQ(test, 3, post_some(p, 0, 3, true));
+	expect_signals(test, "xxx");
+	fake_wr_complete(&p->fake->hca->sends[2], IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, 0, p->ops[0]->done);
+	KUNIT_EXPECT_EQ(test, 0, p->ops[1]->done);
+	KUNIT_EXPECT_EQ(test, 1, p->ops[2]->done);
+}
+
+static void list_of_which_half_is_refused_is_half_posted(struct kunit *test)
+{
+	struct poster *p = test->priv;
+	int i;
+
+	fake_hca_refuse(p->fake->hca, 3, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, 3, post_all(p));
+	KUNIT_EXPECT_EQ(test, -ENOMEM, p->error);
+	KUNIT_EXPECT_EQ(test, 0, p->fake->broken);
+	KUNIT_EXPECT_EQ(test, SLOTS - 3, p->fake->queue.sq_free);
+	for (i = 0; i < 3; i++)
+		fake_wr_complete(&p->fake->hca->sends[i], IB_WC_SUCCESS);
+	expect_done(test, 3);
+	fake_hca_refuse(p->fake->hca, UINT_MAX, 0);
+	KUNIT_EXPECT_EQ(test, 3, post_some(p, 3, 3, false));
+	KUNIT_EXPECT_EQ(test, 6, p->fake->hca->nr_sends);
+}
+
+static void list_refused_as_a_whole_is_as_if_never_posted(struct kunit *test)
+{
+	struct poster *p = test->priv;
+
+	fake_hca_refuse(p->fake->hca, 0, -EINVAL);
+	KUNIT_EXPECT_EQ(test, 0, post_all(p));
+	KUNIT_EXPECT_EQ(test, -EINVAL, p->error);
+	KUNIT_EXPECT_EQ(test, SLOTS, p->fake->queue.sq_free);
+	KUNIT_EXPECT_TRUE(test, list_empty(&p->fake->queue.posted));
+	end_connection(p);
+	expect_done(test, 0);
+}
+
+/* There is a slot for it, since the list had one for each. */
+static void list_refused_behind_silent_ones_leaves_them_to_the_next(struct kunit *test)
+{
+	struct poster *p = test->priv;
+
+	all_silent(p);
+	fake_hca_refuse(p->fake->hca, 3, -ENOMEM);
+	KUNIT_ASSERT_EQ(test, 3, post_all(p));
+	expect_signals(test, "...");
+	fake_hca_refuse(p->fake->hca, UINT_MAX, 0);
+	KUNIT_ASSERT_EQ(test, 1, post_some(p, 3, 1, false));
+	expect_signals(test, "...x");
+	fake_wr_complete(&p->fake->hca->sends[3], IB_WC_SUCCESS);
+	expect_done(test, 4);
+}
+
+static void list_longer_than_the_queue_is_posted_as_far_as_there_is_room(struct kunit *test)
+{
+	struct poster *p = test->priv;
+
+	all_silent(p);
+	p->fake->queue.sq_free = 4;
+	KUNIT_EXPECT_EQ(test, 4, post_all(p));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, p->error);
+	expect_signals(test, "...x");
+	KUNIT_EXPECT_EQ(test, 0, p->fake->queue.sq_free);
+	fake_wr_complete(&p->fake->hca->sends[3], IB_WC_SUCCESS);
+	expect_done(test, 4);
+	KUNIT_EXPECT_EQ(test, 2, post_some(p, 4, 2, false));
+	p->fake->queue.sq_free += SLOTS - 4;
+}
+
+static void list_is_posted_only_while_the_queue_is_up(struct kunit *test)
+{
+	struct poster *p = test->priv;
+
+	kverbs_queue_close(&p->fake->queue);
+	KUNIT_EXPECT_EQ(test, 0, post_all(p));
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, p->error);
+	KUNIT_EXPECT_EQ(test, 0, p->fake->hca->nr_sends);
+}
+
+static void expect_over(struct kunit *test, int i, int result, enum ib_wc_status status)
+{
+	struct poster *p = test->priv;
+
+	KUNIT_EXPECT_EQ(test, 1, p->ops[i]->done);
+	KUNIT_EXPECT_EQ(test, result, p->ops[i]->req.result);
+	KUNIT_EXPECT_EQ(test, status, p->ops[i]->req.wc_status);
+}
+
+/* A queue pair works in order, so those before it have gone well. */
+static void list_that_fails_in_the_middle_fails_from_there_on(struct kunit *test)
+{
+	struct poster *p = test->priv;
+	int i;
+
+	all_silent(p);
+	KUNIT_ASSERT_EQ(test, OPS, post_all(p));
+	fake_wr_complete(&p->fake->hca->sends[2], IB_WC_REM_ACCESS_ERR);
+	KUNIT_EXPECT_EQ(test, 1, p->fake->broken);
+	expect_over(test, 0, 0, IB_WC_SUCCESS);
+	expect_over(test, 1, 0, IB_WC_SUCCESS);
+	for (i = 3; i < OPS; i++)
+		fake_wr_complete(&p->fake->hca->sends[i], IB_WC_WR_FLUSH_ERR);
+	KUNIT_EXPECT_EQ(test, 0, p->ops[2]->done);
+	end_connection(p);
+	expect_over(test, 2, -EIO, IB_WC_REM_ACCESS_ERR);
+	for (i = 3; i < OPS; i++)
+		expect_over(test, i, -EIO, IB_WC_WR_FLUSH_ERR);
+}
+
+/* Some devices do not flush everything: what is not known to have gone well has not. */
+static void list_that_is_flushed_has_not_gone_well(struct kunit *test)
+{
+	struct poster *p = test->priv;
+	int i;
+
+	all_silent(p);
+	KUNIT_ASSERT_EQ(test, OPS, post_all(p));
+	fake_wr_complete(&p->fake->hca->sends[2], IB_WC_WR_FLUSH_ERR);
+	KUNIT_EXPECT_EQ(test, 0, p->ops[0]->done);
+	end_connection(p);
+	for (i = 0; i < OPS; i++)
+		expect_over(test, i, -EIO, IB_WC_WR_FLUSH_ERR);
+}
+
+/* What needs a registration goes by itself, between those before and after it. */
+static void list_keeps_its_order_around_registrations(struct kunit *test)
+{
+	struct poster *p = test->priv;
+	struct fake_wr *sends = p->fake->hca->sends;
+
+	give_buffer(p, 0, 1);
+	give_buffer(p, 1, 1);
+	give_buffer(p, 2, FAKE_MR_PAGES + 1);
+	give_buffer(p, 3, 1);
+	KUNIT_ASSERT_EQ(test, 4, post_some(p, 0, 4, false));
+	KUNIT_EXPECT_EQ(test, 3, p->fake->hca->nr_doorbells);
+	KUNIT_ASSERT_EQ(test, 6, p->fake->hca->nr_sends);
+	KUNIT_EXPECT_PTR_EQ(test, &p->ops[0]->req.last, sends[0].cqe);
+	KUNIT_EXPECT_PTR_EQ(test, &p->ops[1]->req.last, sends[1].cqe);
+	KUNIT_EXPECT_EQ(test, IB_WR_REG_MR, sends[2].opcode);
+	KUNIT_EXPECT_EQ(test, IB_WR_REG_MR, sends[3].opcode);
+	KUNIT_EXPECT_PTR_EQ(test, &p->ops[2]->req.last, sends[4].cqe);
+	KUNIT_EXPECT_PTR_EQ(test, &p->ops[3]->req.last, sends[5].cqe);
+	KUNIT_EXPECT_EQ(test, SLOTS - 6, p->fake->queue.sq_free);
+	fake_wr_complete(&sends[2], IB_WC_SUCCESS);
+	fake_wr_complete(&sends[3], IB_WC_SUCCESS);
+}
+
+static void list_ends_at_what_never_fits(struct kunit *test)
+{
+	struct poster *p = test->priv;
+
+	p->ops[2]->req.length = p->fake->queue.max_msg + 1;
+	KUNIT_EXPECT_EQ(test, 2, post_all(p));
+	KUNIT_EXPECT_EQ(test, -EMSGSIZE, p->error);
+	KUNIT_EXPECT_EQ(test, 2, p->fake->hca->nr_sends);
+}
+
+static struct kunit_case list_cases[] = {
+	KUNIT_CASE(list_is_handed_over_at_once_and_in_order),
+	KUNIT_CASE(list_completes_one_by_one),
+	KUNIT_CASE(list_of_silent_ones_completes_with_its_last),
+	KUNIT_CASE(list_tells_of_silent_ones_by_the_next_that_is_not),
+	KUNIT_CASE(list_counts_the_bytes_of_silent_ones),
+	KUNIT_CASE(list_on_iwarp_has_no_silent_ones),
+	KUNIT_CASE(list_of_which_half_is_refused_is_half_posted),
+	KUNIT_CASE(list_refused_as_a_whole_is_as_if_never_posted),
+	KUNIT_CASE(list_refused_behind_silent_ones_leaves_them_to_the_next),
+	KUNIT_CASE(list_longer_than_the_queue_is_posted_as_far_as_there_is_room),
+	KUNIT_CASE(list_is_posted_only_while_the_queue_is_up),
+	KUNIT_CASE(list_that_fails_in_the_middle_fails_from_there_on),
+	KUNIT_CASE(list_that_is_flushed_has_not_gone_well),
+	KUNIT_CASE(list_keeps_its_order_around_registrations),
+	KUNIT_CASE(list_ends_at_what_never_fits),
+	{}
+};
+
+static struct kunit_suite list_suite = {
+	.name = "kverbs_list",
+	.init = list_init,
+	.exit = list_exit,
+	.test_cases = list_cases,
+};
+
+kunit_test_suite(list_suite);
