@@ -47,6 +47,8 @@ struct kverbs_buf;
  * @busy_poll: who waits polls the device instead of sleeping: the shortest latency,
  *	for a whole CPU. What nobody waits for, in kverbs_process() or elsewhere,
  *	does not complete, and kverbs_fd() only tells of connections.
+ * @softirq: the kernel takes completions in a softirq, not in a thread; not with
+ *	@busy_poll
  */
 struct kverbs_opts {
 	size_t sz;
@@ -54,6 +56,7 @@ struct kverbs_opts {
 	unsigned int sq_entries;
 	unsigned int cq_entries;
 	bool busy_poll;
+	bool softirq;
 };
 
 /**
@@ -781,6 +784,22 @@ KVERBS_API int kverbs_post(struct kverbs_conn *conn, const struct kverbs_op *ops
 			   size_t nr);
 
 /**
+ * kverbs_post_wait() - post an operation, then wait until a request is complete
+ * @conn: the connection
+ * @op: the operation
+ * @req: the request, often @op's own, or that of the receive for the answer
+ * @timeout_ms: how long
+ *
+ * As kverbs_post() and then kverbs_wait(), with one system call if no other thread waits
+ * at the moment.
+ *
+ * Return: as kverbs_post() if @op was not posted, and its request is not in use then;
+ * else as kverbs_wait().
+ */
+KVERBS_API int kverbs_post_wait(struct kverbs_conn *conn, const struct kverbs_op *op,
+				struct kverbs_req *req, int timeout_ms);
+
+/**
  * kverbs_wait() - wait until a request is complete
  * @req: the request
  * @timeout_ms: how long
@@ -800,6 +819,75 @@ KVERBS_API int kverbs_wait(struct kverbs_req *req, int timeout_ms);
  * still be running then, in another thread.
  */
 KVERBS_API bool kverbs_complete(const struct kverbs_req *req);
+
+/* ---- measuring -------------------------------------------------------- */
+
+/**
+ * struct kverbs_bench_opts - traffic for the kernel to make
+ * @sz: sizeof(struct kverbs_bench_opts)
+ * @flags: KVERBS_BENCH_*
+ * @opcode: KVERBS_OP_SEND, SEND_IMM, WRITE, WRITE_IMM, READ or FETCH_ADD, of 1
+ * @buf: where all local bytes are
+ * @offset: of the operations' buffer in it
+ * @length: bytes of an operation
+ * @token: the peer's memory, for all but SEND*, else NULL
+ * @remote_offset: of the operations in it
+ * @depth: operations in flight, 0: 1
+ * @post_list: operations posted together, 0: 1
+ * @cq_mod: of so many operations one tells of those before it, too, 0: each does
+ * @warm_up: operations before it counts
+ * @iterations: operations that count, or 0 with @duration_ms
+ * @duration_ms: how long it counts, or 0 with @iterations
+ * @timeout_ms: how long nothing may complete, 0: 10000
+ * @recvs: receives to keep posted
+ * @recv_offset: of the first one's buffer in @buf; of a WRITE's latency where the peer
+ *	answers
+ * @recv_length: bytes of each
+ * @recv_stride: from one receive's buffer to the next one's
+ * @credit: messages that the peer has receives for to begin with, or 0
+ */
+struct kverbs_bench_opts {
+	size_t sz;
+	unsigned int flags;
+	unsigned int opcode;
+	struct kverbs_buf *buf;
+	size_t offset;
+	size_t length;
+	const struct kverbs_token *token;
+	size_t remote_offset;
+	unsigned int depth;
+	unsigned int post_list;
+	unsigned int cq_mod;
+	uint64_t warm_up;
+	uint64_t iterations;
+	unsigned int duration_ms;
+	unsigned int timeout_ms;
+	unsigned int recvs;
+	size_t recv_offset;
+	unsigned int recv_length;
+	unsigned int recv_stride;
+	unsigned int credit;
+};
+
+/**
+ * kverbs_bench() - have the kernel make traffic on a connection, and time it
+ * @conn: an established connection with nothing in flight, which it has to itself
+ * @opts: what traffic; struct kverbs_cmd_bench says how the two sides play together
+ * @result: filled in; its out_ fields are what came of it
+ * @hist: with KVERBS_BENCH_LATENCY room for KVERBS_BENCH_BUCKETS counts; else NULL
+ *
+ * It goes the way of users within the kernel, as NVMe over Fabrics does; completions
+ * are taken as the context was opened: by a thread, a softirq, or by polling. When it
+ * returns nothing is in flight. If there were receives, or if it failed, the
+ * connection is over.
+ *
+ * Return: 0; -errno: if out_sent is not 0 it had begun, and @result tells what was
+ * done until then. -EBUSY: work is in flight; -EOPNOTSUPP: not on this device or
+ * transport; -EIO: an operation failed, out_wc_status says how; -EINTR, -ETIMEDOUT,
+ * -ENOTCONN; -ENOTTY: the module knows no such command.
+ */
+KVERBS_API int kverbs_bench(struct kverbs_conn *conn, const struct kverbs_bench_opts *opts,
+			    struct kverbs_cmd_bench *result, uint64_t *hist);
 
 /* ---- names ------------------------------------------------------------ */
 

@@ -58,12 +58,14 @@ struct place {
  * @b: what was asked for
  * @nr: the first so many can be posted
  * @max_msg: the most for one entry of an operation that may be cut
+ * @parts: entries of the last one
  * @at: the first entry that was not taken yet
  */
 struct posting {
 	const struct kverbs_batch *b;
 	size_t nr;
 	uint64_t max_msg;
+	int64_t parts;
 	struct place at;
 };
 
@@ -205,6 +207,30 @@ static void skip_taken(struct posting *p, unsigned int n)
 		next_entry(p, &p->at, &sqe);
 }
 
+/* Hand over the only entry of all and wait for something to complete. */
+static int submit_and_wait(struct posting *p)
+{
+	struct kverbs_batch_wait *wait = p->b->wait;
+	struct kverbs_ring *r = &p->b->conn->kv->ring;
+	struct place filled = p->at;
+	int error;
+
+	kverbs_ring_lock(r);
+	fill_entry(p, &filled, kverbs_ring_sqe(r));
+	if (kverbs_ring_submit_wait(r, wait->deadline, &wait->early, &error))
+		p->at = filled;
+	kverbs_ring_unlock(r);
+	return error;
+}
+
+/* A receive may wait for a registration, while nobody else can post. */
+static bool may_wait(const struct posting *p)
+{
+	return p->b->wait && !kverbs_deadline_is_now(p->b->wait->deadline) &&
+	       p->parts == 1 && !is_recv(&p->b->ops[0]) &&
+	       kverbs_lead_begin(p->b->conn->kv);
+}
+
 /* Hand over what fits in one go. 0: all of that was taken, else why not. */
 static int submit(struct posting *p)
 {
@@ -221,6 +247,17 @@ static int submit(struct posting *p)
 		skip_taken(p, n);
 	else
 		p->at = filled;
+	return error;
+}
+
+static int submit_some(struct posting *p)
+{
+	int error;
+
+	if (!may_wait(p))
+		return submit(p);
+	error = submit_and_wait(p);
+	kverbs_lead_end(p->b->conn->kv);
 	return error;
 }
 
@@ -267,7 +304,7 @@ static int submit_all(struct posting *p)
 
 	do {
 		seen = kverbs_reaped(b->conn->kv);
-		error = submit(p);
+		error = submit_some(p);
 		if (error == -EAGAIN && !is_recv(&b->ops[p->at.op]))
 			error = wait_for_room(b->conn, seen);
 		/* Half a transfer cannot be taken back: a signal must wait. */
@@ -289,6 +326,7 @@ static int begin(struct posting *p, const struct kverbs_op *op)
 	parts = count_parts(p, op);
 	if (parts < 0)
 		return (int)parts;
+	p->parts = parts;
 	if (op->req)
 		return kverbs_req_begin(conn, op->req, (unsigned int)parts);
 	conn->kv->silent = true;

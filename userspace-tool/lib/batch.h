@@ -5,7 +5,20 @@
 #ifndef KVERBS_BATCH_H
 #define KVERBS_BATCH_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include <kverbs.h>
+
+/*
+ * What whoever posts is going to wait for next, so that both can be asked for at once.
+ * @deadline: until when
+ * @early: he was woken, though nothing has come: by a signal, if the time is not up
+ */
+struct kverbs_batch_wait {
+	uint64_t deadline;
+	bool early;
+};
 
 /*
  * @conn: the connection
@@ -13,6 +26,7 @@
  * @nr: how many
  * @pieces: the local buffer of the only one, if that is a list; it has no other then
  * @nr_pieces: how many
+ * @wait: for the only one, NULL: no
  */
 struct kverbs_batch {
 	struct kverbs_conn *conn;
@@ -20,6 +34,7 @@ struct kverbs_batch {
 	size_t nr;
 	const struct kverbs_piece *pieces;
 	size_t nr_pieces;
+	struct kverbs_batch_wait *wait;
 };
 
 /* How many of them were posted, or -errno why the first one was not. */

@@ -57,12 +57,18 @@ static int check_abi(struct kverbs *kv)
 	return info.out_abi == KVERBS_ABI_VERSION ? 0 : -EPROTO;
 }
 
+static unsigned int ring_flags(const struct kverbs_opts *opts)
+{
+	return (opts->busy_poll ? KVERBS_RING_BUSY_POLL : 0) |
+	       (opts->softirq ? KVERBS_RING_SOFTIRQ : 0);
+}
+
 static int open_ring(struct kverbs *kv, const struct kverbs_opts *opts)
 {
 	return kverbs_ring_open(&kv->ring, kv->fd,
 				opts->sq_entries ? opts->sq_entries : DEFAULT_SQ_ENTRIES,
 				opts->cq_entries ? opts->cq_entries : DEFAULT_CQ_ENTRIES,
-				opts->busy_poll);
+				ring_flags(opts));
 }
 
 static int open_device(struct kverbs *kv, const struct kverbs_opts *opts)

@@ -2,6 +2,7 @@
 # What libkverbs is made of. Please keep this list sorted.
 lib-y += addr.o
 lib-y += batch.o
+lib-y += bench.o
 lib-y += buf.o
 lib-y += conn.o
 lib-y += connect.o

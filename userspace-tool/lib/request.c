@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 
+#include "batch.h"
 #include "conn.h"
 #include "done.h"
 #include "internal.h"
@@ -209,23 +210,49 @@ static int wait_settled(struct kverbs *kv, struct kverbs_req *req, uint64_t dead
 	return ret;
 }
 
-int kverbs_wait(struct kverbs_req *req, int timeout_ms)
+static int wait_until(struct kverbs_req *req, uint64_t deadline)
 {
 	struct kverbs *kv = req->priv.kv;
 	int ret;
-
-	if (kverbs_complete(req) && !req->done)
-		return req->result;
-	if (!kv || load_state(req) == KVERBS_REQ_IDLE)
-		return -EINVAL;
 
 	pthread_mutex_lock(&kv->lock);
 	if (!settled(kv, req) && kverbs_done_here(kv))
 		ret = -EDEADLK;
 	else
-		ret = wait_settled(kv, req, kverbs_deadline(timeout_ms));
+		ret = wait_settled(kv, req, deadline);
 	if (!ret)
 		ret = req->result;
 	pthread_mutex_unlock(&kv->lock);
 	return ret;
+}
+
+static bool was_posted(const struct kverbs_req *req)
+{
+	return req->priv.kv && load_state(req) != KVERBS_REQ_IDLE;
+}
+
+int kverbs_wait(struct kverbs_req *req, int timeout_ms)
+{
+	if (kverbs_complete(req) && !req->done)
+		return req->result;
+	return was_posted(req) ? wait_until(req, kverbs_deadline(timeout_ms)) : -EINVAL;
+}
+
+int kverbs_post_wait(struct kverbs_conn *conn, const struct kverbs_op *op,
+		     struct kverbs_req *req, int timeout_ms)
+{
+	struct kverbs_batch_wait wait = { .deadline = kverbs_deadline(timeout_ms) };
+	struct kverbs_batch batch = { .conn = conn, .ops = op, .nr = 1, .wait = &wait };
+	int ret = kverbs_batch_post(&batch);
+
+	if (ret < 0)
+		return ret;
+	if (kverbs_complete(req) && !req->done)
+		return req->result;
+	if (!was_posted(req))
+		return -EINVAL;
+	if (wait.early && load_state(req) == KVERBS_REQ_PENDING &&
+	    !kverbs_deadline_passed(wait.deadline))
+		return -EINTR;
+	return wait_until(req, wait.deadline);
 }

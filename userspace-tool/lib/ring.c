@@ -3,6 +3,7 @@
  * The shared ring: mapping it, filling entries, reading completions.
  */
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -45,11 +46,11 @@ out_unmap_sq:
 }
 
 int kverbs_ring_open(struct kverbs_ring *r, int fd, unsigned int sq_entries,
-		     unsigned int cq_entries, bool busy_poll)
+		     unsigned int cq_entries, unsigned int flags)
 {
 	struct kverbs_cmd_ring_create cmd = {
 		.size = sizeof(cmd),
-		.flags = busy_poll ? KVERBS_RING_BUSY_POLL : 0,
+		.flags = flags,
 		.sq_entries = sq_entries,
 		.cq_entries = cq_entries,
 	};
@@ -62,8 +63,9 @@ int kverbs_ring_open(struct kverbs_ring *r, int fd, unsigned int sq_entries,
 	r->id = cmd.out_id;
 	r->sq_entries = sq_entries;
 	r->cq_entries = cq_entries;
-	r->busy_poll = busy_poll;
+	r->busy_poll = flags & KVERBS_RING_BUSY_POLL;
 	r->sq_tail = 0;
+	r->handed = false;
 	r->cq_head = 0;
 	ret = map_ring(r, &cmd);
 	if (ret)
@@ -85,19 +87,25 @@ void kverbs_ring_close(struct kverbs_ring *r)
 	kverbs_object_destroy(r->fd, r->id);
 }
 
+static uint32_t sq_head(const struct kverbs_ring *r)
+{
+	return __atomic_load_n(&r->kernel->sq_head, __ATOMIC_ACQUIRE);
+}
+
+/* What another one's SUBMIT has not taken yet it may still refuse; it does not sleep before. */
 void kverbs_ring_lock(struct kverbs_ring *r)
 {
 	pthread_mutex_lock(&r->sq_lock);
+	while (r->handed && sq_head(r) != r->sq_tail) {
+		pthread_mutex_unlock(&r->sq_lock);
+		sched_yield();
+		pthread_mutex_lock(&r->sq_lock);
+	}
 }
 
 void kverbs_ring_unlock(struct kverbs_ring *r)
 {
 	pthread_mutex_unlock(&r->sq_lock);
-}
-
-static uint32_t sq_head(const struct kverbs_ring *r)
-{
-	return __atomic_load_n(&r->kernel->sq_head, __ATOMIC_ACQUIRE);
 }
 
 static void publish_tail(struct kverbs_ring *r)
@@ -140,6 +148,36 @@ unsigned int kverbs_ring_submit(struct kverbs_ring *r, int *error)
 	r->sq_tail = head + taken;
 	publish_tail(r);
 	return taken;
+}
+
+bool kverbs_ring_submit_wait(struct kverbs_ring *r, uint64_t deadline, bool *early,
+			     int *error)
+{
+	struct kverbs_cmd_submit cmd = {
+		.size = sizeof(cmd),
+		.ring_id = r->id,
+		.to_submit = 1,
+		.min_complete = 1,
+		.deadline_ns = deadline,
+	};
+	uint32_t last = r->sq_tail;
+	int ret;
+
+	publish_tail(r);
+	r->handed = true;
+	pthread_mutex_unlock(&r->sq_lock);
+	ret = kverbs_sys_ioctl(r->fd, KVERBS_SUBMIT, &cmd);
+	pthread_mutex_lock(&r->sq_lock);
+	r->handed = false;
+	*early = !ret && !cmd.out_ready;
+	*error = 0;
+	if ((int32_t)(sq_head(r) - last) >= 0)
+		return true;
+	*error = ret ? ret : -EAGAIN;
+	/* Nobody has filled another one, since this one stood in the way. */
+	r->sq_tail = last - 1;
+	publish_tail(r);
+	return false;
 }
 
 void kverbs_ring_poll(struct kverbs_ring *r)

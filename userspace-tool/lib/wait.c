@@ -22,16 +22,26 @@ struct waiter {
 	bool may_lead;
 };
 
+/* Of who does not want to wait: long ago, and no clock needs to be read for it. */
+#define NOW 1
+
 uint64_t kverbs_deadline(int timeout_ms)
 {
 	if (timeout_ms < 0)
 		return 0;
+	if (!timeout_ms)
+		return NOW;
 	return kverbs_sys_now() + (uint64_t)timeout_ms * NSEC_PER_MSEC;
 }
 
 bool kverbs_deadline_passed(uint64_t deadline)
 {
-	return deadline && kverbs_sys_now() >= deadline;
+	return deadline == NOW || (deadline && kverbs_sys_now() >= deadline);
+}
+
+bool kverbs_deadline_is_now(uint64_t deadline)
+{
+	return deadline == NOW;
 }
 
 int kverbs_deadline_left(uint64_t deadline)
@@ -120,32 +130,60 @@ static int sleep_in_kernel(struct kverbs *kv, uint64_t deadline)
 	return ret;
 }
 
+/* The kernel knows when it is late; a clock is read only if it brings nothing. */
 static int reap(struct kverbs *kv, uint64_t deadline)
 {
-	int ret;
+	int ret = 0;
 
 	if (kverbs_reap(kv))
 		return 0;
-	if (kverbs_deadline_passed(deadline)) {
-		/* Who does not want to wait may be the only one who ever looks. */
+	/* Who does not want to wait may be the only one who ever looks. */
+	if (deadline == NOW)
 		kverbs_ring_poll(&kv->ring);
-		return kverbs_reap(kv) ? 0 : -ETIMEDOUT;
-	}
-	ret = sleep_in_kernel(kv, deadline);
-	kverbs_reap(kv);
-	return ret;
+	else
+		ret = sleep_in_kernel(kv, deadline);
+	if (kverbs_reap(kv) || ret)
+		return ret;
+	return kverbs_deadline_passed(deadline) ? -ETIMEDOUT : 0;
+}
+
+static void run_due(struct kverbs *kv)
+{
+	if (!kverbs_done_due(kv))
+		return;
+	/* Callbacks may take their time: let another lead meanwhile. */
+	hand_over(kv);
+	kverbs_done_run(kv);
 }
 
 static int lead(struct kverbs *kv, uint64_t deadline)
 {
 	int ret = reap(kv, deadline);
 
-	if (kverbs_done_due(kv)) {
-		/* Callbacks may take their time: let another lead meanwhile. */
-		hand_over(kv);
-		kverbs_done_run(kv);
-	}
+	run_due(kv);
 	return ret;
+}
+
+bool kverbs_lead_begin(struct kverbs *kv)
+{
+	bool leads;
+
+	pthread_mutex_lock(&kv->lock);
+	leads = !kv->led && !kverbs_done_here(kv);
+	if (leads)
+		kv->led = true;
+	pthread_mutex_unlock(&kv->lock);
+	return leads;
+}
+
+void kverbs_lead_end(struct kverbs *kv)
+{
+	pthread_mutex_lock(&kv->lock);
+	kv->led = false;
+	kverbs_reap(kv);
+	run_due(kv);
+	hand_over(kv);
+	pthread_mutex_unlock(&kv->lock);
 }
 
 int kverbs_wait_met(struct kverbs *kv, kverbs_met_fn met, const void *arg,

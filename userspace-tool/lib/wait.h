@@ -33,6 +33,15 @@ int kverbs_deadline_left(uint64_t deadline);
  */
 int kverbs_wait_met(struct kverbs *kv, kverbs_met_fn met, const void *arg,
 		    const void *key, uint64_t deadline);
+/*
+ * Lead, to sleep in the kernel by other means; false: somebody does already, or this
+ * thread may not wait. Both without kv->lock.
+ */
+bool kverbs_lead_begin(struct kverbs *kv);
+/* What has come meanwhile is read, and callbacks run. */
+void kverbs_lead_end(struct kverbs *kv);
+/* Whether somebody does not want to wait at all. */
+bool kverbs_deadline_is_now(uint64_t deadline);
 /* One sleep that ends by kverbs_wake() only: for what never comes by the ring. */
 int kverbs_wait_woken(struct kverbs *kv, const void *key, uint64_t deadline);
 /* Wake those who wait for @key; under kv->lock. */

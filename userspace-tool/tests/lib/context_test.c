@@ -147,6 +147,20 @@ static struct kverbs *open_polling(struct kverbs_req *req)
 	return kv;
 }
 
+static void completions_may_be_taken_in_a_softirq_but_not_polled_for_too(void **state)
+{
+	struct kverbs_opts opts = { .sz = sizeof(opts), .softirq = true };
+	struct kverbs *kv;
+
+	(void)state;
+	fake_reset();
+	assert_int_equal(kverbs_open(&kv, &opts), 0);
+	kverbs_close(kv);
+	opts.busy_poll = true;
+	assert_int_equal(kverbs_open(&kv, &opts), -EINVAL);
+	assert_int_equal(fake_leftovers(), 0);
+}
+
 static void polling_contexts_complete_what_is_waited_for(void **state)
 {
 	struct kverbs_req req = { 0 };
@@ -226,6 +240,7 @@ int main(void)
 		cmocka_unit_test(options_of_any_size_are_understood),
 		t_test(info_is_the_kernels),
 		t_test_conn(the_descriptor_polls_readable_with_completions),
+		cmocka_unit_test(completions_may_be_taken_in_a_softirq_but_not_polled_for_too),
 		cmocka_unit_test(polling_contexts_complete_what_is_waited_for),
 		cmocka_unit_test(polling_contexts_look_even_if_there_is_no_time),
 		cmocka_unit_test(closing_frees_what_was_left),

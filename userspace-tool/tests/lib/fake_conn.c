@@ -180,6 +180,20 @@ void fake_remove_listener(uint16_t port)
 
 /* ---- connections ----------------------------------------------------------------- */
 
+/* A client of this process that does not say where it comes from comes from here. */
+static void join(struct fake_obj *o, struct fake_obj *peer,
+		 const struct kverbs_cmd_connect *cmd)
+{
+	struct kverbs_addr from = {
+		.family = AF_INET, .port = htons(40000), .addr = { 192, 0, 2, 2 },
+	};
+
+	if (cmd->src.family)
+		from = cmd->src;
+	peer->conn.peer = o->id;
+	peer->conn.remote = from;
+}
+
 static void decide(struct fake_obj *o, const struct kverbs_cmd_connect *cmd)
 {
 	struct fake_obj *listener = find_port(cmd->dst.family, ntohs(cmd->dst.port)), *peer;
@@ -189,7 +203,7 @@ static void decide(struct fake_obj *o, const struct kverbs_cmd_connect *cmd)
 		peer = listener ? announce(listener, user_ptr(cmd->priv_uptr),
 					   cmd->priv_len) : NULL;
 		if (peer)
-			peer->conn.peer = o->id;
+			join(o, peer, cmd);
 		else
 			put_event(o, KVERBS_CQE_REJECTED, -ECONNREFUSED);
 	} else if (!outcome) {
@@ -277,6 +291,11 @@ int fake_reject(int fd, struct kverbs_cmd_reject *cmd)
 		return -ENOENT;
 	if (o->conn.state != KVERBS_CONN_REQUESTED)
 		return -ENOTCONN;
+	if (cmd->priv_len > KVERBS_PRIV_REJECT_MAX)
+		return -EINVAL;
+	if (o->conn.peer)
+		set_priv(&fk.objs[o->conn.peer]->conn, user_ptr(cmd->priv_uptr),
+			 cmd->priv_len);
 	tell_peer(o, KVERBS_CQE_REJECTED, -ECONNREFUSED);
 	put_event(o, KVERBS_CQE_FAILED, -ECANCELED);
 	return 0;
@@ -364,6 +383,10 @@ int fake_conn_query(int fd, struct kverbs_cmd_conn_query *cmd)
 	cmd->out_max_msg = fake.max_msg;
 	cmd->out_max_segment = fake.max_segment;
 	cmd->out_transport = KVERBS_TRANSPORT_ROCE;
+	cmd->out_addr_ns = fake.step_ns;
+	cmd->out_route_ns = 2 * fake.step_ns;
+	cmd->out_qp_ns = 3 * fake.step_ns;
+	cmd->out_up_ns = 4 * fake.step_ns;
 	return 0;
 }
 
@@ -441,4 +464,53 @@ unsigned int fake_conn_state(uint32_t conn_id)
 	state = o && o->type == FAKE_CONN ? o->conn.state : 0;
 	pthread_mutex_unlock(&fk.lock);
 	return state;
+}
+
+/* ---- measuring ---------------------------------------------------------------- */
+
+static void check_bench(int fd, const struct kverbs_cmd_bench *cmd)
+{
+	struct fake_obj *region = fake_find(fd, cmd->region_id, FAKE_REGION);
+
+	fake_check(cmd->size == sizeof(*cmd));
+	fake_check(region && cmd->offset + cmd->length <= region->region.length);
+	fake_check(!cmd->segs_len == !cmd->segs_uptr);
+}
+
+static void tell_bench(struct kverbs_cmd_bench *cmd)
+{
+	uint64_t *hist = (uint64_t *)(uintptr_t)cmd->hist_uptr;
+	uint32_t i;
+
+	for (i = 0; i < fake.bench.hist_len && i < cmd->hist_len; i++)
+		hist[i] = 1;
+	cmd->out_ops = fake.bench.out_ops;
+	cmd->out_sent = fake.bench.out_sent;
+	cmd->out_received = fake.bench.out_received;
+	cmd->out_elapsed_ns = fake.bench.out_elapsed_ns;
+	cmd->out_cpu_ns = fake.bench.out_cpu_ns;
+	cmd->out_min_ns = fake.bench.out_min_ns;
+	cmd->out_max_ns = fake.bench.out_max_ns;
+	cmd->out_sum_ns = fake.bench.out_sum_ns;
+	cmd->out_error = fake.bench.out_error;
+	cmd->out_wc_status = fake.bench.out_wc_status;
+}
+
+/* Nothing moves: what a measurement gives is what the test says. */
+int fake_bench(int fd, struct kverbs_cmd_bench *cmd)
+{
+	struct fake_obj *o = fake_find(fd, cmd->conn_id, FAKE_CONN);
+
+	if (!o)
+		return -ENOENT;
+	if (o->conn.state != KVERBS_CONN_ESTABLISHED)
+		return -ENOTCONN;
+	if (o->conn.sq_used || o->conn.rq_used)
+		return -EBUSY;
+	check_bench(fd, cmd);
+	fake.last_bench = *cmd;
+	if (cmd->segs_len)
+		fake.last_bench_seg = *(struct kverbs_segment *)(uintptr_t)cmd->segs_uptr;
+	tell_bench(cmd);
+	return 0;
 }

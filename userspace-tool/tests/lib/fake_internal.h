@@ -129,6 +129,7 @@ int fake_reject(int fd, struct kverbs_cmd_reject *cmd);
 int fake_disconnect(int fd, struct kverbs_cmd_disconnect *cmd);
 int fake_conn_query(int fd, struct kverbs_cmd_conn_query *cmd);
 int fake_export(int fd, struct kverbs_cmd_export *cmd);
+int fake_bench(int fd, struct kverbs_cmd_bench *cmd);
 void fake_conn_destroy(struct fake_obj *conn);
 void fake_conn_reset(void);
 

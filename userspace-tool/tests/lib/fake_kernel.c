@@ -156,8 +156,10 @@ static void fill_arrays(const struct kverbs_cmd_device_query *cmd, uint32_t port
 	struct kverbs_gid *gid = (void *)(uintptr_t)cmd->gids_uptr;
 	uint32_t i;
 
-	for (i = 0; i < ports; i++)
+	for (i = 0; i < ports; i++) {
 		port[i].port = i + 1;
+		port[i].active_mtu = fake.port_mtu;
+	}
 	for (i = 0; i < gids; i++)
 		gid[i].index = i;
 }
@@ -298,6 +300,8 @@ static int dispatch(int fd, unsigned long cmd, void *arg)
 		return fake_export(fd, arg);
 	case KVERBS_DESTROY:
 		return destroy(fd, arg);
+	case KVERBS_BENCH:
+		return fake_bench(fd, arg);
 	default:
 		return -ENOTTY;
 	}

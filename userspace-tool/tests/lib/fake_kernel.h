@@ -41,9 +41,14 @@
  * @loopback: peers find each other, and work is done and completed at once
  * @destroy_drops: DESTROY of a connection forgets its work instead of flushing
  * @max_take: SUBMIT takes no more than so many at a time, 0: all
+ * @port_mtu: RDMA MTU of all ports
  * @last_connect: the last CONNECT
  * @last_accept: the last ACCEPT
+ * @last_bench: the last BENCH
+ * @last_bench_seg: its first segment
+ * @bench: what BENCH tells: its out_ fields, and @hist_len counts of 1
  * @last_conn: the id of the last connection made
+ * @step_ns: what each step of connecting took, 0: it does not tell
  * @submits: SUBMITs that were to take something
  */
 struct fake_conf {
@@ -55,9 +60,14 @@ struct fake_conf {
 	bool loopback;
 	bool destroy_drops;
 	unsigned int max_take;
+	unsigned int port_mtu;
 	struct kverbs_cmd_connect last_connect;
 	struct kverbs_cmd_accept last_accept;
+	struct kverbs_cmd_bench last_bench;
+	struct kverbs_segment last_bench_seg;
+	struct kverbs_cmd_bench bench;
 	uint32_t last_conn;
+	uint64_t step_ns;
 	unsigned int submits;
 };
 

@@ -31,7 +31,9 @@ int fake_ring_create(int fd, struct kverbs_cmd_ring_create *cmd)
 	struct fake_ring *r;
 
 	if (!power_of_2(cmd->sq_entries) || !power_of_2(cmd->cq_entries) ||
-	    cmd->flags & ~KVERBS_RING_BUSY_POLL || cmd->event_fd)
+	    cmd->flags & ~(KVERBS_RING_BUSY_POLL | KVERBS_RING_SOFTIRQ) || cmd->event_fd)
+		return -EINVAL;
+	if (cmd->flags == (KVERBS_RING_BUSY_POLL | KVERBS_RING_SOFTIRQ))
 		return -EINVAL;
 	o = fake_new(fd, FAKE_RING);
 	r = &o->r;

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Traffic that the kernel makes.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "conn.h"
+#include "internal.h"
+#include "sys.h"
+
+/* What is left of a token's segments behind @offset; NULL: no memory. */
+static struct kverbs_segment *segs_from(const struct kverbs_token *token, uint64_t offset,
+					uint32_t *nr)
+{
+	struct kverbs_segment *segs = calloc(token->nr_segs ? token->nr_segs : 1, sizeof(*segs));
+	uint32_t i;
+
+	*nr = 0;
+	for (i = 0; segs && i < token->nr_segs; i++) {
+		struct kverbs_segment seg = token->segs[i];
+
+		if (offset >= seg.length) {
+			offset -= seg.length;
+			continue;
+		}
+		seg.addr += offset;
+		seg.length -= offset;
+		offset = 0;
+		segs[(*nr)++] = seg;
+	}
+	return segs;
+}
+
+static void fill(struct kverbs_cmd_bench *cmd, const struct kverbs_conn *conn,
+		 const struct kverbs_bench_opts *opts, uint64_t *hist)
+{
+	*cmd = (struct kverbs_cmd_bench){
+		.size = sizeof(*cmd),
+		.flags = opts->flags,
+		.conn_id = conn->obj.id,
+		.region_id = opts->buf->id,
+		.offset = opts->offset,
+		.length = opts->length,
+		.opcode = opts->opcode,
+		.depth = opts->depth ? opts->depth : 1,
+		.post_list = opts->post_list ? opts->post_list : 1,
+		.cq_mod = opts->cq_mod,
+		.warm_up = opts->warm_up,
+		.iterations = opts->iterations,
+		.duration_ms = opts->duration_ms,
+		.timeout_ms = opts->timeout_ms,
+		.recvs = opts->recvs,
+		.recv_length = opts->recv_length,
+		.recv_offset = opts->recv_offset,
+		.recv_stride = opts->recv_stride,
+		.credit = opts->credit,
+		.hist_uptr = (uintptr_t)hist,
+		.hist_len = hist ? KVERBS_BENCH_BUCKETS : 0,
+	};
+}
+
+/* The kernel touches no more segments than the operation needs, nor takes many more. */
+static int add_token(struct kverbs_cmd_bench *cmd, const struct kverbs_bench_opts *opts)
+{
+	struct kverbs_segment *segs;
+	uint32_t nr;
+
+	if (opts->remote_offset > opts->token->length ||
+	    opts->length > opts->token->length - opts->remote_offset)
+		return -EINVAL;
+	segs = segs_from(opts->token, opts->remote_offset, &nr);
+	if (!segs)
+		return -ENOMEM;
+	cmd->segs_uptr = (uintptr_t)segs;
+	cmd->segs_len = nr < KVERBS_BENCH_SEGS_MAX ? nr : KVERBS_BENCH_SEGS_MAX;
+	return 0;
+}
+
+int kverbs_bench(struct kverbs_conn *conn, const struct kverbs_bench_opts *given,
+		 struct kverbs_cmd_bench *result, uint64_t *hist)
+{
+	struct kverbs_bench_opts opts;
+	int ret;
+
+	memset(result, 0, sizeof(*result));
+	ret = kverbs_opts_copy(&opts, sizeof(opts), given);
+	if (ret)
+		return ret;
+	if (!opts.buf || !kverbs_buf_holds(opts.buf, conn->kv, opts.offset, opts.length))
+		return -EINVAL;
+	fill(result, conn, &opts, hist);
+	ret = opts.token ? add_token(result, &opts) : 0;
+	if (!ret)
+		ret = kverbs_sys_ioctl(conn->kv->fd, KVERBS_BENCH, result);
+	free((void *)(uintptr_t)result->segs_uptr);
+	result->segs_uptr = 0;
+	return ret ? ret : result->out_error;
+}
