@@ -53,6 +53,25 @@ __kverbs_addresses() {
 	done
 }
 
+# Hosts at the other ends of live connections; rdma(8) tells that to anybody.
+__kverbs_peers() {
+	rdma resource show cm_id 2>/dev/null |
+		sed -nE 's/.* comm \[kverbs\].* dst-addr \[?([^] ]+)\]?:[0-9]+.*/\1/p' | sort -u
+}
+
+# Pids and names of processes that have connections; only root is told.
+__kverbs_processes() {
+	"$1" stat 2>/dev/null | awk 'NR > 1 { print $1; print $2 }'
+}
+
+# Columns that a command can sort by.
+__kverbs_columns() {
+	"$1" "$2" --help 2>/dev/null | awk '
+		sub(/^COLUMN is /, "") { list = 1 }
+		/^$/ { list = 0 }
+		list { gsub(/,|[.]$|(^| )or /, " "); print }'
+}
+
 # __kverbs_value TOOL COMMAND WORD CUR: complete what the help calls by that word
 __kverbs_value() {
 	local cur=$4 sys=${KVERBS_SYS_INFINIBAND:-/sys/class/infiniband} words=
@@ -70,11 +89,16 @@ __kverbs_value() {
 		mapfile -t COMPREPLY < <(compgen -A hostname -S : -- "$cur")
 		return ;;
 	HOST)
-		mapfile -t COMPREPLY < <(compgen -A hostname -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -A hostname -W "$(__kverbs_peers)" -- "$cur")
 		return ;;
+	PROC) words=$(__kverbs_processes "$1") ;;
+	COLUMN) words=$(__kverbs_columns "$1" "$2") ;;
 	OP) words=$(__kverbs_operations "$1" "$2") ;;
+	ENGINE) words="user kernel" ;;
+	HOW) words="softirq workqueue direct" ;;
 	ADDR) words=$(__kverbs_addresses "$sys") ;;
 	DEV | DEVICE) words=$(cd "$sys" 2>/dev/null && echo *) ;;
+	FORM) words='text json' ;;
 	COMMAND) words=$(__kverbs_commands "$1") ;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")

@@ -179,7 +179,28 @@ static int open_context(struct bench *b)
 	if (b->task != BENCH_TASK_RATES)
 		return kverbs_open(&b->kv, &opts);
 	bench_fill_param(b, b->all ? BENCH_SWEEP_LAST : b->size, &p);
+	if (b->engine == BENCH_ENGINE_KERNEL)
+		return bench_open_as(&b->kv, &p, b->poll == BENCH_POLL_DIRECT,
+				     b->poll == BENCH_POLL_SOFTIRQ);
 	return bench_open(&b->kv, &p, true);
+}
+
+/* Where -x says to connect from. */
+static int find_source(struct bench *b)
+{
+	struct kverbs_device *list;
+	int ret, nr;
+
+	if (b->gid == BENCH_UNSET)
+		return EXIT_OK;
+	nr = kverbs_device_list(b->kv, &list);
+	ret = nr < 0 ? nr : gid_find(list, nr, b->gid, b->gid_addr);
+	if (nr >= 0)
+		kverbs_device_list_free(list, nr);
+	if (ret)
+		return err_report(ERR_DEVICE, ret, "connect from GID %" PRIu64, b->gid);
+	b->to.source = b->gid_addr;
+	return EXIT_OK;
 }
 
 static int (*const tasks[])(struct bench *b) = {
@@ -194,10 +215,15 @@ static int run(struct bench *b)
 
 	if (b->task == BENCH_TASK_PLOT)
 		return bench_plot(b);
+	status = bench_engine_can(b);
+	if (status)
+		return status;
 	ret = open_context(b);
 	if (ret)
 		return err_report(ERR_OPEN, ret, "open /dev/kverbs");
-	status = tasks[b->task](b);
+	status = find_source(b);
+	if (!status)
+		status = tasks[b->task](b);
 	kverbs_close(b->kv);
 	return !status && b->missed ? EXIT_FAILED : status;
 }
@@ -206,6 +232,7 @@ static int bench_run(int argc, char **argv)
 {
 	struct bench b = {
 		.to = { .port = WIRE_DEFAULT_PORT, .timeout_ms = 30000 },
+		.gid = BENCH_UNSET,
 		.size = BENCH_UNSET,
 		.count = BENCH_UNSET,
 		.lanes = 1,

@@ -4,6 +4,7 @@
 #define KVERBS_TOOL_BENCH_H
 
 #include "field.h"
+#include "gid.h"
 #include "plot.h"
 #include "session.h"
 
@@ -22,10 +23,25 @@ enum bench_task {
 	BENCH_TASK_PLOT,
 };
 
+enum bench_engine {
+	BENCH_ENGINE_USER,	/* the library and the ring, as programs use them */
+	BENCH_ENGINE_KERNEL,	/* a loop in the module, as storage has */
+};
+
+/* Who takes completions from the device; by default: whoever polls, or sleeps, asks. */
+enum bench_poll {
+	BENCH_POLL_DEFAULT,
+	BENCH_POLL_SOFTIRQ,
+	BENCH_POLL_WORKQUEUE,
+	BENCH_POLL_DIRECT,
+};
+
 /**
  * struct bench - a run
  * @task: of what
  * @to: whom, if there is a host
+ * @gid: connect from the address of this GID, or BENCH_UNSET
+ * @gid_addr: that address
  * @op: enum bench_op
  * @rule: of it
  * @size: bytes of an operation
@@ -36,6 +52,10 @@ enum bench_task {
  * @post_list: posted by one call
  * @cq_mod: of so many one completes by itself
  * @duration_ms: how long, 0: @count operations
+ * @engine_name: what was given of @engine, or NULL
+ * @poll_name: what was given of @poll, or NULL
+ * @engine: what makes the traffic
+ * @poll: who takes its completions
  * @all: one size after another
  * @both: in both directions
  * @events: sleep for completions
@@ -62,6 +82,8 @@ enum bench_task {
 struct bench {
 	enum bench_task task;
 	struct session_to to;
+	uint64_t gid;
+	char gid_addr[GID_ADDR_LEN];
 	unsigned int op;
 	const struct bench_rule *rule;
 	uint64_t size;
@@ -72,6 +94,10 @@ struct bench {
 	uint64_t post_list;
 	uint64_t cq_mod;
 	int duration_ms;
+	const char *engine_name;
+	const char *poll_name;
+	enum bench_engine engine;
+	enum bench_poll poll;
 	bool all;
 	bool both;
 	bool events;
@@ -123,6 +149,16 @@ int bench_plot_end(struct bench *b);
 
 /* bench_client.c: one measurement in @f and @theirs. Returns an exit status. */
 int bench_measure(struct bench *b, const struct bench_param *p);
+
+/* bench_engine.c: 0, or -EINVAL having said why. */
+int bench_choose_engine(struct bench *b);
+const char *bench_engine_name(const struct bench *b);
+const char *bench_poll_name(const struct bench *b);
+/* EXIT_OK, or another exit status having said what the engine cannot. */
+int bench_engine_can(const struct bench *b);
+
+/* bench_kernel.c: drive this side's lanes; 0 or -errno. */
+int bench_kernel(struct bench *b);
 
 /* bench_out.c */
 void bench_out_begin(struct bench *b);

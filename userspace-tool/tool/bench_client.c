@@ -8,6 +8,16 @@
 #include "bench_conn.h"
 #include "err.h"
 
+/**
+ * struct sent - operations of this side, warm-up and all
+ * @posted: that went out
+ * @completed: of those, known to have arrived
+ */
+struct sent {
+	uint64_t posted;
+	uint64_t completed;
+};
+
 static int set_up(struct bench *b, const struct bench_param *p, struct wire_msg *open)
 {
 	uint8_t tail[BENCH_PARAM_LEN];
@@ -50,6 +60,8 @@ static int connect_lanes(struct bench *b, const struct wire_msg *open)
 	unsigned int i;
 	int ret;
 
+	for (i = 0; i < f->nr_lanes; i++)
+		f->lanes[i].by_kernel = b->engine == BENCH_ENGINE_KERNEL;
 	ret = lanes_address(b, open, &addr);
 	for (i = 0; i < f->nr_lanes && !ret; i++)
 		ret = lane_connect(&f->lanes[i], &addr, b->to.source, open->digest,
@@ -106,6 +118,8 @@ static int report(struct bench *b, int err)
 {
 	const struct lane *l = field_broken(&b->f);
 
+	if (b->engine == BENCH_ENGINE_KERNEL && err == -ENOTTY)
+		return err_report(ERR_ENGINE, err, "%s by the kernel engine", b->rule->name);
 	if (l && l->wc_status)
 		return err_report(ERR_PEER, err, "%s, connection %u: %s", b->rule->name,
 				  l->number, kverbs_wc_status_str(l->wc_status));
@@ -116,7 +130,9 @@ static int run(struct bench *b)
 {
 	int ret;
 
-	if (b->rule->kind == BENCH_LATENCY)
+	if (b->engine == BENCH_ENGINE_KERNEL)
+		ret = bench_kernel(b);
+	else if (b->rule->kind == BENCH_LATENCY)
 		ret = field_latency(&b->f);
 	else
 		ret = field_bandwidth(&b->f);
@@ -130,19 +146,36 @@ static int run(struct bench *b)
 	return EXIT_OK;
 }
 
-/* Nothing is lost in silence: what was sent must have come. */
-static void compare(struct bench *b, uint64_t sent)
+/* Each operation of a latency has been answered. */
+static struct sent count_sent(const struct bench *b)
+{
+	uint64_t posted = field_posted(&b->f);
+
+	return (struct sent){
+		.posted = posted,
+		.completed = b->rule->kind == BENCH_LATENCY ? posted : field_completed(&b->f),
+	};
+}
+
+/*
+ * Nothing is lost in silence: what was complete must have come, and what was in flight
+ * when the time was over may have.
+ */
+static void compare(struct bench *b, const struct sent *sent)
 {
 	struct bench_result *r = &b->f.result;
+	uint64_t received = b->theirs.received;
 
 	r->differed += b->theirs.differed;
 	if (!b->rule->receives || b->both)
 		return;
-	if (b->theirs.received != sent)
-		r->differed += sent > b->theirs.received ? sent - b->theirs.received : 1;
+	if (received < sent->completed)
+		r->differed += sent->completed - received;
+	else if (received > sent->posted)
+		r->differed++;
 }
 
-static int take_result(struct bench *b, uint64_t sent)
+static int take_result(struct bench *b, const struct sent *sent)
 {
 	struct wire_msg msg;
 	int ret;
@@ -159,7 +192,7 @@ static int take_result(struct bench *b, uint64_t sent)
 int bench_measure(struct bench *b, const struct bench_param *p)
 {
 	struct wire_msg open;
-	uint64_t sent = 0;
+	struct sent sent = { 0 };
 	int status;
 
 	b->ticked = 0;
@@ -169,7 +202,7 @@ int bench_measure(struct bench *b, const struct bench_param *p)
 	if (!status)
 		status = run(b);
 	if (!status)
-		sent = field_posted(&b->f);
+		sent = count_sent(b);
 	field_free(&b->f);
-	return status ? status : take_result(b, sent);
+	return status ? status : take_result(b, &sent);
 }

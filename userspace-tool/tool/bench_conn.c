@@ -37,15 +37,22 @@ static bool polls(const struct bench_param *p, bool drives)
 	       p->flags & BENCH_F_BOTH_WAYS;
 }
 
-int bench_open(struct kverbs **kv, const struct bench_param *p, bool drives)
+int bench_open_as(struct kverbs **kv, const struct bench_param *p, bool busy_poll,
+		  bool softirq)
 {
 	struct kverbs_opts opts = {
 		.sz = sizeof(opts),
 		.cq_entries = cq_entries(p),
-		.busy_poll = polls(p, drives),
+		.busy_poll = busy_poll,
+		.softirq = softirq,
 	};
 
 	return kverbs_open(kv, &opts);
+}
+
+int bench_open(struct kverbs **kv, const struct bench_param *p, bool drives)
+{
+	return bench_open_as(kv, p, polls(p, drives), false);
 }
 
 int bench_expect(struct session *s, enum wire_type type, struct wire_msg *msg)

@@ -11,6 +11,9 @@ extern const struct wire_hello bench_echo;
 
 /* A context with room for all completions; @drives: for the side that begins. */
 int bench_open(struct kverbs **kv, const struct bench_param *p, bool drives);
+/* The same, for the kernel engine: whether completions are polled for, or where from. */
+int bench_open_as(struct kverbs **kv, const struct bench_param *p, bool busy_poll,
+		  bool softirq);
 
 /* The next message, which is to be of that type and without a failure in it. */
 int bench_expect(struct session *s, enum wire_type type, struct wire_msg *msg);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "auth.h"
 #include "bench.h"
 #include "bench_conn.h"
 #include "err.h"
@@ -16,6 +17,10 @@
 
 enum connect_step {
 	CONNECT_COMMAND,
+	CONNECT_ADDRESS,
+	CONNECT_ROUTE,
+	CONNECT_QP,
+	CONNECT_ANSWER,
 	CONNECT_ESTABLISHED,
 	CONNECT_DISCONNECTED,
 	CONNECT_DESTROYED,
@@ -23,7 +28,8 @@ enum connect_step {
 };
 
 static const char *const step_names[] = {
-	"connect", "established", "disconnected", "destroyed"
+	"connect", "address", "route", "qp", "answer", "established", "disconnected",
+	"destroyed"
 };
 
 /**
@@ -82,6 +88,8 @@ static void tell(struct connect *c)
 	unsigned int step;
 
 	for (step = 0; step < CONNECT_STEPS; step++) {
+		if (!c->hists[step].rtt.count)
+			continue;
 		if (out_is_json())
 			put_step(c, step);
 		else
@@ -106,9 +114,28 @@ static int over(struct connect *c, enum connect_step step, uint64_t since, int r
 	return EXIT_OK;
 }
 
+/* What the kernel did between the command and the end of it; an old one does not tell. */
+static int note_steps(struct connect *c, struct kverbs_conn *conn)
+{
+	struct kverbs_cmd_conn_query q;
+	int ret;
+
+	ret = kverbs_conn_query(conn, &q);
+	if (ret)
+		return err_report(ERR_PEER, ret, "ask what took how long");
+	if (!c->counts || !q.out_up_ns)
+		return EXIT_OK;
+	hist_add(&c->hists[CONNECT_ADDRESS], q.out_addr_ns);
+	hist_add(&c->hists[CONNECT_ROUTE], q.out_route_ns - q.out_addr_ns);
+	hist_add(&c->hists[CONNECT_QP], q.out_qp_ns - q.out_route_ns);
+	hist_add(&c->hists[CONNECT_ANSWER], q.out_up_ns - q.out_qp_ns);
+	return EXIT_OK;
+}
+
 static int start(struct connect *c, struct kverbs_conn **conn)
 {
 	struct bench *b = c->b;
+	struct wire_hello hello = bench_echo;
 	uint8_t priv[WIRE_HELLO_LEN];
 	struct kverbs_conn_opts opts = {
 		.sz = sizeof(opts),
@@ -118,7 +145,10 @@ static int start(struct connect *c, struct kverbs_conn **conn)
 		.priv = priv,
 	};
 
-	opts.priv_len = wire_hello_encode(&bench_echo, priv, sizeof(priv));
+	/* It is over before there is a proof. */
+	if (b->s.welcome.flags & WIRE_F_KEY)
+		auth_hello(&hello);
+	opts.priv_len = wire_hello_encode(&hello, priv, sizeof(priv));
 	return kverbs_connect_start(b->kv, (struct sockaddr *)&c->addr, &opts, conn);
 }
 
@@ -155,6 +185,8 @@ static int live(struct connect *c, struct kverbs_conn **conn)
 	if (!status)
 		status = over(c, CONNECT_ESTABLISHED, since,
 			      kverbs_conn_wait(*conn, c->b->to.timeout_ms));
+	if (!status)
+		status = note_steps(c, *conn);
 	if (status)
 		return status;
 	since = field_now();

@@ -38,6 +38,11 @@ const char bench_help[] =
 "  -l, --post-list N      post N by one call (default 1), bandwidths\n"
 "  -Q, --cq-mod N         let only each N-th complete by itself (default 1), bandwidths\n"
 "  -e, --events           sleep for completions (default: poll); not for write-lat\n"
+"      --engine ENGINE    user: this program, by the library and the ring (default);\n"
+"                         kernel: a loop in the module; without -b and --verify\n"
+"      --poll HOW         who takes the kernel engine's completions: softirq,\n"
+"                         workqueue (default with -e) or direct (default), the loop\n"
+"                         itself\n"
 "      --no-warm-up       count from the first operation on\n"
 "      --verify           look at every byte on the other side\n"
 "      --limit-bw MIBPS   fail below so many MiB/s\n"
@@ -46,7 +51,10 @@ const char bench_help[] =
 "      --plot FILE.svg    draw the sweep that -a makes\n"
 "  -o, --output FILE.svg  where plot draws\n"
 "  -I, --source ADDR      local address to use\n"
+"  -x, --gid-index N      the address of GID N, as in kverbs dev; RoCE v2 only\n"
 "  -W, --timeout S        seconds that nothing may happen (default 30)\n"
+"      --key FILE         prove to have the same key as the server, and have it\n"
+"                         prove that (default: KVERBS_KEY_FILE, if that is set)\n"
 "  -p, --port PORT        the server's port (default " WIRE_DEFAULT_PORT ")\n"
 "  -j, --json             the result as JSON\n"
 "  -h, --help             this text\n"
@@ -67,6 +75,8 @@ static const struct opts_option options[] = {
 	OPTS_RANGE("post-list", 'l', OPTS_NUMBER, struct bench, post_list, 1, BENCH_DEPTH_MAX),
 	OPTS_RANGE("cq-mod", 'Q', OPTS_NUMBER, struct bench, cq_mod, 1, BENCH_DEPTH_MAX),
 	OPTS_OPTION("events", 'e', OPTS_SET, struct bench, events),
+	OPTS_OPTION("engine", 0, OPTS_TEXT, struct bench, engine_name),
+	OPTS_OPTION("poll", 0, OPTS_TEXT, struct bench, poll_name),
 	OPTS_OPTION("no-warm-up", 0, OPTS_CLEAR, struct bench, warm_up),
 	OPTS_OPTION("verify", 0, OPTS_SET, struct bench, verify),
 	OPTS_OPTION("limit-bw", 0, OPTS_REAL, struct bench, limit_bw),
@@ -75,7 +85,9 @@ static const struct opts_option options[] = {
 	OPTS_OPTION("plot", 0, OPTS_TEXT, struct bench, plot_to),
 	OPTS_OPTION("output", 'o', OPTS_TEXT, struct bench, output),
 	OPTS_OPTION("source", 'I', OPTS_TEXT, struct bench, to.source),
+	OPTS_RANGE("gid-index", 'x', OPTS_NUMBER, struct bench, gid, 0, UINT16_MAX),
 	OPTS_RANGE("timeout", 'W', OPTS_MILLIS, struct bench, to.timeout_ms, 1, 86400000),
+	OPTS_OPTION("key", 0, OPTS_TEXT, struct bench, to.key_file),
 	OPTS_OPTION("port", 'p', OPTS_PORT, struct bench, to.port),
 	{ }
 };
@@ -157,6 +169,8 @@ static int set_rates(struct bench *b, const char *name)
 /* What is no operation of connections knows none of these. */
 static int check_alone(const struct bench *b)
 {
+	if (b->engine == BENCH_ENGINE_KERNEL)
+		return refuse("--engine kernel is for operations");
 	if (b->both || b->lanes > 1 || has_lists(b) || b->verify || b->duration_ms || b->plot_to)
 		return refuse("-b, -q, -l, -Q, -D, --verify and --plot are for operations");
 	if (b->limit_bw || b->limit_rate)
@@ -213,6 +227,10 @@ int bench_parse(struct bench *b, int argc, char **argv)
 		return refuse("-o is for plot");
 	if (first + 2 == argc)
 		b->to.host = argv[first + 1];
+	if (bench_choose_engine(b))
+		return -EINVAL;
+	if (b->gid != BENCH_UNSET && (!b->to.host || b->to.source))
+		return refuse("-x says where to connect a HOST from, and so does -I");
 	if (!strcmp(argv[first], "reg"))
 		return set_reg(b);
 	if (!strcmp(argv[first], "connect"))

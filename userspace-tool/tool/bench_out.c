@@ -57,10 +57,10 @@ double bench_p99_us(const struct bench *b)
 	return hist_us(&b->f.hist, 99);
 }
 
-/* Of one side's processor for each operation that it saw. */
-static double cpu_us(const struct bench *b, const struct bench_result *r)
+/* Of processors' time for each operation. */
+static double cpu_us(const struct bench *b, uint64_t cpu_ns)
 {
-	return all_ops(b) ? r->cpu_ns / 1e3 / all_ops(b) : 0;
+	return all_ops(b) ? cpu_ns / 1e3 / all_ops(b) : 0;
 }
 
 /* ---- for people ------------------------------------------------------------- */
@@ -83,6 +83,8 @@ static void print_setting(const struct bench *b)
 	if (b->rule->receives)
 		out_text(" RX depth        : %" PRIu64 "\n", b->rx_depth);
 	out_text(" Completions     : %s\n", b->events ? "events" : "polling");
+	if (b->engine == BENCH_ENGINE_KERNEL)
+		out_text(" Engine          : kernel, completions by %s\n", bench_poll_name(b));
 	if (b->rule->kind == BENCH_LATENCY)
 		out_text(" Times           : %s\n", b->rule->half ?
 			 "half of a round trip" : "a whole round trip");
@@ -125,6 +127,35 @@ static void print_row(const struct bench *b)
 		table_times(column, &b->f.hist);
 }
 
+static const char *const cost_columns[] = {
+	"CPU   ", "thread[usec/op]", "switches  ", "host[usec/op]", "switches  ",
+	"interrupts", NULL
+};
+
+static void print_side(const struct bench *b, const char *side, const struct bench_result *r)
+{
+	const char *const *column = cost_columns;
+
+	table_cell(*column++, side);
+	table_number(*column++, 2, cpu_us(b, r->cpu_ns));
+	table_number(*column++, 0, r->sleeps + r->preempted);
+	table_number(*column++, 2, cpu_us(b, r->host_cpu_ns));
+	table_number(*column++, 0, r->host_switches);
+	table_number(*column, 0, r->host_interrupts);
+	out_text("\n");
+}
+
+/* A table of its own, which would tear that of a sweep. */
+static void print_cost(const struct bench *b)
+{
+	if (b->all)
+		return;
+	out_text("\n");
+	table_head(cost_columns);
+	print_side(b, "client", &b->f.result);
+	print_side(b, "server", &b->theirs);
+}
+
 /* ---- for programs ------------------------------------------------------------- */
 
 static void put_side(struct json_object *row, const char *key, const struct bench *b,
@@ -132,9 +163,12 @@ static void put_side(struct json_object *row, const char *key, const struct benc
 {
 	struct json_object *o = json_object_new_object();
 
-	row_num(o, "cpu_us_per_operation", cpu_us(b, r));
+	row_num(o, "cpu_us_per_operation", cpu_us(b, r->cpu_ns));
 	row_int(o, "voluntary_context_switches", r->sleeps);
 	row_int(o, "involuntary_context_switches", r->preempted);
+	row_num(o, "host_cpu_us_per_operation", cpu_us(b, r->host_cpu_ns));
+	row_int(o, "host_interrupts", r->host_interrupts);
+	row_int(o, "host_context_switches", r->host_switches);
 	json_object_object_add(row, key, o);
 }
 
@@ -203,7 +237,8 @@ struct json_object *bench_out_new_row(struct bench *b, const char *operation)
 
 	json_object_array_add(b->rows, row);
 	row_str(row, "operation", operation);
-	row_str(row, "engine", "user");
+	row_str(row, "engine", bench_engine_name(b));
+	row_str(row, "poll", bench_poll_name(b));
 	row_str(row, "completions", b->events ? "events" : "polling");
 	return row;
 }
@@ -224,6 +259,8 @@ void bench_out_row(struct bench *b)
 		print_row(b);
 	if (b->f.result.differed)
 		out_text(" %" PRIu64 " DIFFERED\n", b->f.result.differed);
+	if (!out_is_json())
+		print_cost(b);
 }
 
 /* What this side has done in the second that is over. */

@@ -9,7 +9,8 @@
 #include "util.h"
 
 #define PARAM_VERSION 1
-#define NR_FIELDS 9
+#define RESULT_VERSION 2
+#define NR_FIELDS 12
 
 static const struct bench_rule rules[] = {
 	[BENCH_SEND_BW] = {
@@ -119,6 +120,9 @@ static void list_fields(struct bench_result *r, uint64_t *fields[NR_FIELDS])
 	fields[6] = &r->cpu_ns;
 	fields[7] = &r->sleeps;
 	fields[8] = &r->preempted;
+	fields[9] = &r->host_cpu_ns;
+	fields[10] = &r->host_interrupts;
+	fields[11] = &r->host_switches;
 }
 
 int bench_result_encode(const struct bench_result *r, void *buf, size_t room)
@@ -131,7 +135,7 @@ int bench_result_encode(const struct bench_result *r, void *buf, size_t room)
 	if (room < BENCH_RESULT_LEN)
 		return -EMSGSIZE;
 	list_fields(&copy, fields);
-	bytes_put(b, PARAM_VERSION, 8);
+	bytes_put(b, RESULT_VERSION, 8);
 	for (i = 0; i < ARRAY_SIZE(fields); i++)
 		bytes_put(b + 8 * (i + 1), *fields[i], 8);
 	return BENCH_RESULT_LEN;
@@ -144,7 +148,7 @@ int bench_result_decode(struct bench_result *r, const void *buf, size_t len)
 	unsigned int i;
 
 	memset(r, 0, sizeof(*r));
-	if (len != BENCH_RESULT_LEN || bytes_get(b, 8) != PARAM_VERSION)
+	if (len != BENCH_RESULT_LEN || bytes_get(b, 8) != RESULT_VERSION)
 		return -EBADMSG;
 	list_fields(r, fields);
 	for (i = 0; i < ARRAY_SIZE(fields); i++)
@@ -183,15 +187,28 @@ static bool length_fits(const struct bench_param *p)
 }
 
 /* As many slots as differ when every byte is looked at, on both sides the most. */
-static bool memory_fits(const struct bench_param *p, const struct bench_rule *rule)
+static uint64_t slots_of(const struct bench_param *p)
 {
+	const struct bench_rule *rule = bench_rule(p->op);
 	uint64_t slots = 1, lanes = p->lanes;
 
 	if (rule->kind == BENCH_BANDWIDTH && p->flags & BENCH_F_VERIFY)
 		slots = max(p->tx_depth, rule->receives ? p->rx_depth : 0);
 	if (p->flags & BENCH_F_BOTH_WAYS)
 		lanes *= 2;
-	return lanes * slots <= BENCH_BYTES_MAX / p->size &&
+	return lanes * slots;
+}
+
+uint64_t bench_param_bytes(const struct bench_param *p)
+{
+	return slots_of(p) * p->size;
+}
+
+static bool memory_fits(const struct bench_param *p)
+{
+	uint64_t lanes = p->flags & BENCH_F_BOTH_WAYS ? 2ull * p->lanes : p->lanes;
+
+	return slots_of(p) <= BENCH_BYTES_MAX / p->size &&
 	       lanes * (p->tx_depth + p->rx_depth) <= BENCH_REQUESTS_MAX;
 }
 
@@ -213,5 +230,5 @@ int bench_param_check(const struct bench_param *p)
 	if (!rule || !depths_fit(p) || !length_fits(p) || !flags_fit(p, rule) ||
 	    !lists_fit(p, rule))
 		return -EINVAL;
-	return memory_fits(p, rule) ? 0 : -EINVAL;
+	return memory_fits(p) ? 0 : -EINVAL;
 }

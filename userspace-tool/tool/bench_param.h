@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define BENCH_PARAM_LEN		56
-#define BENCH_RESULT_LEN	80
+#define BENCH_RESULT_LEN	104
 
 #define BENCH_LANES_MAX		1024
 #define BENCH_DEPTH_MAX		8192
@@ -110,6 +110,9 @@ struct bench_param {
  * @cpu_ns: time that the measuring thread ran
  * @sleeps: context switches since it waited
  * @preempted: context switches since others had to run
+ * @host_cpu_ns: time that processors of the host were busy, whoever with
+ * @host_interrupts: that they took
+ * @host_switches: context switches of all its threads
  */
 struct bench_result {
 	uint64_t ops;
@@ -121,6 +124,9 @@ struct bench_result {
 	uint64_t cpu_ns;
 	uint64_t sleeps;
 	uint64_t preempted;
+	uint64_t host_cpu_ns;
+	uint64_t host_interrupts;
+	uint64_t host_switches;
 };
 
 /* NULL: there is no such operation. */
@@ -130,6 +136,8 @@ unsigned int bench_op_find(const char *name);
 
 int bench_param_encode(const struct bench_param *p, void *buf, size_t room);
 int bench_param_decode(struct bench_param *p, const void *buf, size_t len);
+/* Memory that each side takes for payload, at most. */
+uint64_t bench_param_bytes(const struct bench_param *p);
 /* 0 or -EINVAL: no measurement, or more than a side takes. */
 int bench_param_check(const struct bench_param *p);
 

@@ -12,10 +12,12 @@
 #include "bench_server.h"
 #include "field.h"
 #include "kv.h"
+#include "limit.h"
 #include "util.h"
 
-/* A client that has been told where to connect does it at once. */
+/* A client that has been told where to connect does it at once, with each in its turn. */
 #define LANES_MS 10000
+#define LANE_MS 100
 /* How long it may go unnoticed that it does not. */
 #define LOOK_MS 500
 
@@ -43,6 +45,16 @@ static int alive(struct field *f)
 
 /* ---- lanes ------------------------------------------------------------------- */
 
+/* Whoever was let in comes from the same address again. */
+static bool is_from(struct kverbs_conn *conn, const struct kverbs_addr *addr)
+{
+	struct kverbs_cmd_conn_query query;
+
+	return !kverbs_conn_query(conn, &query) &&
+	       query.out_remote.family == addr->family &&
+	       !memcmp(query.out_remote.addr, addr->addr, sizeof(addr->addr));
+}
+
 /* The lane that a request is for, or NULL. */
 static struct lane *find_lane(struct room *r, struct kverbs_conn *conn)
 {
@@ -50,6 +62,8 @@ static struct lane *find_lane(struct room *r, struct kverbs_conn *conn)
 	struct wire_hello hello;
 	int n = kverbs_conn_priv(conn, priv, sizeof(priv));
 
+	if (!is_from(conn, &r->s->addr))
+		return NULL;
 	if (n < 0 || wire_hello_decode(&hello, priv, n))
 		return NULL;
 	if (hello.version != WIRE_VERSION || hello.what != WIRE_SERVICE_LANE ||
@@ -98,7 +112,8 @@ static unsigned int missing(const struct room *r)
 
 static int take_lanes(struct room *r)
 {
-	uint64_t until = field_now() + LANES_MS * 1000000ull;
+	uint64_t ms = LANES_MS + (uint64_t)LANE_MS * r->f.nr_lanes;
+	uint64_t until = field_now() + ms * 1000000;
 	int ret = 0;
 
 	while (!ret && missing(r)) {
@@ -219,16 +234,22 @@ static void close_room(struct room *r)
 static int serve_one(struct session *s, const struct bench_param *p, const char *bind)
 {
 	struct room *r = calloc(1, sizeof(*r));
+	uint64_t bytes = bench_param_bytes(p);
 	int ret, err;
 
 	if (!r)
 		return -ENOMEM;
 	r->s = s;
-	err = prepare(r, p, bind);
+	err = limit_charge(s->visit, bytes);
+	if (err)
+		bytes = 0;
+	else
+		err = prepare(r, p, bind);
 	ret = tell_open(r, err);
 	if (!ret && !err)
 		ret = measure(r);
 	close_room(r);
+	limit_uncharge(s->visit, bytes);
 	return ret;
 }
 

@@ -6,11 +6,13 @@
 
 static const struct command *const commands[] = {
 	&cmd_dev,
+	&cmd_doctor,
 	&cmd_serve,
 	&cmd_ping,
 	&cmd_bench,
 	&cmd_cp,
 	&cmd_stat,
+	&cmd_top,
 };
 
 #define NAME_MAX_LEN 32

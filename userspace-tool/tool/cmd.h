@@ -18,11 +18,13 @@ struct command {
 };
 
 extern const struct command cmd_dev;
+extern const struct command cmd_doctor;
 extern const struct command cmd_serve;
 extern const struct command cmd_ping;
 extern const struct command cmd_bench;
 extern const struct command cmd_cp;
 extern const struct command cmd_stat;
+extern const struct command cmd_top;
 
 const struct command *cmd_find(const char *name);
 const struct command *cmd_nearest(const char *name);

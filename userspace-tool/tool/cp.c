@@ -102,6 +102,8 @@ static const char help[] =
 "      --progress, --no-progress\n"
 "                         progress bar (default: if standard error is a terminal)\n"
 "  -I, --source ADDR      local address to use\n"
+"      --key FILE         prove to have the same key as the server, and have it\n"
+"                         prove that (default: KVERBS_KEY_FILE, if that is set)\n"
 "  -p, --port PORT        the server's port (default " WIRE_DEFAULT_PORT ")\n"
 "  -v, --verbose          a line for each file, and how its bytes went\n"
 "  -j, --json             the result as JSON\n"
@@ -118,6 +120,7 @@ static const struct opts_option options[] = {
 	OPTS_OPTION("progress", 0, OPTS_SET, struct cp, progress),
 	OPTS_OPTION("no-progress", 0, OPTS_CLEAR, struct cp, progress),
 	OPTS_OPTION("source", 'I', OPTS_TEXT, struct cp, to.source),
+	OPTS_OPTION("key", 0, OPTS_TEXT, struct cp, to.key_file),
 	OPTS_OPTION("port", 'p', OPTS_PORT, struct cp, to.port),
 	OPTS_OPTION("verbose", 'v', OPTS_SET, struct cp, verbose),
 	{ }

@@ -23,6 +23,10 @@ static const struct remedy remedies[] = {
 	{ ERR_OPEN, EPROTO, "module and command are of different versions" },
 	{ ERR_DEVICE, ENODEV,
 	  "load its driver, or for Soft-RoCE: rdma link add rxe0 type rxe netdev DEV" },
+	{ ERR_DEVICE, ENOENT, "no port has a GID of that index, see: kverbs dev" },
+	{ ERR_DEVICE, ENOTUNIQ, "several ports have one; say from which address with -I" },
+	{ ERR_DEVICE, EOPNOTSUPP,
+	  "only a GID of RoCE v2 is an address to connect from, see: kverbs dev" },
 	{ ERR_MEMORY, ENOMEM,
 	  "raise the locked memory limit: ulimit -l, LimitMEMLOCK= in a systemd unit" },
 	{ ERR_MEMORY, EPERM,
@@ -31,6 +35,8 @@ static const struct remedy remedies[] = {
 	  "does a server run there? start: kverbs serve, or for --rping: rping -s" },
 	{ ERR_CONNECT, ETIMEDOUT,
 	  "no answer: is it on an RDMA device? does UDP 4791 (RoCE), its TCP port (iWARP) pass?" },
+	{ ERR_CONNECT, EBUSY, "try again later; its options say how much it takes" },
+	{ ERR_CONNECT, EDQUOT, "ask for less, or raise its --peer-bytes" },
 	{ ERR_CONNECT, EHOSTUNREACH, "see: ip route get ADDRESS" },
 	{ ERR_CONNECT, ENETUNREACH, "see: ip route get ADDRESS" },
 	{ ERR_CONNECT, ENXIO, "the name does not resolve, see: getent hosts NAME" },
@@ -38,10 +44,20 @@ static const struct remedy remedies[] = {
 	  "the way there leaves by no RDMA device, see: kverbs dev, rdma link" },
 	{ ERR_CONNECT, EADDRNOTAVAIL,
 	  "the way there leaves by no RDMA device, see: kverbs dev, rdma link" },
+	{ ERR_REFUSED, EACCES, "its --allow must name this host's address: ip route get ADDRESS" },
+	{ ERR_REFUSED, ENOKEY, "have the server's key here, too: --key FILE or KVERBS_KEY_FILE" },
+	{ ERR_REFUSED, EKEYREJECTED, "both sides need the same key, compare: sha256sum FILE" },
+	{ ERR_PROOF, ENOKEY, "start it with --key FILE; or it is not the server that it seems" },
+	{ ERR_KEY, EPERM, "others may read or write it, try: chmod u=rw,go= FILE" },
+	{ ERR_KEY, EINVAL,
+	  "a key has 16 to 4096 bytes: (umask 077; head -c 32 /dev/urandom | base64 >FILE)" },
+	{ ERR_KEY, ENOENT, "make one: (umask 077; head -c 32 /dev/urandom | base64 >FILE)" },
 	{ ERR_LISTEN, EADDRINUSE, "choose another port with --port" },
 	{ ERR_LISTEN, EADDRNOTAVAIL, "the address is none of this host's" },
 	{ ERR_LISTEN, ENODEV, "the address is on no RDMA device, see: kverbs dev" },
 	{ ERR_LISTEN, ENXIO, "the name does not resolve, see: getent hosts NAME" },
+	{ ERR_ENGINE, EOPNOTSUPP, "leave it out, or measure with --engine user" },
+	{ ERR_ENGINE, ENOTTY, "the module is older than this command: load its newer version" },
 	{ ERR_PEER, ECONNRESET, "the peer ended the connection, or died" },
 	{ ERR_PEER, ETIMEDOUT, "the peer does not answer; wait longer with --timeout" },
 	{ ERR_PEER, EPROTO, "the peer does not keep to the protocol" },
@@ -51,10 +67,11 @@ static const struct remedy remedies[] = {
 	{ ERR_REMOTE, EROFS, "the server or its file system is read-only" },
 	{ ERR_REMOTE, EBADMSG, "the copy differs from its source, and is removed" },
 	{ ERR_REMOTE, ENOMEM, "the server may not lock so much memory: LimitMEMLOCK=" },
+	{ ERR_REMOTE, EDQUOT, "the server's --peer-bytes, or the quota of its disk, is used up" },
 	{ ERR_REMOTE, ESTALE, "the source changed while it was copied" },
 	{ ERR_OBJECTS, ENOENT,
 	  "is the module loaded? is debugfs mounted at /sys/kernel/debug?" },
-	{ ERR_OBJECTS, EACCES, "only root may look: sudo kverbs stat" },
+	{ ERR_OBJECTS, EACCES, "only root may look: try it with sudo" },
 	{ ERR_LOCAL, ENOMEM,
 	  "raise the locked memory limit: ulimit -l, LimitMEMLOCK= in a systemd unit" },
 	{ ERR_LOCAL, EPERM, "the peer named a file outside the destination" },
@@ -93,6 +110,8 @@ int err_exit(enum err_area area, int err)
 	case ERR_OPEN:
 	case ERR_DEVICE:
 	case ERR_OBJECTS:
+	case ERR_REFUSED:
+	case ERR_PROOF:
 		return EXIT_DENIED;
 	case ERR_CONNECT:
 		return err == -ENOMEM ? EXIT_FAILED : EXIT_UNREACHABLE;

@@ -21,7 +21,11 @@ enum err_area {
 	ERR_DEVICE,	/* RDMA devices */
 	ERR_MEMORY,	/* registering memory */
 	ERR_CONNECT,
+	ERR_REFUSED,	/* a server does not let this client in */
+	ERR_PROOF,	/* a server does not prove who it is */
+	ERR_KEY,	/* a key's file */
 	ERR_LISTEN,
+	ERR_ENGINE,	/* what the kernel engine of bench cannot */
 	ERR_PEER,	/* an established connection */
 	ERR_LOCAL,	/* a file here */
 	ERR_REMOTE,	/* a file there */

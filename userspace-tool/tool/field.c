@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "field.h"
+#include "host.h"
 #include "util.h"
 
 #define NSEC_PER_SEC 1000000000ull
@@ -60,6 +61,8 @@ void field_free(struct field *f)
 	free(f->lanes);
 	free(f->window);
 	f->lanes = NULL;
+	f->stirred = NULL;
+	f->busy = 0;
 	f->window = NULL;
 	f->nr_lanes = 0;
 }
@@ -94,6 +97,7 @@ int field_wait(struct field *f, int timeout_ms)
 
 /* ---- what counts ---------------------------------------------------------------- */
 
+/* Of this thread, which is the measuring one. */
 static void add_cost(struct bench_result *r, int sign)
 {
 	struct rusage usage;
@@ -105,12 +109,24 @@ static void add_cost(struct bench_result *r, int sign)
 	r->preempted += sign * usage.ru_nivcsw;
 }
 
+/* Of all that the host does, since much of an operation is done in nobody's name. */
+static void add_host_cost(struct bench_result *r, int sign)
+{
+	struct host_work w;
+
+	host_read(&w);
+	r->host_cpu_ns += sign * w.cpu_ns;
+	r->host_interrupts += sign * w.interrupts;
+	r->host_switches += sign * w.switches;
+}
+
 void field_begin(struct field *f)
 {
 	memset(&f->result, 0, sizeof(f->result));
 	memset(&f->hist, 0, sizeof(f->hist));
 	f->done = 0;
 	f->counts = true;
+	add_host_cost(&f->result, -1);
 	add_cost(&f->result, -1);
 	f->start = field_now();
 	f->next_tick = f->start + FIELD_TICK_NS;
@@ -120,6 +136,7 @@ void field_end(struct field *f)
 {
 	f->result.elapsed_ns = field_now() - f->start;
 	add_cost(&f->result, 1);
+	add_host_cost(&f->result, 1);
 	f->counts = false;
 	f->result.ops = f->done;
 	f->result.bytes = f->done * f->param.size;
@@ -147,6 +164,29 @@ uint64_t field_posted(const struct field *f)
 		if (f->lanes[i].drives)
 			posted += f->lanes[i].posted;
 	return posted;
+}
+
+uint64_t field_completed(const struct field *f)
+{
+	uint64_t completed = 0;
+	unsigned int i;
+
+	for (i = 0; i < f->nr_lanes; i++)
+		if (f->lanes[i].drives)
+			completed += f->lanes[i].completed;
+	return completed;
+}
+
+void field_warm_up(struct field *f)
+{
+	f->counts = false;
+	f->start = field_now();
+}
+
+bool field_is_warm(const struct field *f, uint64_t now)
+{
+	return !f->counts && f->param.duration_ms &&
+	       now - f->start >= f->param.duration_ms * 100000ull;
 }
 
 bool field_time_is_over(const struct field *f, uint64_t now)

@@ -21,11 +21,13 @@
  * @tick: called each second of what counts, or NULL
  * @looked: when @alive was asked last
  * @data: for those
- * @start: when what counts began, ns
+ * @start: when what counts began, or before that the warm-up, ns
  * @next_tick: when to call @tick
  * @counts: warm-up is over
  * @now: the time of the completions that are looked at, 0: not known yet
  * @done: operations complete
+ * @stirred: lanes to look at, the last one that something came for first
+ * @busy: lanes that are not through with their goal
  * @window: when each of the last operations was posted, in order of completion
  * @window_len: how many of them
  * @result: what came of it
@@ -47,6 +49,8 @@ struct field {
 	bool counts;
 	uint64_t now;
 	uint64_t done;
+	struct lane *stirred;
+	unsigned int busy;
 	uint64_t *window;
 	uint64_t window_len;
 	struct bench_result result;
@@ -67,8 +71,12 @@ void field_begin(struct field *f);
 void field_end(struct field *f);
 /* Once all lanes are over: what was wrong, and what came in, warm-up and all. */
 void field_sum(struct field *f);
-/* What went out, warm-up and all. */
+/* What went out, and what of it is complete, warm-up and all. */
 uint64_t field_posted(const struct field *f);
+uint64_t field_completed(const struct field *f);
+/* Begin to warm up; and whether a tenth of a limit in time has gone with it. */
+void field_warm_up(struct field *f);
+bool field_is_warm(const struct field *f, uint64_t now);
 /* Whether a limit in time is over. */
 bool field_time_is_over(const struct field *f, uint64_t now);
 /* 0, or why not to go on. */

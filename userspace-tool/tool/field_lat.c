@@ -29,16 +29,33 @@ static int await_byte(struct field *f, struct lane *l)
 	}
 }
 
+static bool is_stopped(const struct field *f)
+{
+	return f->stop && __atomic_load_n(f->stop, __ATOMIC_RELAXED);
+}
+
 static int await(struct field *f, struct kverbs_req *req)
 {
-	bool stopped;
 	int ret;
 
-	do {
+	do
 		ret = kverbs_wait(req, f->timeout_ms);
-		stopped = f->stop && __atomic_load_n(f->stop, __ATOMIC_RELAXED);
-	} while (ret == -EINTR && !stopped);
+	while (ret == -EINTR && !is_stopped(f));
 	return ret;
+}
+
+static int post_and_await(struct field *f, struct lane *l, struct kverbs_req *req)
+{
+	int ret = lane_post_wait(l, req, f->timeout_ms);
+
+	return ret == -EINTR && !is_stopped(f) ? await(f, req) : ret;
+}
+
+static int post_and_watch(struct field *f, struct lane *l)
+{
+	int ret = lane_post(l);
+
+	return ret ? ret : await_byte(f, l);
 }
 
 /* What the peer's answer comes into, NULL: the operation is its own answer. */
@@ -54,13 +71,10 @@ static int round_trip(struct field *f, struct lane *l)
 	struct kverbs_req *answer = answer_of(l, seq);
 	int ret;
 
-	ret = lane_post(l);
-	if (ret)
-		return ret;
 	if (l->param->op == BENCH_WRITE_LAT)
-		ret = await_byte(f, l);
+		ret = post_and_watch(f, l);
 	else
-		ret = await(f, answer ? answer : req);
+		ret = post_and_await(f, l, answer ? answer : req);
 	if (ret)
 		lane_fail(l, answer ? answer : req, ret);
 	return ret;
@@ -122,7 +136,7 @@ static int measure(struct field *f, struct lane *l, uint64_t count)
 	while (count-- && !ret) {
 		ret = measure_one(f, l);
 		field_maybe_tick(f, f->now);
-		if (field_time_is_over(f, f->now))
+		if (field_time_is_over(f, f->now) || field_is_warm(f, f->now))
 			break;
 	}
 	return ret;
@@ -133,6 +147,7 @@ int field_latency(struct field *f)
 	struct lane *l = &f->lanes[0];
 	int ret;
 
+	field_warm_up(f);
 	ret = measure(f, l, f->param.warmup);
 	if (ret)
 		return ret;

@@ -28,6 +28,13 @@ static uint64_t top_of(unsigned int bucket)
 	return ((uint64_t)(bucket % HIST_STEPS + HIST_STEPS + 1) << shift) - 1;
 }
 
+double hist_middle(unsigned int bucket)
+{
+	uint64_t bottom = bucket ? top_of(bucket - 1) + 1 : 0;
+
+	return bucket == HIST_BUCKETS - 1 ? bottom : bottom / 2. + top_of(bucket) / 2.;
+}
+
 void hist_add(struct hist *h, uint64_t ns)
 {
 	rtt_add(&h->rtt, ns);

@@ -28,6 +28,8 @@ struct hist {
 };
 
 void hist_add(struct hist *h, uint64_t ns);
+/* The time in the middle of a bucket. */
+double hist_middle(unsigned int bucket);
 /* What so many of 100 samples do not exceed, ns; 0 if there are none. */
 uint64_t hist_percentile(const struct hist *h, double percent);
 /* The same, in microseconds. */

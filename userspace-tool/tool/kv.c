@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <errno.h>
 
+#include "auth.h"
 #include "err.h"
 #include "kv.h"
+#include "util.h"
 
 #define NODE "/dev/kverbs"
 
@@ -18,28 +20,83 @@ int kv_open(struct kverbs **kv, unsigned int cq_entries)
 	return ret ? err_report(ERR_OPEN, ret, "open %s", NODE) : EXIT_OK;
 }
 
-static int report(const struct session *s, const struct session_to *to, int err)
+/* What a refusal means, and so what may help. */
+static const struct {
+	enum err_area area;
+	int err;
+} refusals[] = {
+	[WIRE_REFUSED_BUSY] = { ERR_CONNECT, -EBUSY },
+	[WIRE_REFUSED_ADDRESS] = { ERR_REFUSED, -EACCES },
+	[WIRE_REFUSED_KEY] = { ERR_REFUSED, -ENOKEY },
+	[WIRE_REFUSED_PEER] = { ERR_CONNECT, -EBUSY },
+	[WIRE_REFUSED_MEMORY] = { ERR_CONNECT, -EDQUOT },
+	[WIRE_REFUSED_RATE] = { ERR_CONNECT, -EBUSY },
+	[WIRE_REFUSED_ENDING] = { ERR_CONNECT, -EBUSY },
+};
+
+static int report_refusal(const struct session *s, const struct session_to *to, int err)
 {
 	enum err_area area = ERR_CONNECT;
 
-	if (err == -ENOMEM || err == -EPERM)
-		area = ERR_MEMORY;
+	if (s->refusal < ARRAY_SIZE(refusals) && refusals[s->refusal].err) {
+		area = refusals[s->refusal].area;
+		err = refusals[s->refusal].err;
+	}
+	return err_report(area, err, "connect to %s port %s: %s", to->host, to->port,
+			  wire_refusal_name(s->refusal));
+}
+
+static int report(const struct session *s, const struct session_to *to, int err)
+{
+	const char *host = to->host, *port = to->port;
+
 	if (s->refusal)
-		return err_report(area, err, "connect to %s port %s: %s", to->host,
-				  to->port, wire_refusal_name(s->refusal));
-	if (err == -EPROTO)
-		return err_report(area, err,
+		return report_refusal(s, to, err);
+	switch (err) {
+	case -EKEYREJECTED:
+		return err_report(ERR_REFUSED, err, "connect to %s port %s: it has another key",
+				  host, port);
+	case -ENOKEY:
+		return err_report(ERR_PROOF, err,
+				  "connect to %s port %s: it does not prove that it has the key",
+				  host, port);
+	case -EPROTO:
+		return err_report(ERR_CONNECT, err,
 				  "connect to %s port %s: what answers there is no kverbs of version %d",
-				  to->host, to->port, WIRE_VERSION);
-	return err_report(area, err, "connect to %s port %s", to->host, to->port);
+				  host, port, WIRE_VERSION);
+	default:
+		return err_report(err == -ENOMEM || err == -EPERM ? ERR_MEMORY : ERR_CONNECT,
+				  err, "connect to %s port %s", host, port);
+	}
+}
+
+static int connect_with(struct session *s, struct kverbs *kv, const struct session_to *to,
+			const struct wire_hello *hello, const struct key *key)
+{
+	struct wire_hello h = *hello;
+	int ret;
+
+	if (key)
+		auth_hello(&h);
+	ret = session_connect(s, kv, to, &h);
+	return !ret && key ? auth_connect(s, key) : ret;
 }
 
 int kv_connect(struct session *s, struct kverbs *kv, const struct session_to *to,
 	       const struct wire_hello *hello)
 {
+	const char *path = key_of_client(to->key_file);
+	struct key *key = NULL;
 	int ret;
 
-	ret = session_connect(s, kv, to, hello);
+	/* What is not our protocol has no proofs. */
+	if (path && hello->version) {
+		ret = key_load(&key, path);
+		if (ret)
+			return ret;
+	}
+	ret = connect_with(s, kv, to, hello, key);
+	key_put(key);
 	if (!ret)
 		return EXIT_OK;
 	session_free(s);

@@ -13,6 +13,8 @@
 #define SLOT_ALIGN 64
 /* Entries beside those of the operations: notes, and pieces of what is large. */
 #define SQ_SPARE 16
+/* Receives that are posted together, if there are many. */
+#define RECV_LIST 16u
 /* Receives that a request takes before it is accepted with a depth. */
 #define RECVS_EARLY 128u
 /* A peer that is gone without a word is noticed even if nothing is sent. */
@@ -68,9 +70,15 @@ static int alloc_ops(struct lane_op **ops, unsigned int nr, struct lane *l)
 	return 0;
 }
 
+/*
+ * A receive takes a call as an operation does, and nobody waits for it: so a list even
+ * if operations have none, but no more than credit is given back for.
+ */
 static int alloc_list(struct lane *l)
 {
-	l->ops = calloc(l->param->post_list, sizeof(*l->ops));
+	l->recv_list = min(l->nr_rx / 4, RECV_LIST);
+	l->recv_list = max(l->recv_list, l->param->post_list);
+	l->ops = calloc(l->recv_list, sizeof(*l->ops));
 	return l->ops ? 0 : -ENOMEM;
 }
 
@@ -242,6 +250,8 @@ int lane_connect(struct lane *l, const struct kverbs_addr *to, const char *sourc
 	ret = kverbs_connect_start(l->kv, (struct sockaddr *)&addr, &opts, &l->conn);
 	if (ret)
 		return ret;
+	if (l->by_kernel)
+		return 0;
 	/* Refused so soon that not even receives were taken: that it tells then. */
 	ret = post_receives(l, 0, l->nr_rx);
 	return ret == -ENOTCONN ? 0 : ret;

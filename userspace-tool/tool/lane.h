@@ -39,6 +39,7 @@ struct lane_op {
  * @kv: the context
  * @conn: the connection
  * @drives: this side does the operations
+ * @by_kernel: the kernel does them, and has its own receives
  * @number: the same on both sides
  * @mem: its memory
  * @stride: bytes between slots
@@ -51,6 +52,7 @@ struct lane_op {
  * @rx: receives
  * @nr_rx: how many are posted
  * @ops: a list of operations or receives, as it is posted
+ * @recv_list: how many receives are posted again by one call
  * @note: the note that is sent
  * @note_owed: another one is to follow
  * @goal: how many operations to post
@@ -66,7 +68,11 @@ struct lane_op {
  * @error: why it broke, or 0
  * @wc_status: of the operation that failed
  * @complete: called for each operation of a bandwidth that is complete
- * @data: for that
+ * @stirred: called when something came that may let it go on, or NULL
+ * @data: for those
+ * @next: of those that are to be looked at, or NULL
+ * @waits: it is among those
+ * @counted: it is among those that are busy
  */
 struct lane {
 	const struct bench_param *param;
@@ -74,6 +80,7 @@ struct lane {
 	struct kverbs *kv;
 	struct kverbs_conn *conn;
 	bool drives;
+	bool by_kernel;
 	unsigned int number;
 	struct kverbs_buf *mem;
 	size_t stride;
@@ -86,6 +93,7 @@ struct lane {
 	struct lane_op *rx;
 	unsigned int nr_rx;
 	struct kverbs_op *ops;
+	unsigned int recv_list;
 	struct kverbs_req note;
 	bool note_owed;
 	uint64_t goal;
@@ -101,7 +109,11 @@ struct lane {
 	int error;
 	unsigned int wc_status;
 	void (*complete)(struct lane *l, const struct lane_op *op);
+	void (*stirred)(struct lane *l);
 	void *data;
+	struct lane *next;
+	bool waits;
+	bool counted;
 };
 
 int lane_init(struct lane *l, struct kverbs *kv, const struct bench_param *param,
@@ -118,6 +130,7 @@ int lane_export(struct lane *l);
 void lane_sockaddr(const struct kverbs_addr *from, struct sockaddr_storage *to);
 
 int lane_post_recv(struct lane *l, unsigned int i);
+unsigned int lane_opcode(const struct lane *l);
 void lane_recv_op(struct lane *l, unsigned int i, struct kverbs_op *op);
 
 void *lane_out(const struct lane *l, uint64_t seq);
@@ -128,6 +141,8 @@ size_t lane_offset(const struct lane *l, const void *at);
 void lane_set_callbacks(struct lane *l);
 /* Post the next operation, its bytes filled in if they are verified. */
 int lane_post(struct lane *l);
+/* The same, then wait for a request. */
+int lane_post_wait(struct lane *l, struct kverbs_req *req, int timeout_ms);
 /* Post as many as there is room for, up to the goal. */
 int lane_push(struct lane *l, uint64_t now);
 /* Make what has been posted the goal, or as little more as lets it complete. */

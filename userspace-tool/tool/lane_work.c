@@ -12,12 +12,19 @@ static bool verifies(const struct lane *l)
 	return l->param->flags & BENCH_F_VERIFY;
 }
 
+static void stir(struct lane *l)
+{
+	if (l->stirred)
+		l->stirred(l);
+}
+
 void lane_fail(struct lane *l, const struct kverbs_req *req, int err)
 {
 	if (l->error)
 		return;
 	l->error = err;
 	l->wc_status = req ? req->wc_status : 0;
+	stir(l);
 }
 
 bool lane_over(const struct lane *l)
@@ -86,7 +93,7 @@ static uint64_t remote_offset(const struct lane *l, uint64_t seq)
 	return seq % l->param->tx_depth * l->stride;
 }
 
-static unsigned int opcode_of(const struct lane *l)
+unsigned int lane_opcode(const struct lane *l)
 {
 	switch (l->rule->access) {
 	case KVERBS_REMOTE_WRITE:
@@ -104,7 +111,7 @@ static void fill_op(struct lane *l, uint64_t seq, struct kverbs_op *op)
 {
 	fill(l, seq);
 	*op = (struct kverbs_op){
-		.opcode = opcode_of(l),
+		.opcode = lane_opcode(l),
 		.imm = seq,
 		.buf = l->mem,
 		.offset = lane_offset(l, lane_out(l, seq)),
@@ -127,6 +134,14 @@ int lane_post(struct lane *l)
 		return ret;
 	l->posted++;
 	return 0;
+}
+
+int lane_post_wait(struct lane *l, struct kverbs_req *req, int timeout_ms)
+{
+	struct kverbs_op op;
+
+	fill_op(l, l->posted++, &op);
+	return kverbs_post_wait(l->conn, &op, req, timeout_ms);
 }
 
 /* The peer has its operations one after another when those of a round are done. */
@@ -236,7 +251,7 @@ static void check_payload(struct lane *l, const struct kverbs_req *req)
 /* Receives are posted again as operations are: by lists. */
 static void repost_list(struct lane *l)
 {
-	unsigned int i, nr = l->param->post_list;
+	unsigned int i, nr = l->recv_list;
 	int ret;
 
 	if (l->received - l->reposted < nr)
@@ -265,12 +280,33 @@ static void on_payload(struct kverbs_req *req)
 		note_send(l, l->reposted);
 }
 
-static int answer(struct lane *l)
+static void take_question(struct lane *l)
 {
 	if (verifies(l))
 		l->differed += lane_differs(l, lane_in(l, 0), l->received);
 	l->received++;
+}
+
+static int answer(struct lane *l)
+{
+	take_question(l);
 	return lane_post(l);
+}
+
+/* The answer first, then the receive for the next question. */
+static int answer_and_repost(struct lane *l, unsigned int i)
+{
+	struct kverbs_op ops[2];
+	int ret;
+
+	take_question(l);
+	fill_op(l, l->posted, &ops[0]);
+	lane_recv_op(l, i, &ops[1]);
+	ret = kverbs_post(l->conn, ops, 2);
+	if (ret < 0)
+		return ret;
+	l->posted++;
+	return ret == 2 ? 0 : lane_post_recv(l, i);
 }
 
 void lane_answer(struct lane *l, int timeout_ms)
@@ -286,7 +322,6 @@ void lane_answer(struct lane *l, int timeout_ms)
 		lane_fail(l, req, ret);
 }
 
-/* The answer goes out before anything else is done. */
 static void on_ping(struct kverbs_req *req)
 {
 	struct lane *l = ((struct lane_op *)req)->lane;
@@ -296,10 +331,9 @@ static void on_ping(struct kverbs_req *req)
 		lane_fail(l, req, req->result);
 		return;
 	}
-	ret = answer(l);
+	ret = answer_and_repost(l, index_of(l, req));
 	if (ret)
 		lane_fail(l, NULL, ret);
-	repost(l, req);
 }
 
 /* ---- the side that drives ------------------------------------------------------ */
@@ -320,6 +354,7 @@ static void on_credit(struct kverbs_req *req)
 	l->told = number;
 	l->granted = number + (l->rule->receives ? l->param->rx_depth : l->param->tx_depth);
 	repost(l, req);
+	stir(l);
 }
 
 static void count_complete(struct lane *l, const struct lane_op *op)
@@ -345,6 +380,7 @@ static void on_complete(struct kverbs_req *req)
 		each = &l->tx[l->completed % l->nr_tx];
 		count_complete(l, each);
 	} while (each != op);
+	stir(l);
 }
 
 /* A whole list is posted, or what is left, as soon as there is room for it; else 0. */

@@ -97,6 +97,16 @@ int opts_port(const char *name, const char *arg, const char **port)
 	return 0;
 }
 
+static int add_word(const char *name, const char *arg, struct opts_many *many)
+{
+	if (many->nr == OPTS_MANY_MAX) {
+		err_usage("%s is there more than %d times", name, OPTS_MANY_MAX);
+		return -EINVAL;
+	}
+	many->words[many->nr++] = arg;
+	return 0;
+}
+
 static int take(const struct opts_option *o, const char *arg, char *to)
 {
 	char name[32];
@@ -110,6 +120,8 @@ static int take(const struct opts_option *o, const char *arg, char *to)
 	case OPTS_TEXT:
 		*(const char **)(to + o->at) = arg;
 		return 0;
+	case OPTS_MANY:
+		return add_word(name, arg, (struct opts_many *)(to + o->at));
 	case OPTS_PORT:
 		return opts_port(name, arg, (const char **)(to + o->at));
 	case OPTS_NUMBER:

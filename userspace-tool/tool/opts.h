@@ -15,7 +15,20 @@ enum opts_kind {
 	OPTS_PORT,	/* a port; const char * */
 	OPTS_NUMBER,	/* a number with K, M, G or T for powers of 1024; uint64_t */
 	OPTS_REAL,	/* a number above 0, maybe with a fraction; double */
+	OPTS_MANY,	/* anything, each time that it is given; struct opts_many */
 	OPTS_MILLIS,	/* seconds, maybe with a fraction; int, milliseconds */
+};
+
+#define OPTS_MANY_MAX 64
+
+/**
+ * struct opts_many - what was given of an option that may stand several times
+ * @words: in their order
+ * @nr: how many
+ */
+struct opts_many {
+	const char *words[OPTS_MANY_MAX];
+	unsigned int nr;
 };
 
 /**

@@ -9,14 +9,22 @@
 #include "out.h"
 
 static struct json_object *root;
+/* Samples were printed: a good end needs no more words. */
+static bool sampled;
+
+static struct json_object *new_head(const char *command)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "schema", json_object_new_int(1));
+	json_object_object_add(o, "command", json_object_new_string(command));
+	return o;
+}
 
 void out_begin(const char *command, bool json)
 {
-	if (!json)
-		return;
-	root = json_object_new_object();
-	json_object_object_add(root, "schema", json_object_new_int(1));
-	json_object_object_add(root, "command", json_object_new_string(command));
+	sampled = false;
+	root = json ? new_head(command) : NULL;
 }
 
 bool out_is_json(void)
@@ -43,6 +51,22 @@ static struct json_object *failure(const struct err_last *last)
 	return o;
 }
 
+struct json_object *out_new_sample(void)
+{
+	struct json_object *command = json_object_object_get(root, "command");
+
+	return new_head(json_object_get_string(command));
+}
+
+void out_sample(struct json_object *sample)
+{
+	puts(json_object_to_json_string_ext(sample, JSON_C_TO_STRING_PLAIN |
+						    JSON_C_TO_STRING_NOSLASHESCAPE));
+	fflush(stdout);
+	json_object_put(sample);
+	sampled = true;
+}
+
 /* Print the object, failed or not: whoever reads JSON always gets some. */
 void out_end(int exit_status)
 {
@@ -55,8 +79,10 @@ void out_end(int exit_status)
 	json_object_object_add(root, "exit_status", json_object_new_int(exit_status));
 	if (last)
 		json_object_object_add(root, "error", failure(last));
-	puts(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY |
-						  JSON_C_TO_STRING_NOSLASHESCAPE));
+	if (!sampled || exit_status)
+		puts(json_object_to_json_string_ext(root, JSON_C_TO_STRING_NOSLASHESCAPE |
+						    (sampled ? JSON_C_TO_STRING_PLAIN :
+							       JSON_C_TO_STRING_PRETTY)));
 	json_object_put(root);
 	root = NULL;
 }

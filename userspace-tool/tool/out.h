@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The result of a command: text as it goes, or one JSON object at the end. */
+/* The result of a command: text as it goes, or JSON: one object at the end, or samples. */
 #ifndef KVERBS_TOOL_OUT_H
 #define KVERBS_TOOL_OUT_H
 
@@ -12,6 +12,12 @@ struct json_object;
 void out_begin(const char *command, bool json);
 bool out_is_json(void);
 struct json_object *out_root(void);
+/*
+ * For what has no end, when JSON was asked for: an object of its own to a line, at once.
+ * out_sample() puts it.
+ */
+struct json_object *out_new_sample(void);
+void out_sample(struct json_object *sample);
 void out_end(int exit_status);
 
 /* Text for people; nothing when JSON was asked for. */

@@ -332,6 +332,8 @@ static const char help[] =
 "                       65535 (default 64)\n"
 "  -W, --timeout S      seconds that a reply may take (default 10)\n"
 "  -I, --source ADDR    local address to use\n"
+"      --key FILE       prove to have the same key as the server, and have it\n"
+"                       prove that (default: KVERBS_KEY_FILE, if that is set)\n"
 "  -p, --port PORT      the server's port (default " WIRE_DEFAULT_PORT "; rping's "
 RPING_DEFAULT_PORT ")\n"
 "      --rping          the server is rdma-core's rping -s -S BYTES\n"
@@ -348,6 +350,7 @@ static const struct opts_option options[] = {
 	OPTS_RANGE("size", 's', OPTS_NUMBER, struct ping, size, 0, WIRE_ECHO_MAX),
 	OPTS_RANGE("timeout", 'W', OPTS_MILLIS, struct ping, timeout_ms, 1, 86400000),
 	OPTS_OPTION("source", 'I', OPTS_TEXT, struct ping, to.source),
+	OPTS_OPTION("key", 0, OPTS_TEXT, struct ping, to.key_file),
 	OPTS_OPTION("port", 'p', OPTS_PORT, struct ping, to.port),
 	OPTS_OPTION("rping", 0, OPTS_SET, struct ping, rping),
 	OPTS_OPTION("quiet", 'q', OPTS_SET, struct ping, quiet),
@@ -361,6 +364,10 @@ static int complete(struct ping *p)
 		p->to.port = p->rping ? RPING_DEFAULT_PORT : WIRE_DEFAULT_PORT;
 	if (p->size == SIZE_UNSET)
 		p->size = p->rping ? RPING_DEFAULT_SIZE : DEFAULT_SIZE;
+	if (p->rping && p->to.key_file) {
+		err_usage("rping proves nothing: --rping and --key do not go together");
+		return -EINVAL;
+	}
 	if (!p->rping || (p->size >= RPING_SIZE_MIN && p->size <= RPING_SIZE_MAX))
 		return 0;
 	err_usage("--rping wants a --size from %d to %d", RPING_SIZE_MIN, RPING_SIZE_MAX);

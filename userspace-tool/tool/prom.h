@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Connections in the exposition format of Prometheus, version 0.0.4. */
+/* Connections and devices in the exposition format of Prometheus, version 0.0.4. */
 #ifndef KVERBS_TOOL_PROM_H
 #define KVERBS_TOOL_PROM_H
 

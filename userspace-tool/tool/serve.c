@@ -13,95 +13,37 @@
 
 #include <json-c/json.h>
 
-#include "bench_server.h"
 #include "cmd.h"
 #include "err.h"
-#include "files.h"
 #include "kv.h"
+#include "notify.h"
 #include "opts.h"
 #include "out.h"
 #include "path.h"
 #include "rping.h"
-#include "rping_server.h"
-#include "session.h"
+#include "serve.h"
+#include "units.h"
 
 #define CQ_ENTRIES 65536
 
 /* How long a signal may go unseen if it comes just before a wait. */
 #define LOOK_MS 500
 
-struct server;
+/* The same while clients have time to finish, so that it ends soon after them. */
+#define GRACE_LOOK_MS 50
 
-/**
- * struct client - one connection and its thread
- * @next: in the server's list
- * @server: whose it is
- * @thread: it
- * @s: the connection
- * @done: the thread has ended, but for being joined; under the server's lock
- */
-struct client {
-	struct client *next;
-	struct server *server;
-	pthread_t thread;
-	struct session s;
-	bool done;
-};
-
-/**
- * struct server - a run
- * @kv: the context
- * @listener: where clients come from
- * @bind: local address, or NULL
- * @port: port
- * @root_path: what is served, or NULL
- * @root: the same, open, or -1
- * @read_only: nothing is written there
- * @rping: clients are rping's
- * @verbose: a line for each client
- * @max_clients: at a time
- * @idle_ms: how long a client may say nothing
- * @lock: of what clients have under it
- * @clients: all of them
- * @nr_clients: how many
- * @served: so far
- */
-struct server {
-	struct kverbs *kv;
-	struct kverbs_listener *listener;
-	const char *bind;
-	const char *port;
-	const char *root_path;
-	int root;
-	bool read_only;
-	bool rping;
-	bool verbose;
-	uint64_t max_clients;
-	int idle_ms;
-	pthread_mutex_t lock;
-	struct client *clients;
-	unsigned int nr_clients;
-	uint64_t served;
-};
-
+/* How often each was asked for. */
 static int stop;
+static int reload;
 
 static void on_signal(int sig)
 {
-	(void)sig;
-	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(sig == SIGHUP ? &reload : &stop, 1, __ATOMIC_RELAXED);
 }
 
-static bool stopping(void)
+static int stops(void)
 {
 	return __atomic_load_n(&stop, __ATOMIC_RELAXED);
-}
-
-static void signal_set(sigset_t *set)
-{
-	sigemptyset(set);
-	sigaddset(set, SIGINT);
-	sigaddset(set, SIGTERM);
 }
 
 static void catch_signals(void)
@@ -109,87 +51,14 @@ static void catch_signals(void)
 	struct sigaction sa = { .sa_handler = on_signal };
 
 	__atomic_store_n(&stop, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&reload, 0, __ATOMIC_RELAXED);
 	sigemptyset(&sa.sa_mask);
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGHUP, &sa, NULL);
 }
 
-/* ---- a client ---------------------------------------------------------- */
-
-static uint32_t welcome_flags(const struct server *srv)
-{
-	uint32_t flags = 0;
-
-	if (srv->root >= 0)
-		flags |= WIRE_F_SERVES_FILES;
-	if (srv->read_only)
-		flags |= WIRE_F_READ_ONLY;
-	return flags;
-}
-
-static int echo_serve(struct session *s)
-{
-	struct wire_msg msg;
-	int ret = 0;
-
-	while (!ret) {
-		ret = session_recv(s, &msg, s->timeout_ms);
-		if (!ret && msg.type != WIRE_ECHO)
-			ret = -EPROTO;
-		if (!ret)
-			ret = session_echo(s, &msg);
-	}
-	return ret;
-}
-
-static void tell(const struct client *c, const char *what, int err)
-{
-	if (!c->server->verbose)
-		return;
-	if (err && err != -ECONNRESET)
-		err_warn("client %s: %s (%s)", c->s.peer, what, err_name(err));
-	else
-		err_warn("client %s: %s", c->s.peer, what);
-}
-
-static int serve_client(struct client *c)
-{
-	struct server *srv = c->server;
-	int ret;
-
-	ret = session_accept(&c->s, welcome_flags(srv), srv->idle_ms);
-	if (ret)
-		return ret;
-	if (srv->rping) {
-		tell(c, "rping", 0);
-		return rping_serve(&c->s);
-	}
-	switch (c->s.hello.what) {
-	case WIRE_SERVICE_ECHO:
-		tell(c, "ping", 0);
-		return echo_serve(&c->s);
-	case WIRE_SERVICE_BENCH:
-		tell(c, "bench", 0);
-		return bench_serve(&c->s, srv->bind);
-	default:
-		tell(c, "files", 0);
-		return files_serve(&c->s, srv->root, srv->read_only);
-	}
-}
-
-static void *client_main(void *arg)
-{
-	struct client *c = arg;
-	int ret;
-
-	ret = serve_client(c);
-	session_free(&c->s);
-	tell(c, "gone", ret);
-	pthread_mutex_lock(&c->server->lock);
-	c->done = true;
-	pthread_mutex_unlock(&c->server->lock);
-	return NULL;
-}
+/* ---- who comes ---------------------------------------------------------- */
 
 static void reject(struct kverbs_conn *conn, unsigned int why)
 {
@@ -198,25 +67,6 @@ static void reject(struct kverbs_conn *conn, unsigned int why)
 
 	wire_hello_encode(&hello, priv, sizeof(priv));
 	kverbs_reject(conn, priv, sizeof(priv));
-}
-
-static int start_client(struct server *srv, struct client *c)
-{
-	sigset_t set, old;
-	int ret;
-
-	/* Signals are the main thread's: a client must not swallow them. */
-	signal_set(&set);
-	pthread_sigmask(SIG_BLOCK, &set, &old);
-	ret = -pthread_create(&c->thread, NULL, client_main, c);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (ret)
-		return ret;
-	c->next = srv->clients;
-	srv->clients = c;
-	srv->nr_clients++;
-	srv->served++;
-	return 0;
 }
 
 /* 0, or why the client is refused. */
@@ -236,47 +86,42 @@ static int read_hello(const struct server *srv, struct kverbs_conn *conn,
 	return wire_hello_check(hello);
 }
 
+static void refuse(struct server *srv, struct kverbs_conn *conn,
+		   const struct kverbs_addr *peer, unsigned int why)
+{
+	reject(conn, why);
+	guard_refused(&srv->guard, peer, why);
+}
+
+/* Who may not come costs no more than the look at where he comes from. */
 static void admit(struct server *srv, struct kverbs_conn *conn)
 {
+	struct kverbs_cmd_conn_query query;
 	struct wire_hello hello;
-	struct client *c;
-	int why;
+	unsigned int why;
 
-	why = read_hello(srv, conn, &hello);
-	if (!why && srv->nr_clients >= srv->max_clients)
-		why = WIRE_REFUSED_BUSY;
-	c = why ? NULL : calloc(1, sizeof(*c));
-	if (c) {
-		c->server = srv;
-		session_init(&c->s, srv->kv, conn, &hello);
+	if (kverbs_conn_query(conn, &query)) {
+		kverbs_conn_free(conn);
+		return;
 	}
-	if (!c || start_client(srv, c)) {
-		reject(conn, why ? why : WIRE_REFUSED_BUSY);
-		free(c);
-	}
+	why = guard_admit(&srv->guard, &query.out_remote);
+	if (!why)
+		why = read_hello(srv, conn, &hello);
+	if (!why)
+		why = serve_client_take(srv, conn, &hello);
+	if (why)
+		refuse(srv, conn, &query.out_remote, why);
 }
 
 /* ---- the server -------------------------------------------------------- */
 
-/* Join threads that have ended; with @all every one. */
-static void reap(struct server *srv, bool all)
+static void reread(struct server *srv)
 {
-	struct client **at = &srv->clients, *c;
-	bool done;
-
-	while ((c = *at)) {
-		pthread_mutex_lock(&srv->lock);
-		done = c->done;
-		pthread_mutex_unlock(&srv->lock);
-		if (!done && !all) {
-			at = &c->next;
-			continue;
-		}
-		pthread_join(c->thread, NULL);
-		*at = c->next;
-		srv->nr_clients--;
-		free(c);
-	}
+	if (!__atomic_exchange_n(&reload, 0, __ATOMIC_RELAXED))
+		return;
+	notify_reloading();
+	guard_reload(&srv->guard);
+	notify("READY=1");
 }
 
 static int accept_all(struct server *srv)
@@ -284,9 +129,10 @@ static int accept_all(struct server *srv)
 	struct kverbs_conn *conn;
 	int ret;
 
-	while (!stopping()) {
+	while (!stops()) {
+		reread(srv);
 		ret = kverbs_next_request(srv->listener, LOOK_MS, &conn);
-		reap(srv, false);
+		serve_clients_reap(srv, false);
 		if (!ret)
 			admit(srv, conn);
 		else if (ret != -ETIMEDOUT && ret != -EINTR)
@@ -295,12 +141,43 @@ static int accept_all(struct server *srv)
 	return EXIT_OK;
 }
 
-static void disconnect_all(struct server *srv)
+static void tell_ending(struct server *srv, const char *name, const char *what)
 {
-	struct client *c;
+	const struct log_event e = { .priority = LOG_NOTICE, .name = name };
 
-	for (c = srv->clients; c; c = c->next)
-		session_disconnect(&c->s);
+	log_say(&srv->guard.log, &e, "ending, clients that %s: %u", what, srv->nr_clients);
+}
+
+/* Nobody who comes now is let in, but told so. */
+static int turn_away(struct server *srv)
+{
+	struct kverbs_cmd_conn_query query;
+	struct kverbs_conn *conn;
+	int ret;
+
+	ret = kverbs_next_request(srv->listener, GRACE_LOOK_MS, &conn);
+	if (ret)
+		return ret == -ETIMEDOUT || ret == -EINTR ? 0 : ret;
+	if (kverbs_conn_query(conn, &query))
+		kverbs_conn_free(conn);
+	else
+		refuse(srv, conn, &query.out_remote, WIRE_REFUSED_ENDING);
+	return 0;
+}
+
+/* Clients may finish, until it is too late or somebody insists. */
+static void await_clients(struct server *srv)
+{
+	double until = units_now() + srv->grace_ms / 1e3;
+
+	serve_clients_reap(srv, false);
+	if (!srv->nr_clients)
+		return;
+	tell_ending(srv, "ending", "may finish");
+	while (srv->nr_clients && stops() < 2 && units_now() < until && !turn_away(srv))
+		serve_clients_reap(srv, false);
+	if (srv->nr_clients)
+		tell_ending(srv, "cut-off", "are cut off");
 }
 
 static void announce(const struct server *srv)
@@ -332,21 +209,24 @@ static int listen_and_serve(struct server *srv)
 				  srv->bind ? srv->bind : "*", srv->port);
 	catch_signals();
 	announce(srv);
+	notify("READY=1");
 	status = accept_all(srv);
+	notify("STOPPING=1");
+	if (!status)
+		await_clients(srv);
 	kverbs_listener_free(srv->listener);
-	disconnect_all(srv);
-	reap(srv, true);
+	serve_clients_disconnect(srv);
+	serve_clients_reap(srv, true);
 	if (out_is_json())
 		json_object_object_add(out_root(), "clients_served",
 				       json_object_new_int64(srv->served));
 	return status;
 }
 
-static int run(struct server *srv)
+static int run_open(struct server *srv)
 {
 	int status;
 
-	srv->root = -1;
 	if (srv->root_path) {
 		srv->root = path_open_root(srv->root_path);
 		if (srv->root < 0)
@@ -365,11 +245,25 @@ static int run(struct server *srv)
 	return status;
 }
 
+static int run(struct server *srv)
+{
+	int status = guard_open(&srv->guard, srv->verbose);
+
+	if (status)
+		return status;
+	if (srv->rping && srv->guard.key_path)
+		status = err_usage("rping proves nothing: --rping goes with no key");
+	else
+		status = run_open(srv);
+	guard_close(&srv->guard);
+	return status;
+}
+
 static const char help[] =
 "usage: kverbs serve [options]\n"
 "\n"
-"Serve ping, bench and, with --root, cp to any number of clients, until SIGTERM\n"
-"or SIGINT. A client's parameters are adopted.\n"
+"Serve ping, bench and, with --root, cp to any number of clients, until SIGTERM or\n"
+"SIGINT, of which the second ends it at once. A client's parameters are adopted.\n"
 "\n"
 "      --root DIR         let clients read and write files beneath DIR\n"
 "      --read-only        let them read only\n"
@@ -377,8 +271,18 @@ static const char help[] =
 "  -p, --port PORT        port, 0: any (default " WIRE_DEFAULT_PORT "; rping's "
 RPING_DEFAULT_PORT ")\n"
 "      --rping            serve rdma-core's rping -c, and nothing else\n"
+"      --allow CIDR       let in only who comes from there; a list, several times\n"
+"      --allow-file FILE  the same, from a file, which SIGHUP has read again\n"
+"      --key FILE         serve only who proves to have the same key, and prove that\n"
+"                         to them (default: the credential kverbs.key, if there is one)\n"
 "      --max-clients N    at a time (default 1024)\n"
+"      --peer-clients N   of one address at a time (default 256)\n"
+"      --peer-bytes BYTES memory that clients of one address may take (default: any)\n"
+"      --rate N           new clients a second of one address (default: any)\n"
 "      --idle-timeout S   seconds that a client may be silent (default 300)\n"
+"      --grace S          seconds that clients may finish in when it ends (default 10)\n"
+"      --log FORM         text or json (default: the journal, or text)\n"
+"      --log-rate N       lines a second about one address, 0: any (default 5)\n"
 "  -v, --verbose          a line when a client comes and goes\n"
 "  -j, --json             JSON: one object when it listens, one at the end\n"
 "  -h, --help             this text\n"
@@ -391,7 +295,16 @@ static const struct opts_option options[] = {
 	OPTS_OPTION("bind", 'b', OPTS_TEXT, struct server, bind),
 	OPTS_OPTION("port", 'p', OPTS_PORT, struct server, port),
 	OPTS_OPTION("rping", 0, OPTS_SET, struct server, rping),
+	OPTS_OPTION("allow", 0, OPTS_MANY, struct server, guard.opts.allow),
+	OPTS_OPTION("allow-file", 0, OPTS_TEXT, struct server, guard.opts.allow_file),
+	OPTS_OPTION("key", 0, OPTS_TEXT, struct server, guard.opts.key_file),
+	OPTS_OPTION("log", 0, OPTS_TEXT, struct server, guard.opts.log),
+	OPTS_RANGE("log-rate", 0, OPTS_NUMBER, struct server, guard.opts.log_rate, 0, 1000000),
 	OPTS_RANGE("max-clients", 0, OPTS_NUMBER, struct server, max_clients, 1, 65536),
+	OPTS_RANGE("peer-clients", 0, OPTS_NUMBER, struct server, guard.limit.clients, 1, 65536),
+	OPTS_RANGE("peer-bytes", 0, OPTS_NUMBER, struct server, guard.limit.bytes, 1, 1ull << 50),
+	OPTS_OPTION("rate", 0, OPTS_REAL, struct server, guard.limit.rate),
+	OPTS_RANGE("grace", 0, OPTS_MILLIS, struct server, grace_ms, 0, 86400000),
 	OPTS_RANGE("idle-timeout", 0, OPTS_MILLIS, struct server, idle_ms, 100, 86400000),
 	OPTS_OPTION("verbose", 'v', OPTS_SET, struct server, verbose),
 	{ }
@@ -400,6 +313,10 @@ static const struct opts_option options[] = {
 static int serve_run(int argc, char **argv)
 {
 	struct server srv = {
+		.root = -1,
+		.guard.opts.log_rate = 5,
+		.guard.limit.clients = 256,
+		.grace_ms = 10000,
 		.max_clients = 1024,
 		.idle_ms = 300000,
 	};

@@ -25,7 +25,6 @@ static int alloc_slots(struct session *s)
 {
 	int ret;
 
-	s->depth = s->hello.depth;
 	s->slot = (s->hello.msg_max + SLOT_ALIGN - 1) / SLOT_ALIGN * SLOT_ALIGN;
 	s->recv = calloc(s->depth, sizeof(*s->recv));
 	s->send = calloc(s->depth, sizeof(*s->send));
@@ -56,8 +55,10 @@ static void name_peer(struct session *s)
 	struct kverbs_cmd_conn_query query;
 
 	snprintf(s->peer, sizeof(s->peer), "-");
-	if (!kverbs_conn_query(s->conn, &query))
-		kverbs_addr_format(&query.out_remote, s->peer, sizeof(s->peer));
+	if (kverbs_conn_query(s->conn, &query))
+		return;
+	s->addr = query.out_remote;
+	kverbs_addr_format(&s->addr, s->peer, sizeof(s->peer));
 }
 
 void session_init(struct session *s, struct kverbs *kv, struct kverbs_conn *conn,
@@ -68,6 +69,9 @@ void session_init(struct session *s, struct kverbs *kv, struct kverbs_conn *conn
 	s->kv = kv;
 	s->conn = conn;
 	s->hello = *hello;
+	s->depth = hello->depth;
+	if (conn)
+		name_peer(s);
 }
 
 /* ---- connecting -------------------------------------------------------- */
@@ -110,8 +114,10 @@ static void read_refusal(struct session *s)
 	struct wire_hello hello;
 	int n = kverbs_conn_priv(s->conn, priv, sizeof(priv));
 
-	if (n > 0 && !wire_hello_decode(&hello, priv, n))
+	if (n > 0 && !wire_hello_decode(&hello, priv, n)) {
 		s->refusal = hello.what;
+		s->welcome = hello;
+	}
 }
 
 static int connect_one(struct session *s, const struct sockaddr *addr,
@@ -178,24 +184,31 @@ int session_connect(struct session *s, struct kverbs *kv, const struct session_t
 	return check_welcome(s);
 }
 
-int session_accept(struct session *s, uint32_t flags, int timeout_ms)
+int session_open(struct session *s)
+{
+	int ret = alloc_slots(s);
+
+	return ret ? ret : post_all(s);
+}
+
+int session_answer(struct session *s, uint32_t flags, int timeout_ms, int accept_ms)
 {
 	uint8_t priv[WIRE_HELLO_LEN];
 	struct kverbs_conn_opts opts;
-	int ret;
 
 	s->welcome = s->hello;
 	s->welcome.flags = flags;
-	name_peer(s);
-	ret = alloc_slots(s);
-	if (!ret)
-		ret = post_all(s);
-	if (ret)
-		return ret;
 	fill_opts(s, &opts, priv, &s->welcome);
-	opts.timeout_ms = 0;
+	opts.timeout_ms = accept_ms;
 	s->timeout_ms = timeout_ms;
 	return kverbs_accept(s->conn, &opts);
+}
+
+int session_accept(struct session *s, uint32_t flags, int timeout_ms)
+{
+	int ret = session_open(s);
+
+	return ret ? ret : session_answer(s, flags, timeout_ms, 0);
 }
 
 /* End the connection. Memory stays: what it was exported or posted from too. */
@@ -322,7 +335,12 @@ static int release_held(struct session *s)
 	if (s->held)
 		ret = post_recv(s, s->received - 1);
 	s->held = false;
-	return ret == -ENOTCONN ? -ECONNRESET : ret;
+	if (!ret || !session_broken(s, ret))
+		return ret;
+	/* It is over, but what came before is still to be read. */
+	if (!s->end)
+		s->end = s->received - 1 + s->depth;
+	return 0;
 }
 
 /* The next message as it came; it is good until the next call. */
@@ -334,6 +352,8 @@ int session_recv_raw(struct session *s, const void **buf, size_t *len, int timeo
 	ret = release_held(s);
 	if (ret)
 		return ret;
+	if (s->end && s->received >= s->end)
+		return why(s, req, -ECONNRESET);
 	ret = session_wait(s, req, timeout_ms);
 	if (ret)
 		return ret;

@@ -13,15 +13,19 @@
 
 #include "wire.h"
 
+struct visit;
+
 /**
  * struct session - one connection with its messages
  * @kv: the context
  * @lock: of @conn, against session_disconnect()
  * @conn: the connection
+ * @visit: what a server counts it as, or NULL
  * @hello: what the connector asked for; version 0: its protocol has no hello
- * @welcome: what the acceptor said
+ * @welcome: what the acceptor said, also if it refused
  * @refusal: why the acceptor refused, enum wire_refusal, or 0
- * @peer: the other side's address, as text
+ * @addr: the other side's address
+ * @peer: the same, as text
  * @timeout_ms: bound of every wait
  * @stop: ends waits when it becomes non-zero and a signal comes, or NULL
  * @mem: the slots: @depth to receive into, @depth to send from
@@ -31,15 +35,18 @@
  * @send: one request for each send slot
  * @received: messages taken so far
  * @sent: messages sent so far
+ * @end: no more messages than that, since no receive could be posted again; 0: any
  * @held: the slot of the last message is not posted again yet
  */
 struct session {
 	struct kverbs *kv;
 	pthread_mutex_t lock;
 	struct kverbs_conn *conn;
+	struct visit *visit;
 	struct wire_hello hello;
 	struct wire_hello welcome;
 	unsigned int refusal;
+	struct kverbs_addr addr;
 	char peer[64];
 	int timeout_ms;
 	const int *stop;
@@ -50,6 +57,7 @@ struct session {
 	struct kverbs_req *send;
 	uint64_t received;
 	uint64_t sent;
+	uint64_t end;
 	bool held;
 };
 
@@ -58,12 +66,14 @@ struct session {
  * @host: name or number
  * @port: service name or port number
  * @source: local address or NULL
+ * @key_file: of a key that both prove to have, or NULL; see kv_connect()
  * @timeout_ms: for the connection, and for every wait on it
  */
 struct session_to {
 	const char *host;
 	const char *port;
 	const char *source;
+	const char *key_file;
 	int timeout_ms;
 };
 
@@ -73,6 +83,9 @@ int session_connect(struct session *s, struct kverbs *kv, const struct session_t
 void session_init(struct session *s, struct kverbs *kv, struct kverbs_conn *conn,
 		  const struct wire_hello *hello);
 int session_accept(struct session *s, uint32_t flags, int timeout_ms);
+/* The two that this is made of: have slots; say yes, and wait @accept_ms for the peer. */
+int session_open(struct session *s);
+int session_answer(struct session *s, uint32_t flags, int timeout_ms, int accept_ms);
 /* From another thread: all waits end. */
 void session_disconnect(struct session *s);
 void session_stop(struct session *s);

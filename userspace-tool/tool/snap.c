@@ -7,38 +7,63 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "retries.h"
 #include "snap.h"
 #include "units.h"
 #include "util.h"
 
 enum kind { NUMBER, SIGNED, TEXT, PAIR };
 
-#define FIELD(_name, _kind, _field)						\
+#define CONN(_name, _kind, _field)						\
 	{ _name, _kind, offsetof(struct snap_conn, _field) }
+#define DEVICE(_name, _kind, _field)						\
+	{ _name, _kind, offsetof(struct snap_device, _field) }
 
 /* Of each text, so that whoever is cut is known by what is left. */
 #define TEXT_ROOM	sizeof(((struct snap_conn *)0)->comm)
 
-static const struct field {
+struct field {
 	const char *name;
 	enum kind kind;
 	size_t at;
-} fields[] = {
-	FIELD("pid", NUMBER, pid),
-	FIELD("comm", TEXT, comm),
-	FIELD("id", NUMBER, id),
-	FIELD("state", TEXT, state),
-	FIELD("error", SIGNED, error),
-	FIELD("device", TEXT, device),
-	FIELD("qp", NUMBER, qp),
-	FIELD("local", TEXT, local),
-	FIELD("remote", TEXT, remote),
-	FIELD("sq", PAIR, sq_used),
-	FIELD("rq", PAIR, rq_used),
-	FIELD("ops", NUMBER, ops),
-	FIELD("errors", NUMBER, errors),
-	FIELD("bytes_out", NUMBER, bytes_out),
-	FIELD("bytes_in", NUMBER, bytes_in),
+};
+
+static const struct field conn_fields[] = {
+	CONN("file", NUMBER, file),
+	CONN("pid", NUMBER, pid),
+	CONN("comm", TEXT, comm),
+	CONN("id", NUMBER, id),
+	CONN("state", TEXT, state),
+	CONN("error", SIGNED, error),
+	CONN("device", TEXT, device),
+	CONN("qp", NUMBER, qp),
+	CONN("local", TEXT, local),
+	CONN("remote", TEXT, remote),
+	CONN("sq", PAIR, sq_used),
+	CONN("rq", PAIR, rq_used),
+	CONN("ops", NUMBER, moved.ops),
+	CONN("errors", NUMBER, moved.errors),
+	CONN("bytes_out", NUMBER, moved.bytes_out),
+	CONN("bytes_in", NUMBER, moved.bytes_in),
+	{ }
+};
+
+static const struct field device_fields[] = {
+	DEVICE("device", TEXT, device),
+	DEVICE("conns", NUMBER, conns),
+	DEVICE("ops", NUMBER, moved.ops),
+	DEVICE("errors", NUMBER, moved.errors),
+	DEVICE("bytes_out", NUMBER, moved.bytes_out),
+	DEVICE("bytes_in", NUMBER, moved.bytes_in),
+	DEVICE("retries", SIGNED, retries),
+	{ }
+};
+
+/* What a line may tell of. */
+struct line {
+	enum { OTHER, IS_CONN, IS_DEVICE } type;
+	struct snap_conn conn;
+	struct snap_device device;
 };
 
 /* Octal escapes, as the kernel's seq_escape() writes them; a name may have anything. */
@@ -64,9 +89,9 @@ static void put_text(char *to, size_t room, const char *text)
 	*to = 0;
 }
 
-static void put(struct snap_conn *conn, const struct field *field, char *value)
+static void put(void *object, const struct field *field, char *value)
 {
-	void *to = (char *)conn + field->at;
+	void *to = (char *)object + field->at;
 	uint64_t *numbers = to;
 	char *end;
 
@@ -86,59 +111,114 @@ static void put(struct snap_conn *conn, const struct field *field, char *value)
 	}
 }
 
-/* Whether the line is a connection's. */
-static bool parse(struct snap_conn *conn, char *line)
+static void put_if_known(void *object, const struct field *fields, const char *word,
+			 char *value)
+{
+	for (; fields->name; fields++)
+		if (!strcmp(word, fields->name))
+			put(object, fields, value);
+}
+
+static void parse(struct line *line, char *text)
 {
 	static const char blanks[] = "\n ";
 	char *save, *word, *value;
-	bool found = false;
-	unsigned int i;
 
-	*conn = (struct snap_conn){ };
-	for (word = strtok_r(line, blanks, &save); word; word = strtok_r(NULL, blanks, &save)) {
+	*line = (struct line){ .device.retries = -1 };
+	for (word = strtok_r(text, blanks, &save); word; word = strtok_r(NULL, blanks, &save)) {
 		value = strchr(word, '=');
 		if (!value)
 			continue;
 		*value++ = 0;
-		found = found || (!strcmp(word, "type") && !strcmp(value, "conn"));
-		for (i = 0; i < ARRAY_SIZE(fields); i++)
-			if (!strcmp(word, fields[i].name))
-				put(conn, &fields[i], value);
+		if (!strcmp(word, "type"))
+			line->type = !strcmp(value, "conn") ? IS_CONN :
+				     !strcmp(value, "device") ? IS_DEVICE : OTHER;
+		put_if_known(&line->conn, conn_fields, word, value);
+		put_if_known(&line->device, device_fields, word, value);
 	}
-	return found;
 }
 
-static int add(struct snap *snap, const struct snap_conn *conn)
+/* Room for one more; it is doubled whenever there is a power of two of them. */
+static void *grown(void *array, unsigned int nr, size_t size)
 {
-	struct snap_conn *more;
+	if (nr & (nr - 1))
+		return array;
+	return realloc(array, (nr ? 2 * nr : 1) * size);
+}
 
-	/* Doubled whenever it is a power of two. */
-	if (!(snap->nr & (snap->nr - 1))) {
-		more = realloc(snap->conns, (snap->nr ? 2 * snap->nr : 1) * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		snap->conns = more;
-	}
-	snap->conns[snap->nr++] = *conn;
+static int add_conn(struct snap *snap, const struct snap_conn *conn)
+{
+	struct snap_conn *conns = grown(snap->conns, snap->nr, sizeof(*conns));
+
+	if (!conns)
+		return -ENOMEM;
+	snap->conns = conns;
+	conns[snap->nr++] = *conn;
 	return 0;
+}
+
+static int add_device(struct snap *snap, const struct snap_device *device)
+{
+	struct snap_device *devices = grown(snap->devices, snap->nr_devices,
+					    sizeof(*devices));
+
+	if (!devices)
+		return -ENOMEM;
+	snap->devices = devices;
+	devices[snap->nr_devices++] = *device;
+	return 0;
+}
+
+static int add(struct snap *snap, const struct line *line)
+{
+	if (line->type == IS_CONN)
+		return add_conn(snap, &line->conn);
+	return line->type == IS_DEVICE ? add_device(snap, &line->device) : 0;
+}
+
+static int read_lines(struct snap *snap, FILE *from)
+{
+	struct line line;
+	char *text = NULL;
+	size_t room = 0;
+	int ret = 0;
+
+	while (!ret && getline(&text, &room, from) >= 0) {
+		parse(&line, text);
+		ret = add(snap, &line);
+	}
+	if (!ret && ferror(from))
+		ret = -EIO;
+	free(text);
+	return ret;
 }
 
 int snap_read(struct snap *snap, FILE *from)
 {
-	struct snap_conn conn;
-	char *line = NULL;
-	size_t room = 0;
-	int ret = 0;
+	int ret;
 
 	*snap = (struct snap){ .at = units_now() };
-	while (!ret && getline(&line, &room, from) >= 0)
-		if (parse(&conn, line))
-			ret = add(snap, &conn);
-	if (!ret && ferror(from))
-		ret = -EIO;
-	free(line);
+	snap->devices_at = snap->at;
+	ret = read_lines(snap, from);
 	if (ret)
 		snap_free(snap);
+	return ret;
+}
+
+/* Those of a module that lists none are not missed. */
+static int take_devices(struct snap *snap)
+{
+	FILE *file = fopen(SNAP_DEVICES, "r");
+	unsigned int i;
+	int ret;
+
+	if (!file)
+		return 0;
+	snap->devices_at = units_now();
+	ret = read_lines(snap, file);
+	fclose(file);
+	for (i = 0; i < snap->nr_devices; i++)
+		snap->devices[i].retries = retries_read(RETRIES_SYS, snap->devices[i].device);
 	return ret;
 }
 
@@ -151,13 +231,31 @@ int snap_take(struct snap *snap, const char *path)
 		return -errno;
 	ret = snap_read(snap, file);
 	fclose(file);
+	if (!ret && !strcmp(path, SNAP_OBJECTS)) {
+		ret = take_devices(snap);
+		if (ret)
+			snap_free(snap);
+	}
 	return ret;
 }
 
 void snap_free(struct snap *snap)
 {
 	free(snap->conns);
+	free(snap->devices);
 	*snap = (struct snap){ };
+}
+
+/* An address is not known before, and not told while the connection goes up or down. */
+static bool may_be(const char *one, const char *other)
+{
+	return !*one || !*other || !strcmp(one, other);
+}
+
+static bool is_same(const struct snap_conn *one, const struct snap_conn *other)
+{
+	return one->file == other->file && one->pid == other->pid && one->id == other->id &&
+	       may_be(one->local, other->local) && may_be(one->remote, other->remote);
 }
 
 /* The same connection in another look, or NULL. */
@@ -166,9 +264,18 @@ const struct snap_conn *snap_find(const struct snap *snap, const struct snap_con
 	unsigned int i;
 
 	for (i = 0; i < snap->nr; i++)
-		if (snap->conns[i].pid == like->pid && snap->conns[i].id == like->id &&
-		    !strcmp(snap->conns[i].local, like->local) &&
-		    !strcmp(snap->conns[i].remote, like->remote))
+		if (is_same(&snap->conns[i], like))
 			return &snap->conns[i];
+	return NULL;
+}
+
+/* The device of that name, or NULL. */
+const struct snap_device *snap_find_device(const struct snap *snap, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < snap->nr_devices; i++)
+		if (!strcmp(snap->devices[i].device, name))
+			return &snap->devices[i];
 	return NULL;
 }

@@ -6,10 +6,27 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define SNAP_OBJECTS "/sys/kernel/debug/kverbs/objects"
+#define SNAP_DIR	"/sys/kernel/debug/kverbs/"
+#define SNAP_OBJECTS	SNAP_DIR "objects"
+#define SNAP_DEVICES	SNAP_DIR "devices"
+
+/**
+ * struct snap_moved - what was done so far
+ * @ops: operations that completed
+ * @errors: operations that failed
+ * @bytes_out: moved to the peer
+ * @bytes_in: moved here
+ */
+struct snap_moved {
+	uint64_t ops;
+	uint64_t errors;
+	uint64_t bytes_out;
+	uint64_t bytes_in;
+};
 
 /**
  * struct snap_conn - a connection
+ * @file: that has it, a number that no other file has; 0 of old modules
  * @pid: of the process that opened the file
  * @comm: its name, made printable
  * @id: of the connection in that file
@@ -23,12 +40,10 @@
  * @sq_depth: room for them
  * @rq_used: receives posted
  * @rq_depth: room for them
- * @ops: operations that completed
- * @errors: operations that failed
- * @bytes_out: moved to the peer
- * @bytes_in: moved here
+ * @moved: since it began
  */
 struct snap_conn {
+	uint64_t file;
 	uint64_t pid;
 	char comm[64];
 	uint64_t id;
@@ -42,28 +57,47 @@ struct snap_conn {
 	uint64_t sq_depth;
 	uint64_t rq_used;
 	uint64_t rq_depth;
-	uint64_t ops;
-	uint64_t errors;
-	uint64_t bytes_out;
-	uint64_t bytes_in;
+	struct snap_moved moved;
+};
+
+/**
+ * struct snap_device - a device
+ * @device: its name
+ * @conns: connections that are on it
+ * @moved: by those and by all that were, since the module has known the device
+ * @retries: requests that it sent again, whoever asked for them; -1: it does not tell
+ */
+struct snap_device {
+	char device[64];
+	uint64_t conns;
+	struct snap_moved moved;
+	int64_t retries;
 };
 
 /**
  * struct snap - a look at all of them
  * @at: when, seconds of the monotonic clock
+ * @devices_at: the same of the devices, which are in a file of their own
  * @nr: connections
  * @conns: they, as listed
+ * @nr_devices: devices
+ * @devices: they, as listed
  */
 struct snap {
 	double at;
+	double devices_at;
 	unsigned int nr;
 	struct snap_conn *conns;
+	unsigned int nr_devices;
+	struct snap_device *devices;
 };
 
 /* 0 or -errno; unknown keys and other objects are skipped. */
 int snap_read(struct snap *snap, FILE *from);
+/* Of the module's list, with the devices, if @path is SNAP_OBJECTS. */
 int snap_take(struct snap *snap, const char *path);
 void snap_free(struct snap *snap);
 const struct snap_conn *snap_find(const struct snap *snap, const struct snap_conn *like);
+const struct snap_device *snap_find_device(const struct snap *snap, const char *name);
 
 #endif /* KVERBS_TOOL_SNAP_H */

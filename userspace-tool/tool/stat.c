@@ -16,8 +16,10 @@
 #include "opts.h"
 #include "out.h"
 #include "prom.h"
+#include "rate.h"
 #include "row.h"
 #include "snap.h"
+#include "snap_json.h"
 #include "units.h"
 #include "util.h"
 
@@ -33,37 +35,17 @@ struct stat {
 	uint64_t count;
 };
 
-/* ---- rates ------------------------------------------------------------- */
-
-/**
- * struct rates - what a connection does in a second, or has done in all
- * @ops: operations
- * @out: bytes
- * @in: bytes
- */
-struct rates {
-	double ops;
-	double out;
-	double in;
-};
-
-/* Since it began, if there was no look before or it was not there. */
-static struct rates rates_of(const struct snap *now, const struct snap *before,
-			     const struct snap_conn *conn)
+/* What it moves in a second, or has moved in all if there was no look before. */
+static struct rate rate_of(const struct snap *now, const struct snap *before,
+			   const struct snap_conn *conn)
 {
-	const struct snap_conn *was = before ? snap_find(before, conn) : NULL;
-	double seconds = before ? now->at - before->at : 1;
-	struct rates rates = { conn->ops, conn->bytes_out, conn->bytes_in };
+	const struct snap_moved *moved = &conn->moved;
 
-	if (was) {
-		rates.ops -= was->ops;
-		rates.out -= was->bytes_out;
-		rates.in -= was->bytes_in;
-	}
-	rates.ops /= seconds;
-	rates.out /= seconds;
-	rates.in /= seconds;
-	return rates;
+	if (before)
+		return rate_conn(now, before, conn);
+	return (struct rate){
+		.ops = moved->ops, .out = moved->bytes_out, .in = moved->bytes_in,
+	};
 }
 
 /* ---- text -------------------------------------------------------------- */
@@ -92,7 +74,7 @@ static const char *or_dash(const char *text)
 	return *text ? text : "-";
 }
 
-static void print_conn(const struct snap_conn *conn, const struct rates *rates)
+static void print_conn(const struct snap_conn *conn, const struct rate *rate)
 {
 	char pid[UNITS_LEN], id[UNITS_LEN], qp[UNITS_LEN], sq[UNITS_LEN], rq[UNITS_LEN];
 	char ops[UNITS_LEN], out[UNITS_LEN], in[UNITS_LEN], errors[UNITS_LEN];
@@ -102,56 +84,25 @@ static void print_conn(const struct snap_conn *conn, const struct rates *rates)
 		 conn->qp ? number_text(conn->qp, qp) : "-",
 		 used_text(conn->sq_used, conn->sq_depth, sq),
 		 used_text(conn->rq_used, conn->rq_depth, rq),
-		 number_text(rates->ops + 0.5, ops),
-		 units_bytes(rates->out + 0.5, out, sizeof(out)),
-		 units_bytes(rates->in + 0.5, in, sizeof(in)),
-		 number_text(conn->errors, errors), or_dash(conn->remote));
+		 number_text(rate->ops + 0.5, ops),
+		 units_bytes(rate->out + 0.5, out, sizeof(out)),
+		 units_bytes(rate->in + 0.5, in, sizeof(in)),
+		 number_text(conn->moved.errors, errors), or_dash(conn->remote));
 }
 
 static void print_text(const struct snap *now, const struct snap *before)
 {
-	struct rates rates;
+	struct rate rate;
 	unsigned int i;
 
 	print_head(before);
 	for (i = 0; i < now->nr; i++) {
-		rates = rates_of(now, before, &now->conns[i]);
-		print_conn(&now->conns[i], &rates);
+		rate = rate_of(now, before, &now->conns[i]);
+		print_conn(&now->conns[i], &rate);
 	}
 }
 
 /* ---- JSON -------------------------------------------------------------- */
-
-static struct json_object *json_conn(const struct snap_conn *conn)
-{
-	struct json_object *o = json_object_new_object();
-
-	row_int(o, "pid", conn->pid);
-	row_str(o, "command", conn->comm);
-	row_int(o, "conn", conn->id);
-	row_str(o, "state", conn->state);
-	row_str(o, "errno", conn->error ? err_name(conn->error) : "");
-	row_str(o, "device", conn->device);
-	row_int(o, "qp", conn->qp);
-	row_str(o, "local", conn->local);
-	row_str(o, "remote", conn->remote);
-	row_int(o, "sq_used", conn->sq_used);
-	row_int(o, "sq_depth", conn->sq_depth);
-	row_int(o, "rq_used", conn->rq_used);
-	row_int(o, "rq_depth", conn->rq_depth);
-	row_int(o, "operations", conn->ops);
-	row_int(o, "errors", conn->errors);
-	row_int(o, "bytes_out", conn->bytes_out);
-	row_int(o, "bytes_in", conn->bytes_in);
-	return o;
-}
-
-static void add_rates(struct json_object *o, const struct rates *rates)
-{
-	row_num(o, "operations_per_second", rates->ops);
-	row_num(o, "bytes_out_per_second", rates->out);
-	row_num(o, "bytes_in_per_second", rates->in);
-}
 
 static void add_look(struct json_object *looks, const struct snap *now,
 		     const struct snap *before)
@@ -159,18 +110,19 @@ static void add_look(struct json_object *looks, const struct snap *now,
 	struct json_object *look = json_object_new_object();
 	struct json_object *conns = json_object_new_array();
 	struct json_object *conn;
-	struct rates rates;
+	struct rate rate;
 	unsigned int i;
 
 	row_num(look, "seconds", before ? now->at - before->at : 0);
 	for (i = 0; i < now->nr; i++) {
-		conn = json_conn(&now->conns[i]);
-		rates = rates_of(now, before, &now->conns[i]);
+		conn = snap_json_conn(&now->conns[i]);
+		rate = rate_of(now, before, &now->conns[i]);
 		if (before)
-			add_rates(conn, &rates);
+			snap_json_rate(conn, &rate);
 		json_object_array_add(conns, conn);
 	}
 	json_object_object_add(look, "connections", conns);
+	json_object_object_add(look, "devices", snap_json_devices(now, before));
 	json_object_array_add(looks, look);
 }
 

@@ -53,6 +53,8 @@ int wire_hello_check(const struct wire_hello *hello)
 	if (hello->msg_max < WIRE_HEAD_LEN ||
 	    hello->msg_max > WIRE_HEAD_LEN + WIRE_ECHO_MAX)
 		return WIRE_REFUSED_PARAM;
+	if (hello->flags & WIRE_F_KEY && hello->msg_max < WIRE_HEAD_LEN + WIRE_PROOF_LEN)
+		return WIRE_REFUSED_PARAM;
 	if ((uint64_t)hello->msg_max * hello->depth > WIRE_SLOTS_MAX)
 		return WIRE_REFUSED_PARAM;
 	if (hello->what == WIRE_SERVICE_FILES &&
@@ -103,6 +105,10 @@ static bool tail_fits(const struct wire_msg *msg)
 	switch (msg->type) {
 	case WIRE_ECHO:
 		return true;
+	case WIRE_NONCE:
+		return msg->tail_len == WIRE_NONCE_LEN;
+	case WIRE_PROOF:
+		return msg->tail_len == (msg->status ? 0 : WIRE_PROOF_LEN);
 	case WIRE_PUT:
 	case WIRE_GET:
 		return is_path(msg);
@@ -183,7 +189,8 @@ int wire_errno(uint16_t status)
 const char *wire_type_name(unsigned int type)
 {
 	static const char * const names[] = {
-		[WIRE_ECHO] = "ECHO", [WIRE_PUT] = "PUT", [WIRE_GET] = "GET",
+		[WIRE_ECHO] = "ECHO", [WIRE_NONCE] = "NONCE",
+		[WIRE_PROOF] = "PROOF", [WIRE_PUT] = "PUT", [WIRE_GET] = "GET",
 		[WIRE_SINK] = "SINK", [WIRE_GRANT] = "GRANT",
 		[WIRE_TOTAL] = "TOTAL", [WIRE_DIR] = "DIR",
 		[WIRE_DIR_END] = "DIR_END", [WIRE_FILE] = "FILE",
@@ -209,6 +216,12 @@ const char *wire_refusal_name(unsigned int refusal)
 		[WIRE_REFUSED_SERVICE] = "it does not have this service",
 		[WIRE_REFUSED_BUSY] = "it has as many clients as it takes",
 		[WIRE_REFUSED_PARAM] = "it does not take these parameters",
+		[WIRE_REFUSED_ADDRESS] = "this server does not allow this address",
+		[WIRE_REFUSED_KEY] = "this server wants a key",
+		[WIRE_REFUSED_PEER] = "this address has as many clients as it may",
+		[WIRE_REFUSED_MEMORY] = "this address would have more memory than it may",
+		[WIRE_REFUSED_RATE] = "this address connects more often than it may",
+		[WIRE_REFUSED_ENDING] = "it is about to end",
 	};
 
 	if (refusal < ARRAY_SIZE(names) && names[refusal])

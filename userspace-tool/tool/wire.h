@@ -19,6 +19,8 @@
 #define WIRE_MSG_MAX		(WIRE_HEAD_LEN + WIRE_TAIL_MAX)
 #define WIRE_PATH_MAX		4095
 #define WIRE_WINDOWS_MAX	64
+#define WIRE_NONCE_LEN		32
+#define WIRE_PROOF_LEN		32
 #define WIRE_NO_WINDOW		0xffffffffu
 
 /* What one digest covers, and what every file offset on the wire divides by. */
@@ -43,11 +45,18 @@ enum wire_refusal {
 	WIRE_REFUSED_SERVICE = 2,
 	WIRE_REFUSED_BUSY = 3,
 	WIRE_REFUSED_PARAM = 4,
+	WIRE_REFUSED_ADDRESS = 5,
+	WIRE_REFUSED_KEY = 6,
+	WIRE_REFUSED_PEER = 7,
+	WIRE_REFUSED_MEMORY = 8,
+	WIRE_REFUSED_RATE = 9,
+	WIRE_REFUSED_ENDING = 10,
 };
 
-/* Bits of wire_hello.flags, as the acceptor sets them */
+/* Bits of wire_hello.flags; the last one is of the connector, too */
 #define WIRE_F_SERVES_FILES	(1u << 0)
 #define WIRE_F_READ_ONLY	(1u << 1)
+#define WIRE_F_KEY		(1u << 2)	/* I have a key, and prove it */
 
 /**
  * struct wire_hello - the private data of connect, accept and reject
@@ -67,6 +76,8 @@ struct wire_hello {
 
 enum wire_type {
 	WIRE_ECHO = 1,
+	WIRE_NONCE = 2,
+	WIRE_PROOF = 3,
 	WIRE_PUT = 16,
 	WIRE_GET = 17,
 	WIRE_SINK = 18,

@@ -16,6 +16,7 @@ struct words {
 	const char *port;
 	uint64_t size;
 	int wait_ms;
+	struct opts_many hosts;
 };
 
 static const struct opts_option table[] = {
@@ -25,6 +26,7 @@ static const struct opts_option table[] = {
 	OPTS_OPTION("port", 'p', OPTS_PORT, struct words, port),
 	OPTS_RANGE("size", 's', OPTS_NUMBER, struct words, size, 23, 1ull << 40),
 	OPTS_RANGE("wait", 'w', OPTS_MILLIS, struct words, wait_ms, 100, MILLIS_MAX),
+	OPTS_OPTION("host", 'h', OPTS_MANY, struct words, hosts),
 	{ }
 };
 
@@ -57,7 +59,11 @@ static void check_port(const char *port)
 
 static void check(const struct words *w, int first, int argc)
 {
+	unsigned int i;
+
 	assert(first >= 1 && first <= argc);
+	for (i = 0; i < w->hosts.nr; i++)
+		assert(w->hosts.words[i]);
 	assert(!w->size || (w->size >= 23 && w->size <= 1ull << 40));
 	assert(!w->wait_ms || (w->wait_ms >= 100 && w->wait_ms <= MILLIS_MAX));
 	if (w->port)

@@ -33,6 +33,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_text(conn->remote, sizeof(conn->remote));
 		assert(snap_find(&snap, conn));
 	}
+	for (i = 0; i < snap.nr_devices; i++) {
+		check_text(snap.devices[i].device, sizeof(snap.devices[i].device));
+		assert(snap_find_device(&snap, snap.devices[i].device));
+	}
 	snap_free(&snap);
 	return 0;
 }

@@ -7,12 +7,14 @@
 static void each_step_has_a_row(void **state)
 {
 	static const char *const steps[] = {
-		"connect", "established", "disconnected", "destroyed"
+		"connect", "address", "route", "qp", "answer", "established", "disconnected",
+		"destroyed"
 	};
 	struct json_object *root, *row;
 	unsigned int i;
 
 	(void)state;
+	fake.step_ns = 1500;
 	root = result(EXIT_OK, "connect", "-n", "30", "-t", "5", "-r", "7");
 	for (i = 0; i < ARRAY_SIZE(steps); i++) {
 		row = row_of(root, i);
@@ -26,6 +28,32 @@ static void each_step_has_a_row(void **state)
 		assert_true(number(row, "p99_us") <= number(row, "t_max_us"));
 	}
 	assert_null(row_of(root, i));
+	json_object_put(root);
+}
+
+/* What the kernel tells are times from the beginning; a row has what its step took. */
+static void steps_in_the_kernel_are_told_apart(void **state)
+{
+	struct json_object *root;
+	unsigned int i;
+
+	(void)state;
+	fake.step_ns = 2500;
+	root = result(EXIT_OK, "connect", "-n", "3");
+	for (i = 1; i <= 4; i++)
+		assert_true(number(row_of(root, i), "t_max_us") == 2.5);
+	json_object_put(root);
+}
+
+static void a_kernel_that_does_not_tell_has_no_such_rows(void **state)
+{
+	struct json_object *root;
+
+	(void)state;
+	root = result(EXIT_OK, "connect", "-n", "3");
+	assert_string_equal(string(row_of(root, 0), "step"), "connect");
+	assert_string_equal(string(row_of(root, 1), "step"), "established");
+	assert_null(row_of(root, 4));
 	json_object_put(root);
 }
 
@@ -109,6 +137,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		server_test(each_step_has_a_row),
+		server_test(steps_in_the_kernel_are_told_apart),
+		server_test(a_kernel_that_does_not_tell_has_no_such_rows),
 		server_test(established_counts_from_the_command_on),
 		server_test(queues_are_as_deep_as_asked_for),
 		server_test(one_that_is_refused_ends_the_run),

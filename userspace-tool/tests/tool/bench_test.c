@@ -80,7 +80,9 @@ static void writes_are_seen_in_memory(void **state)
 
 static void a_row_says_what_was_done(void **state)
 {
-	struct json_object *root, *row;
+	static const char * const sides[] = { "client", "server" };
+	struct json_object *root, *row, *side;
+	unsigned int i;
 
 	(void)state;
 	root = result(EXIT_OK, "send-bw", "-n", "200", "-s", "4096", "-q", "3", "--verify");
@@ -91,6 +93,11 @@ static void a_row_says_what_was_done(void **state)
 	assert_true(number(row, "differed") == 0);
 	assert_true(number(row, "bw_avg_MiBps") > 0);
 	assert_true(number(row, "bw_peak_MiBps") >= number(row, "bw_avg_MiBps"));
+	for (i = 0; i < ARRAY_SIZE(sides); i++) {
+		assert_true(json_object_object_get_ex(row, sides[i], &side));
+		assert_true(number(side, "cpu_us_per_operation") > 0);
+		assert_true(number(side, "host_context_switches") > 0);
+	}
 	json_object_put(root);
 }
 
@@ -187,6 +194,14 @@ static void what_does_not_go_together_is_usage(void **state)
 	assert_int_equal(bench("atomic-lat", "-s", "16"), EXIT_USAGE);
 	assert_int_equal(bench("write-bw", "-s", "16M", "--verify"), EXIT_USAGE);
 	assert_int_equal(bench("write-bw", "one.more"), EXIT_USAGE);
+	assert_int_equal(bench("write-bw", "-x", "1", "-I", "192.0.2.1"), EXIT_USAGE);
+	assert_int_equal(bench_alone("reg", "-x", "1"), EXIT_USAGE);
+}
+
+static void an_address_of_no_device_is_none(void **state)
+{
+	(void)state;
+	assert_int_equal(bench("write-bw", "-n", "5", "-x", "77"), EXIT_DENIED);
 }
 
 static void failures_are_json_too(void **state)
@@ -292,6 +307,7 @@ int main(void)
 		server_test(time_may_be_the_limit),
 		server_test(each_limit_fails_by_itself),
 		server_test(what_does_not_go_together_is_usage),
+		server_test(an_address_of_no_device_is_none),
 		server_test(failures_are_json_too),
 		server_test(server_takes_no_nonsense),
 		server_test(lanes_need_their_key),

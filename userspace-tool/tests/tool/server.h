@@ -16,7 +16,7 @@
 #include "session.h"
 #include "tmp.h"
 
-#define SERVER_ARGS_MAX 12
+#define SERVER_ARGS_MAX 24
 
 /**
  * struct server_run - the server of one test

@@ -45,10 +45,10 @@ static void each_key_of_a_connection_is_read(void **state)
 	assert_int_equal(snap.conns[1].sq_depth, 128);
 	assert_int_equal(snap.conns[2].rq_used, 4);
 	assert_int_equal(snap.conns[2].rq_depth, 512);
-	assert_int_equal(snap.conns[2].ops, 9);
-	assert_int_equal(snap.conns[2].errors, 2);
-	assert_true(snap.conns[2].bytes_out == UINT64_MAX);
-	assert_int_equal(snap.conns[3].bytes_in, 100);
+	assert_int_equal(snap.conns[2].moved.ops, 9);
+	assert_int_equal(snap.conns[2].moved.errors, 2);
+	assert_true(snap.conns[2].moved.bytes_out == UINT64_MAX);
+	assert_int_equal(snap.conns[3].moved.bytes_in, 100);
 	snap_free(&snap);
 }
 
@@ -103,15 +103,64 @@ static void a_connection_is_found_again(void **state)
 	struct snap before, now;
 
 	(void)state;
-	read_text(&before, CONN " ops=1\npid=7 comm=a type=conn id=2 ops=2\n");
-	read_text(&now, "pid=7 comm=a type=conn id=2 ops=9\n"
+	read_text(&before, CONN " ops=1\npid=7 comm=a type=conn id=2 remote=y ops=2\n");
+	read_text(&now, "pid=7 comm=a type=conn id=2 remote=y ops=9\n"
 			"pid=7 comm=a type=conn id=2 remote=x ops=9\n"
 			"pid=8 comm=a type=conn id=2 ops=9\n");
-	assert_int_equal(snap_find(&before, &now.conns[0])->ops, 2);
+	assert_int_equal(snap_find(&before, &now.conns[0])->moved.ops, 2);
 	assert_null(snap_find(&before, &now.conns[1]));
 	assert_null(snap_find(&before, &now.conns[2]));
 	snap_free(&before);
 	snap_free(&now);
+}
+
+/* While it goes up or down the module does not tell its addresses. */
+static void a_connection_is_found_again_without_its_addresses(void **state)
+{
+	struct snap before, now;
+
+	(void)state;
+	read_text(&before, "file=3 " CONN " local=x:1 remote=y:2\nfile=3 pid=7 type=conn id=2\n");
+	read_text(&now, "file=3 " CONN " busy=1\n"
+			"file=3 pid=7 type=conn id=2 local=x:1 remote=y:2\n");
+	assert_ptr_equal(snap_find(&before, &now.conns[0]), &before.conns[0]);
+	assert_ptr_equal(snap_find(&before, &now.conns[1]), &before.conns[1]);
+	snap_free(&before);
+	snap_free(&now);
+}
+
+/* A process may have several files open, and each counts from 1. */
+static void connections_of_two_files_are_two(void **state)
+{
+	struct snap before, now;
+
+	(void)state;
+	read_text(&before, "file=3 " CONN " ops=1\nfile=4 " CONN " ops=2\n");
+	read_text(&now, "file=4 " CONN "\nfile=5 " CONN "\n");
+	assert_int_equal(snap_find(&before, &now.conns[0])->moved.ops, 2);
+	assert_null(snap_find(&before, &now.conns[1]));
+	snap_free(&before);
+	snap_free(&now);
+}
+
+static void devices_are_read(void **state)
+{
+	struct snap snap;
+
+	(void)state;
+	read_text(&snap, "device=rxe0 type=device conns=2 ops=3 errors=4 bytes_out=5 bytes_in=6\n"
+			 CONN "\ndevice=mlx5_0 type=device retries=7\n");
+	assert_int_equal(snap.nr, 1);
+	assert_int_equal(snap.nr_devices, 2);
+	assert_int_equal(snap.devices[0].conns, 2);
+	assert_int_equal(snap.devices[0].moved.ops, 3);
+	assert_int_equal(snap.devices[0].moved.errors, 4);
+	assert_int_equal(snap.devices[0].moved.bytes_out, 5);
+	assert_int_equal(snap.devices[0].moved.bytes_in, 6);
+	assert_int_equal(snap.devices[0].retries, -1);
+	assert_int_equal(snap_find_device(&snap, "mlx5_0")->retries, 7);
+	assert_null(snap_find_device(&snap, "mlx5_1"));
+	snap_free(&snap);
 }
 
 static void thousands_are_read(void **state)
@@ -141,6 +190,9 @@ int main(void)
 		cmocka_unit_test(a_name_cannot_pretend_to_be_more),
 		cmocka_unit_test(what_is_too_long_is_cut),
 		cmocka_unit_test(a_connection_is_found_again),
+		cmocka_unit_test(a_connection_is_found_again_without_its_addresses),
+		cmocka_unit_test(connections_of_two_files_are_two),
+		cmocka_unit_test(devices_are_read),
 		cmocka_unit_test(thousands_are_read),
 	};
 

@@ -208,7 +208,7 @@ static void unknown_types_are_refused(void **state)
 		else
 			known++;
 	}
-	assert_int_equal(known, 24);
+	assert_int_equal(known, 26);
 }
 
 static void measurements_have_the_tails_that_they_need(void **state)
@@ -231,6 +231,29 @@ static void measurements_have_the_tails_that_they_need(void **state)
 	assert_int_equal(decode_changed(&msg), -EBADMSG);
 	msg.type = WIRE_BENCH_GO;
 	assert_int_equal(decode_changed(&msg), -EBADMSG);
+}
+
+static void proofs_and_nonces_have_32_bytes(void **state)
+{
+	static const uint8_t bytes[33];
+	struct wire_msg msg = { .type = WIRE_NONCE, .tail = bytes, .tail_len = 32 };
+
+	(void)state;
+	assert_int_equal(decode_changed(&msg), 0);
+	msg.type = WIRE_PROOF;
+	assert_int_equal(decode_changed(&msg), 0);
+	msg.status = 4;
+	assert_int_equal(decode_changed(&msg), -EBADMSG);
+	msg.tail_len = 0;
+	assert_int_equal(decode_changed(&msg), 0);
+	msg.status = 0;
+	assert_int_equal(decode_changed(&msg), -EBADMSG);
+	for (msg.tail_len = 31; msg.tail_len <= 33; msg.tail_len += 2) {
+		msg.type = WIRE_PROOF;
+		assert_int_equal(decode_changed(&msg), -EBADMSG);
+		msg.type = WIRE_NONCE;
+		assert_int_equal(decode_changed(&msg), -EBADMSG);
+	}
 }
 
 static void paths_are_paths(void **state)
@@ -323,6 +346,7 @@ int main(void)
 		cmocka_unit_test(values_have_bounds),
 		cmocka_unit_test(unknown_types_are_refused),
 		cmocka_unit_test(measurements_have_the_tails_that_they_need),
+		cmocka_unit_test(proofs_and_nonces_have_32_bytes),
 		cmocka_unit_test(paths_are_paths),
 		cmocka_unit_test(only_some_have_a_tail),
 		cmocka_unit_test(noise_is_survived),

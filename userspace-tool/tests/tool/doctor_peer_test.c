@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * kverbs doctor HOST: the way there, and a peer that is not as it should be.
+ */
+#define _GNU_SOURCE
+#include "doctor_host.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include "cmd.h"
+#include "err.h"
+#include "util.h"
+
+#define PEER "192.0.2.1"
+#define ROUTE(_dev, _source) "[{\"dev\":\"" _dev "\",\"prefsrc\":\"" _source "\"}]"
+
+enum manner {
+	ECHOES,		/* as kverbs serve does */
+	IS_ANOTHER,	/* refuses, speaking another version */
+	REFUSES,	/* is of our version, and refuses this address */
+	IS_NO_KVERBS,	/* accepts, and says nothing */
+	IS_MUTE,	/* accepts, and answers nothing */
+	LOSES_LARGE,	/* answers only what is small */
+};
+
+/* The only peer there is. */
+static struct peer {
+	pthread_t thread;
+	enum manner manner;
+	struct kverbs *kv;
+	struct kverbs_listener *listener;
+	struct session s;
+} peer;
+
+static void answer(struct session *s, enum manner manner)
+{
+	struct wire_msg msg;
+
+	while (!session_recv(s, &msg, 5000))
+		if (manner == ECHOES || (manner == LOSES_LARGE && msg.tail_len < 100))
+			session_echo(s, &msg);
+}
+
+static void refuse(struct kverbs_conn *conn, unsigned int version, unsigned int why)
+{
+	struct wire_hello hello = { .version = version, .what = why };
+	char priv[WIRE_HELLO_LEN];
+
+	wire_hello_encode(&hello, priv, sizeof(priv));
+	kverbs_reject(conn, priv, sizeof(priv));
+}
+
+static void greet(struct kverbs_conn *conn)
+{
+	char priv[KVERBS_PRIV_CONNECT_MAX];
+	struct wire_hello hello;
+	int n = kverbs_conn_priv(conn, priv, sizeof(priv));
+
+	if (n < 0 || wire_hello_decode(&hello, priv, n))
+		return;
+	session_init(&peer.s, peer.kv, conn, &hello);
+	if (!session_accept(&peer.s, 0, 5000))
+		answer(&peer.s, peer.manner);
+	session_free(&peer.s);
+}
+
+static void *peer_main(void *arg)
+{
+	struct kverbs_conn *conn;
+
+	if (kverbs_next_request(peer.listener, 10000, &conn))
+		return arg;
+	if (peer.manner == IS_ANOTHER)
+		refuse(conn, WIRE_VERSION + 1, WIRE_REFUSED_VERSION);
+	else if (peer.manner == REFUSES)
+		refuse(conn, WIRE_VERSION, WIRE_REFUSED_ADDRESS);
+	else if (peer.manner == IS_NO_KVERBS)
+		kverbs_accept(conn, NULL);
+	else
+		greet(conn);
+	return arg;
+}
+
+/* Look with such a peer. */
+static void with_peer(struct host *h, enum manner manner)
+{
+	fake.loopback = true;
+	memset(&peer, 0, sizeof(peer));
+	peer.manner = manner;
+	assert_int_equal(kverbs_open(&peer.kv, NULL), 0);
+	assert_int_equal(kverbs_listen(peer.kv, PEER, WIRE_DEFAULT_PORT, 0, &peer.listener), 0);
+	assert_int_equal(pthread_create(&peer.thread, NULL, peer_main, NULL), 0);
+	h->d.to.host = PEER;
+}
+
+static void leave_peer(void)
+{
+	pthread_join(peer.thread, NULL);
+	kverbs_close(peer.kv);
+}
+
+/* ---- the way -------------------------------------------------------------- */
+
+static void a_peer_that_is_well_is_not_blamed(void **state)
+{
+	struct host *h = *state;
+	unsigned int i;
+
+	with_peer(h, ECHOES);
+	host_examine(h);
+	leave_peer();
+	assert_int_equal(h->status, EXIT_OK);
+	for (i = 0; i < DOCTOR_CHECKS; i++)
+		if (h->d.finding[i].verdict != FINDING_OK)
+			fail_msg("%s: %s", doctor_name_of(i), h->d.finding[i].seen);
+}
+
+static void a_name_that_does_not_resolve_is_told(void **state)
+{
+	struct host *h = *state;
+
+	h->d.to.host = "not a name";
+	host_blames(h, DOCTOR_NAME, FINDING_FAIL, "not a name does not resolve",
+		    "getent hosts not a name");
+	assert_int_equal(h->status, EXIT_UNREACHABLE);
+	assert_string_equal(h->d.finding[DOCTOR_ROUTE].seen, "until name is mended");
+}
+
+static void a_way_that_is_missing_is_told(void **state)
+{
+	struct host *h = *state;
+
+	h->d.to.host = PEER;
+	host_remove(h, "route");
+	host_blames(h, DOCTOR_ROUTE, FINDING_FAIL, "Network is unreachable", "ip route");
+	assert_int_equal(h->status, EXIT_UNREACHABLE);
+}
+
+static void a_way_without_rdma_is_told(void **state)
+{
+	struct host *h = *state;
+
+	h->d.to.host = PEER;
+	host_write(h, "route", ROUTE("eth1", "198.51.100.1"));
+	host_blames(h, DOCTOR_SOURCE, FINDING_FAIL, "leaves by eth1, which has no RDMA",
+		    "rdma link add rxe1 type rxe netdev eth1");
+	assert_true(host_has(h->d.finding[DOCTOR_SOURCE].advice, "192.0.2.9 on eth0 of rxe0"));
+	assert_int_equal(h->status, EXIT_UNREACHABLE);
+}
+
+static void this_hosts_loopback_address_has_no_rdma(void **state)
+{
+	struct host *h = *state;
+
+	h->d.to.host = "127.0.0.1";
+	host_write(h, "route", ROUTE("lo", "127.0.0.1"));
+	host_blames(h, DOCTOR_SOURCE, FINDING_FAIL, "leaves by lo", NULL);
+}
+
+static void the_address_of_a_name_that_rdma_reaches_is_taken(void **state)
+{
+	struct host *h = *state;
+
+	with_peer(h, ECHOES);
+	h->d.to.host = FAKE_HOST;
+	host_examine(h);
+	leave_peer();
+	assert_string_equal(h->d.peer_text, PEER);
+	assert_int_equal(h->status, EXIT_OK);
+}
+
+static void a_way_over_a_port_that_is_down_is_told(void **state)
+{
+	struct host *h = *state;
+
+	h->d.to.host = PEER;
+	host_write(h, "sys/class/infiniband/rxe1/ports/1/link_layer", "Ethernet\n");
+	host_write(h, "sys/class/infiniband/rxe1/ports/1/state", "4: ACTIVE\n");
+	host_write(h, HOST_PORT "state", "1: DOWN\n");
+	host_examine(h);
+	assert_int_equal(h->d.finding[DOCTOR_PORT].verdict, FINDING_WARN);
+	assert_int_equal(h->d.finding[DOCTOR_SOURCE].verdict, FINDING_FAIL);
+	assert_int_equal(h->d.finding[DOCTOR_SERVER].verdict, FINDING_SKIP);
+	assert_int_equal(h->status, EXIT_UNREACHABLE);
+}
+
+/* ---- the server ------------------------------------------------------------- */
+
+static void a_server_that_does_not_run_is_to_be_started_there(void **state)
+{
+	struct host *h = *state;
+
+	h->d.to.host = PEER;
+	fake_script_connect(-ECONNREFUSED);
+	host_blames(h, DOCTOR_SERVER, FINDING_FAIL, "no server listens on port 7472",
+		    "kverbs serve");
+	assert_true(h->d.finding[DOCTOR_SERVER].there);
+	assert_int_equal(h->status, EXIT_UNREACHABLE);
+}
+
+static void a_server_on_another_port_is_started_with_it(void **state)
+{
+	struct host *h = *state;
+
+	h->d.to.host = PEER;
+	h->d.to.port = "7777";
+	fake_script_connect(-ECONNREFUSED);
+	host_blames(h, DOCTOR_SERVER, FINDING_FAIL, "no server listens on port 7777",
+		    "kverbs serve --port 7777");
+}
+
+static void silence_is_not_a_refusal(void **state)
+{
+	struct host *h = *state;
+
+	h->d.to.host = PEER;
+	fake_script_connect(FAKE_CONNECT_HANGS);
+	host_blames(h, DOCTOR_SERVER, FINDING_FAIL, "does not answer within 0.2 s",
+		    "kverbs doctor");
+	assert_true(host_has(h->d.finding[DOCTOR_SERVER].advice, "UDP port 4791"));
+	assert_int_equal(h->status, EXIT_UNREACHABLE);
+}
+
+static void a_server_of_another_version_is_told(void **state)
+{
+	struct host *h = *state;
+
+	with_peer(h, IS_ANOTHER);
+	host_blames(h, DOCTOR_PROTOCOL, FINDING_FAIL, "the server speaks version 2", NULL);
+	leave_peer();
+	assert_int_equal(h->status, EXIT_FAILED);
+	assert_int_equal(h->d.finding[DOCTOR_SERVER].verdict, FINDING_OK);
+}
+
+static void a_server_that_refuses_says_why(void **state)
+{
+	struct host *h = *state;
+
+	with_peer(h, REFUSES);
+	host_blames(h, DOCTOR_ACCESS, FINDING_FAIL, "does not allow this address",
+		    "kverbs serve --allow 192.0.2.9");
+	leave_peer();
+	assert_int_equal(h->d.finding[DOCTOR_PROTOCOL].verdict, FINDING_OK);
+	assert_int_equal(h->status, EXIT_DENIED);
+}
+
+static void what_is_no_kverbs_is_told(void **state)
+{
+	struct host *h = *state;
+
+	with_peer(h, IS_NO_KVERBS);
+	host_blames(h, DOCTOR_PROTOCOL, FINDING_FAIL, "no kverbs server", NULL);
+	leave_peer();
+}
+
+static void a_message_that_does_not_come_back_is_told(void **state)
+{
+	struct host *h = *state;
+
+	with_peer(h, IS_MUTE);
+	host_blames(h, DOCTOR_PING, FINDING_FAIL, "ETIMEDOUT", NULL);
+	leave_peer();
+	assert_int_equal(h->status, EXIT_FAILED);
+}
+
+static void large_packets_that_get_lost_are_told(void **state)
+{
+	struct host *h = *state;
+
+	with_peer(h, LOSES_LARGE);
+	host_blames(h, DOCTOR_PATH_MTU, FINDING_FAIL, "56 bytes come back, 16384 do not",
+		    "ping -M do -c 3 -s");
+	leave_peer();
+	assert_int_equal(h->status, EXIT_FAILED);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		host_test(a_peer_that_is_well_is_not_blamed),
+		host_test(a_name_that_does_not_resolve_is_told),
+		host_test(a_way_that_is_missing_is_told),
+		host_test(a_way_without_rdma_is_told),
+		host_test(this_hosts_loopback_address_has_no_rdma),
+		host_test(the_address_of_a_name_that_rdma_reaches_is_taken),
+		host_test(a_way_over_a_port_that_is_down_is_told),
+		host_test(a_server_that_does_not_run_is_to_be_started_there),
+		host_test(a_server_on_another_port_is_started_with_it),
+		host_test(silence_is_not_a_refusal),
+		host_test(a_server_of_another_version_is_told),
+		host_test(a_server_that_refuses_says_why),
+		host_test(what_is_no_kverbs_is_told),
+		host_test(a_message_that_does_not_come_back_is_told),
+		host_test(large_packets_that_get_lost_are_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * kverbs doctor on hosts where one thing is broken: it blames that one and no other.
+ * On a host that is well it blames nothing.
+ */
+#define _GNU_SOURCE
+#include "doctor_host.h"
+
+#include <sys/utsname.h>
+
+#include "err.h"
+#include "util.h"
+
+static void a_host_that_is_well_is_not_blamed(void **state)
+{
+	struct host *h = *state;
+	unsigned int i;
+
+	host_examine(h);
+	assert_int_equal(h->status, EXIT_OK);
+	for (i = 0; i < DOCTOR_NAME; i++)
+		if (h->d.finding[i].verdict != FINDING_OK)
+			fail_msg("%s: %s", doctor_name_of(i), h->d.finding[i].seen);
+	assert_int_equal(h->d.finding[DOCTOR_FIREWALL].verdict, FINDING_OK);
+}
+
+static void without_a_host_nothing_of_one_is_asked(void **state)
+{
+	struct host *h = *state;
+
+	host_examine(h);
+	assert_int_equal(h->d.finding[DOCTOR_SERVER].verdict, FINDING_SKIP);
+	assert_string_equal(h->d.finding[DOCTOR_SERVER].seen, "");
+}
+
+/* ---- module ------------------------------------------------------------- */
+
+static void a_module_that_is_installed_is_to_be_loaded(void **state)
+{
+	struct host *h = *state;
+	struct utsname uts;
+	char path[256];
+
+	uname(&uts);
+	snprintf(path, sizeof(path), "lib/modules/%s/modules.dep", uts.release);
+	host_write(h, path, "kernel/a.ko:\nupdates/kmod/kverbs.ko.xz: kernel/b.ko\n");
+	host_remove(h, "sys/module/kverbs");
+	fake_fail(FAKE_OPEN, 1, -ENOENT);
+	host_blames(h, DOCTOR_MODULE, FINDING_FAIL, "installed and not loaded",
+		    "modprobe kverbs");
+	assert_int_equal(h->status, EXIT_DENIED);
+	assert_int_equal(h->d.finding[DOCTOR_MODULE].nr, 1);
+	assert_string_equal(h->d.finding[DOCTOR_NODE].seen, "until module is mended");
+}
+
+static void a_module_that_is_not_installed_is_to_be_built(void **state)
+{
+	struct host *h = *state;
+
+	host_remove(h, "sys/module/kverbs");
+	fake_fail(FAKE_OPEN, 1, -ENOENT);
+	host_blames(h, DOCTOR_MODULE, FINDING_FAIL, "not installed for kernel",
+		    "make install");
+}
+
+static void dkms_builds_it_where_it_has_the_source(void **state)
+{
+	struct host *h = *state;
+
+	host_remove(h, "sys/module/kverbs");
+	host_write(h, "var/lib/dkms/kverbs/0.1.0/source", "");
+	fake_fail(FAKE_OPEN, 1, -ENOENT);
+	host_blames(h, DOCTOR_MODULE, FINDING_FAIL, "not installed for kernel",
+		    "dkms autoinstall");
+}
+
+static void a_node_that_is_missing_is_made_with_its_number(void **state)
+{
+	struct host *h = *state;
+
+	host_remove(h, "dev/kverbs");
+	host_write(h, "sys/class/misc/kverbs/dev", "10:123\n");
+	fake_fail(FAKE_OPEN, 1, -ENOENT);
+	host_blames(h, DOCTOR_NODE, FINDING_FAIL, "is not there",
+		    "mknod -m 600 /dev/kverbs c 10 123");
+	assert_int_equal(h->status, EXIT_DENIED);
+}
+
+/* Who runs the tests may be root, who may open everything. */
+static void a_node_of_others_is_to_be_lent_to_a_group(void **state)
+{
+	struct host *h = *state;
+	bool root = !geteuid();
+
+	fchmodat(h->tmp->fd, "dev/kverbs", 0, 0);
+	fake_fail(FAKE_OPEN, 1, -EACCES);
+	if (root)
+		assert_int_equal(seteuid(65534), 0);
+	host_blames(h, DOCTOR_NODE, FINDING_FAIL, "may not be opened by user",
+		    "chmod 660 /dev/kverbs");
+	if (root)
+		assert_int_equal(seteuid(0), 0);
+	assert_int_equal(h->status, EXIT_DENIED);
+}
+
+static void an_abi_that_differs_is_a_failure(void **state)
+{
+	struct host *h = *state;
+
+	fake.abi = KVERBS_ABI_VERSION + 1;
+	host_write(h, "sys/module/kverbs/version", "9.9\n");
+	host_blames(h, DOCTOR_VERSION, FINDING_FAIL, "9.9, have different ABIs",
+		    "modprobe -r kverbs");
+	assert_int_equal(h->status, EXIT_FAILED);
+}
+
+static void a_version_that_differs_is_a_warning(void **state)
+{
+	struct host *h = *state;
+
+	host_write(h, "sys/module/kverbs/version", "0.0.9\n");
+	host_blames(h, DOCTOR_VERSION, FINDING_WARN, "the module 0.0.9", "modprobe kverbs");
+	assert_int_equal(h->status, EXIT_OK);
+}
+
+/* ---- device -------------------------------------------------------------- */
+
+static void without_a_device_a_software_one_is_made(void **state)
+{
+	struct host *h = *state;
+
+	host_remove(h, "sys/class/infiniband");
+	host_blames(h, DOCTOR_DEVICE, FINDING_FAIL, "no RDMA device",
+		    "rdma link add rxe0 type rxe netdev eth0");
+	assert_int_equal(h->status, EXIT_DENIED);
+	assert_string_equal(h->d.finding[DOCTOR_PORT].seen, "until device is mended");
+}
+
+static void an_adapter_without_its_rdma_driver_is_seen(void **state)
+{
+	struct host *h = *state;
+
+	host_remove(h, "sys/class/infiniband");
+	host_write(h, "sys/class/net/eth0/device/x", "");
+	assert_int_equal(symlinkat("../../drivers/mlx5_core", h->tmp->fd,
+				   "sys/class/net/eth0/device/driver"), 0);
+	host_blames(h, DOCTOR_DEVICE, FINDING_FAIL, "no RDMA device", "modprobe mlx5_ib");
+}
+
+static void a_port_is_down_since_its_interface_is(void **state)
+{
+	struct host *h = *state;
+
+	host_write(h, HOST_PORT "state", "1: DOWN\n");
+	host_write(h, HOST_PORT "phys_state", "3: Disabled\n");
+	host_interfaces(h, 1500, "\"BROADCAST\"", HOST_ADDRESS, "");
+	host_blames(h, DOCTOR_PORT, FINDING_FAIL, "DOWN (Disabled): its interface is down",
+		    "ip link set dev eth0 up");
+	assert_int_equal(h->status, EXIT_FAILED);
+}
+
+static void a_port_without_carrier_is_a_matter_of_cables(void **state)
+{
+	struct host *h = *state;
+
+	host_write(h, HOST_PORT "state", "1: DOWN\n");
+	host_interfaces(h, 1500, "\"BROADCAST\",\"UP\"", HOST_ADDRESS, "");
+	host_blames(h, DOCTOR_PORT, FINDING_FAIL, "DOWN", NULL);
+	assert_true(host_has(h->d.finding[DOCTOR_PORT].advice, "no carrier"));
+}
+
+static void infiniband_wants_a_subnet_manager(void **state)
+{
+	struct host *h = *state;
+
+	host_write(h, HOST_PORT "link_layer", "InfiniBand\n");
+	host_write(h, HOST_PORT "state", "2: INIT\n");
+	host_examine(h);
+	assert_int_equal(h->d.finding[DOCTOR_PORT].verdict, FINDING_FAIL);
+	assert_string_equal(h->d.finding[DOCTOR_PORT].remedy[0], "systemctl start opensm");
+}
+
+static void one_of_two_ports_may_be_down(void **state)
+{
+	struct host *h = *state;
+
+	host_write(h, "sys/class/infiniband/rxe1/ports/1/link_layer", "Ethernet\n");
+	host_write(h, "sys/class/infiniband/rxe1/ports/1/state", "1: DOWN\n");
+	host_blames(h, DOCTOR_PORT, FINDING_WARN, "rxe1 port 1 is DOWN", NULL);
+	assert_int_equal(h->status, EXIT_OK);
+}
+
+/* ---- MTU ----------------------------------------------------------------- */
+
+static void packets_that_do_not_fit_are_a_failure(void **state)
+{
+	struct host *h = *state;
+
+	fake.port_mtu = 4096;
+	host_blames(h, DOCTOR_MTU, FINDING_FAIL, "too large for MTU 1500 of eth0",
+		    "ip link set dev eth0 mtu 4200");
+	assert_int_equal(h->status, EXIT_FAILED);
+}
+
+static void packets_that_could_be_larger_are_a_warning(void **state)
+{
+	struct host *h = *state;
+
+	host_interfaces(h, 9000, HOST_UP, HOST_ADDRESS, "");
+	host_blames(h, DOCTOR_MTU, FINDING_WARN, "MTU 9000 of eth0 is enough for 4096",
+		    "ip link set dev eth0 up");
+}
+
+static void a_small_mtu_is_a_warning(void **state)
+{
+	struct host *h = *state;
+
+	fake.port_mtu = 512;
+	/* Drivers differ in what they leave for headers. */
+	host_interfaces(h, 600, HOST_UP, HOST_ADDRESS, "");
+	host_blames(h, DOCTOR_MTU, FINDING_WARN, "leaves only 512",
+		    "ip link set dev eth0 mtu 1500");
+}
+
+/* ---- RoCE ----------------------------------------------------------------- */
+
+static void roce_v1_by_default_is_a_failure(void **state)
+{
+	struct host *h = *state;
+
+	host_write(h, "sys/kernel/config/rdma_cm/rxe0/ports/1/default_roce_mode",
+		   "IB/RoCE v1\n");
+	host_blames(h, DOCTOR_ROCE, FINDING_FAIL, "RoCE v1 is set",
+		    "echo 'RoCE v2' > /sys/kernel/config/rdma_cm/rxe0/ports/1/default_roce_mode");
+	assert_int_equal(h->status, EXIT_FAILED);
+}
+
+static void roce_v2_by_default_is_well(void **state)
+{
+	struct host *h = *state;
+
+	host_write(h, "sys/kernel/config/rdma_cm/rxe0/ports/1/default_roce_mode",
+		   "RoCE v2\n");
+	host_blames(h, DOCTOR_ROCE, FINDING_OK, "RoCE v2", NULL);
+}
+
+static void gids_for_v1_alone_are_a_warning(void **state)
+{
+	struct host *h = *state;
+
+	host_write(h, HOST_PORT "gid_attrs/types/0", "IB/RoCE v1\n");
+	host_blames(h, DOCTOR_ROCE, FINDING_WARN, "no GID for RoCE v2", NULL);
+}
+
+static void iwarp_knows_neither_roce_nor_its_mtu(void **state)
+{
+	struct host *h = *state;
+
+	host_write(h, "sys/class/infiniband/rxe0/node_type", "4: RNIC\n");
+	host_write(h, HOST_PORT "gids/0", "5254:0000:0001:0000:0000:0000:0000:0000\n");
+	host_remove(h, HOST_PORT "gid_attrs");
+	host_blames(h, DOCTOR_ADDRESS, FINDING_OK, "192.0.2.9 on eth0 of rxe0", NULL);
+	assert_int_equal(h->d.finding[DOCTOR_ROCE].verdict, FINDING_SKIP);
+	assert_int_equal(h->d.finding[DOCTOR_MTU].verdict, FINDING_SKIP);
+}
+
+/* ---- addresses ------------------------------------------------------------- */
+
+#define ETH1 "\"ifname\":\"eth1\",\"flags\":[" HOST_UP "],\"mtu\":1500"
+#define ETH1_ADDRESS "\"address\":\"52:54:00:00:00:02\",\"addr_info\":[" HOST_ADDRESS "]"
+
+static void an_address_on_another_interface_is_of_no_use(void **state)
+{
+	struct host *h = *state;
+
+	host_interfaces(h, 1500, HOST_UP, "", "{" ETH1 "," ETH1_ADDRESS "}");
+	host_blames(h, DOCTOR_ADDRESS, FINDING_FAIL, "192.0.2.9 is on eth1 without RDMA",
+		    "rdma link add rxe1 type rxe netdev eth1");
+	assert_int_equal(h->status, EXIT_FAILED);
+}
+
+static void a_link_local_address_is_not_one_to_give_to_peers(void **state)
+{
+	struct host *h = *state;
+
+	host_interfaces(h, 1500, HOST_UP, "{\"local\":\"fe80::1\",\"prefixlen\":64}", "");
+	host_blames(h, DOCTOR_ADDRESS, FINDING_FAIL, "no address to connect to",
+		    "ip address add ADDRESS/24 dev eth0");
+}
+
+/* ---- locked memory ---------------------------------------------------------- */
+
+/* A user without capabilities, with these limits. */
+static void limit_memory(struct host *h, const char *soft, const char *hard)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "Limit Soft Hard Units\nMax locked memory   %s   %s   bytes\n",
+		 soft, hard);
+	host_write(h, "proc/self/status", "CapEff:\t0000000000000000\n");
+	host_write(h, "proc/self/limits", text);
+}
+
+static void a_user_may_lock_some_memory(void **state)
+{
+	struct host *h = *state;
+
+	limit_memory(h, "8388608", "8388608");
+	host_blames(h, DOCTOR_MEMLOCK, FINDING_OK, "8 MiB may be locked", NULL);
+}
+
+static void a_limit_that_the_user_may_raise_is_raised_there(void **state)
+{
+	struct host *h = *state;
+
+	limit_memory(h, "65536", "16777216");
+	host_blames(h, DOCTOR_MEMLOCK, FINDING_FAIL, "only 64 KiB", "ulimit -l 16384");
+	assert_int_equal(h->status, EXIT_FAILED);
+}
+
+static void a_hard_limit_is_raised_by_root(void **state)
+{
+	struct host *h = *state;
+
+	limit_memory(h, "65536", "65536");
+	host_blames(h, DOCTOR_MEMLOCK, FINDING_FAIL, "only 64 KiB", "--memlock=unlimited");
+	assert_true(host_has(h->d.finding[DOCTOR_MEMLOCK].advice, "as root"));
+}
+
+/* ---- what is printed ---------------------------------------------------------- */
+
+static struct json_object *member(struct json_object *o, const char *key)
+{
+	struct json_object *v;
+
+	assert_true(json_object_object_get_ex(o, key, &v));
+	return v;
+}
+
+static void json_has_each_finding_with_its_commands(void **state)
+{
+	struct host *h = *state;
+	struct json_object *check;
+
+	host_remove(h, "sys/class/infiniband");
+	out_begin("doctor", true);
+	host_examine(h);
+	check = json_object_array_get_idx(member(out_root(), "checks"), DOCTOR_DEVICE);
+	assert_string_equal(json_object_get_string(member(check, "id")), "device");
+	assert_string_equal(json_object_get_string(member(check, "verdict")), "fail");
+	assert_int_equal(json_object_array_length(member(check, "remedy")), 1);
+	assert_int_equal(json_object_array_length(member(out_root(), "checks")),
+			 DOCTOR_CHECKS - 8);
+	out_end(h->status);
+}
+
+/* What finding_print() prints, in @width columns. */
+static char *printed(const struct finding *f, unsigned int width)
+{
+	int out = dup(STDOUT_FILENO);
+	FILE *file = tmpfile();
+	char *text = calloc(1, 4096);
+
+	fflush(stdout);
+	dup2(fileno(file), STDOUT_FILENO);
+	finding_print(f, "port", "there", width);
+	dup2(out, STDOUT_FILENO);
+	close(out);
+	rewind(file);
+	assert_true(fread(text, 1, 4095, file) > 0);
+	fclose(file);
+	return text;
+}
+
+static void lines_are_broken_between_words(void **state)
+{
+	struct finding f = { };
+	char *text;
+
+	(void)state;
+	finding_fail(&f, "one two three four five six seven");
+	finding_mend(&f, "a command which is longer than forty columns are");
+	text = printed(&f, 40);
+	assert_string_equal(text, "port      fail       one two three four\n"
+			    "                     five six seven\n"
+			    "                     Mend it with:\n"
+			    "   a command which is longer than forty columns are\n");
+	free(text);
+}
+
+static void wide_terminals_are_used(void **state)
+{
+	struct finding f = { };
+	char *text;
+
+	(void)state;
+	finding_fail(&f, "one two three four five six seven");
+	finding_mend(&f, "kverbs serve");
+	f.there = true;
+	text = printed(&f, 200);
+	assert_string_equal(text, "port      fail       one two three four five six seven\n"
+			    "                     Mend it on there with:\n"
+			    "                       kverbs serve\n");
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		host_test(a_host_that_is_well_is_not_blamed),
+		host_test(without_a_host_nothing_of_one_is_asked),
+		host_test(a_module_that_is_installed_is_to_be_loaded),
+		host_test(a_module_that_is_not_installed_is_to_be_built),
+		host_test(dkms_builds_it_where_it_has_the_source),
+		host_test(a_node_that_is_missing_is_made_with_its_number),
+		host_test(a_node_of_others_is_to_be_lent_to_a_group),
+		host_test(an_abi_that_differs_is_a_failure),
+		host_test(a_version_that_differs_is_a_warning),
+		host_test(without_a_device_a_software_one_is_made),
+		host_test(an_adapter_without_its_rdma_driver_is_seen),
+		host_test(a_port_is_down_since_its_interface_is),
+		host_test(a_port_without_carrier_is_a_matter_of_cables),
+		host_test(infiniband_wants_a_subnet_manager),
+		host_test(one_of_two_ports_may_be_down),
+		host_test(packets_that_do_not_fit_are_a_failure),
+		host_test(packets_that_could_be_larger_are_a_warning),
+		host_test(a_small_mtu_is_a_warning),
+		host_test(roce_v1_by_default_is_a_failure),
+		host_test(roce_v2_by_default_is_well),
+		host_test(gids_for_v1_alone_are_a_warning),
+		host_test(iwarp_knows_neither_roce_nor_its_mtu),
+		host_test(an_address_on_another_interface_is_of_no_use),
+		host_test(a_link_local_address_is_not_one_to_give_to_peers),
+		host_test(a_user_may_lock_some_memory),
+		host_test(a_limit_that_the_user_may_raise_is_raised_there),
+		host_test(a_hard_limit_is_raised_by_root),
+		host_test(json_has_each_finding_with_its_commands),
+		cmocka_unit_test(lines_are_broken_between_words),
+		cmocka_unit_test(wide_terminals_are_used),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

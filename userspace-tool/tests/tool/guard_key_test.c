@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Who proves to have the key is served, and nobody else. */
+#define _GNU_SOURCE
+#include "guarded.h"
+#include "limit.h"
+#include "util.h"
+
+/* ---- clients --------------------------------------------------------------- */
+
+static int keyed(void **state)
+{
+	make_files(NULL);
+	put("allow", "");
+	return server_start(state, (const char *const[]){ "--root", "ROOT", "--key",
+				    key_file, NULL });
+}
+
+static void who_has_no_key_is_refused_and_told(void **state)
+{
+	(void)state;
+	expect_refused(NULL, &echo, WIRE_REFUSED_KEY);
+	assert_int_equal(ping(), EXIT_DENIED);
+	expect_error(-ENOKEY, "this server wants a key", "--key FILE");
+}
+
+static void who_has_the_key_is_served(void **state)
+{
+	(void)state;
+	assert_int_equal(ping("--key", key_file), EXIT_OK);
+	assert_int_equal(ping("-s", "0", "--key", key_file), EXIT_OK);
+	assert_int_equal(run_command(&cmd_bench, "write-bw", "192.0.2.1", "-n", "10", "-s",
+				     "64", "--key", key_file), EXIT_OK);
+	assert_int_equal(run_command(&cmd_bench, "connect", "192.0.2.1", "-n", "10",
+				     "--key", key_file), EXIT_OK);
+	assert_int_equal(run_command(&cmd_cp, "--key", key_file, key_file, "192.0.2.1:copy"),
+			 EXIT_OK);
+}
+
+static void the_environment_may_name_the_key(void **state)
+{
+	(void)state;
+	setenv(KEY_ENV, key_file, 1);
+	assert_int_equal(ping(), EXIT_OK);
+	unsetenv(KEY_ENV);
+}
+
+static void who_has_another_key_is_refused_and_told(void **state)
+{
+	(void)state;
+	assert_int_equal(ping("--key", other_file), EXIT_DENIED);
+	expect_error(-EKEYREJECTED, "it has another key", "the same key");
+	assert_int_equal(ping("--key", key_file), EXIT_OK);
+}
+
+static struct key key_of(const char *text)
+{
+	struct key key = { .users = 1, .len = strlen(text) };
+
+	memcpy(key.bytes, text, key.len);
+	return key;
+}
+
+/* Say a nonce; what is said back is in @a. */
+static void begin(struct client *c, struct auth *a, const struct wire_hello *hello)
+{
+	struct wire_msg msg;
+
+	assert_int_equal(enter(c, NULL, hello), 0);
+	wire_hello_encode(&c->s.hello, a->hello, sizeof(a->hello));
+	wire_hello_encode(&c->s.welcome, a->welcome, sizeof(a->welcome));
+	assert_int_equal(say(c, WIRE_NONCE, a->client, sizeof(a->client)), 0);
+	assert_int_equal(session_recv(&c->s, &msg, 5000), 0);
+	assert_int_equal(msg.type, WIRE_NONCE);
+	memcpy(a->server, msg.tail, sizeof(a->server));
+}
+
+static void what_another_said_is_of_no_use(void **state)
+{
+	struct key key = key_of(right);
+	uint8_t proof[WIRE_PROOF_LEN];
+	struct auth a = { .hello = { 0 } }, b = a;
+	struct wire_msg msg;
+	struct client c;
+
+	(void)state;
+	begin(&c, &a, &echo_with_key);
+	assert_int_equal(auth_proof(&a, &key, AUTH_CLIENT, proof), 0);
+	assert_int_equal(say(&c, WIRE_PROOF, proof, sizeof(proof)), 0);
+	assert_int_equal(session_recv(&c.s, &msg, 5000), 0);
+	assert_int_equal(msg.status, 0);
+	expect_echo(&c);
+	leave(&c);
+	/* The same once more, byte for byte. */
+	begin(&c, &b, &echo_with_key);
+	assert_memory_not_equal(a.server, b.server, sizeof(a.server));
+	assert_int_equal(say(&c, WIRE_PROOF, proof, sizeof(proof)), 0);
+	expect_thrown_out(&c);
+}
+
+static void a_proof_of_a_server_is_none_of_a_client(void **state)
+{
+	struct key key = key_of(right);
+	uint8_t proof[WIRE_PROOF_LEN];
+	struct auth a = { .hello = { 0 } };
+	struct client c;
+
+	(void)state;
+	begin(&c, &a, &echo_with_key);
+	assert_int_equal(auth_proof(&a, &key, AUTH_SERVER, proof), 0);
+	assert_int_equal(say(&c, WIRE_PROOF, proof, sizeof(proof)), 0);
+	expect_thrown_out(&c);
+}
+
+static void a_nonce_thrown_back_is_no_proof(void **state)
+{
+	struct auth a = { .hello = { 0 } };
+	struct client c;
+
+	(void)state;
+	begin(&c, &a, &echo_with_key);
+	assert_int_equal(say(&c, WIRE_PROOF, a.server, sizeof(a.server)), 0);
+	expect_thrown_out(&c);
+}
+
+static void without_a_proof_nothing_is_served(void **state)
+{
+	struct auth a = { .hello = { 0 } };
+	struct client c;
+
+	(void)state;
+	assert_int_equal(enter(&c, NULL, &echo_with_key), 0);
+	assert_int_equal(say(&c, WIRE_ECHO, "hear", 4), 0);
+	expect_thrown_out(&c);
+	begin(&c, &a, &echo_with_key);
+	assert_int_equal(say(&c, WIRE_ECHO, "hear", 4), 0);
+	expect_thrown_out(&c);
+	begin(&c, &a, &files_with_key);
+	assert_int_equal(say(&c, WIRE_PUT, "f", 1), 0);
+	expect_thrown_out(&c);
+	assert_int_equal(enter(&c, NULL, &files_with_key), 0);
+	assert_int_equal(say(&c, WIRE_GET, "f", 1), 0);
+	expect_thrown_out(&c);
+}
+
+static void what_is_cut_off_is_no_handshake(void **state)
+{
+	static const uint8_t bytes[WIRE_HEAD_LEN] = { 0, WIRE_NONCE };
+	struct auth a = { .hello = { 0 } };
+	struct client c;
+
+	(void)state;
+	assert_int_equal(enter(&c, NULL, &echo_with_key), 0);
+	assert_int_equal(session_send_raw(&c.s, bytes, sizeof(bytes)), 0);
+	expect_thrown_out(&c);
+	assert_int_equal(enter(&c, NULL, &echo_with_key), 0);
+	assert_int_equal(session_send_raw(&c.s, bytes, 1), 0);
+	expect_thrown_out(&c);
+	assert_int_equal(enter(&c, NULL, &echo_with_key), 0);
+	assert_int_equal(say(&c, WIRE_NONCE, "short", 5), 0);
+	expect_thrown_out(&c);
+	begin(&c, &a, &echo_with_key);
+	assert_int_equal(say(&c, WIRE_PROOF, a.server, 31), 0);
+	expect_thrown_out(&c);
+	assert_int_equal(ping("--key", key_file), EXIT_OK);
+}
+
+static int keyed_and_impatient(void **state)
+{
+	make_files(NULL);
+	return server_start(state, (const char *const[]){ "--key", key_file,
+				    "--idle-timeout", "0.3", NULL });
+}
+
+static void who_is_slow_to_prove_is_thrown_out(void **state)
+{
+	struct auth a = { .hello = { 0 } };
+	struct client c;
+
+	(void)state;
+	assert_int_equal(enter(&c, NULL, &echo_with_key), 0);
+	expect_thrown_out(&c);
+	begin(&c, &a, &echo_with_key);
+	expect_thrown_out(&c);
+}
+
+static void few_can_be_without_a_proof_at_a_time(void **state)
+{
+	struct client waiting[LIMIT_UNPROVEN_PEER_MAX];
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(waiting); i++)
+		assert_int_equal(enter(&waiting[i], NULL, &echo_with_key), 0);
+	expect_refused(NULL, &echo_with_key, WIRE_REFUSED_BUSY);
+	/* They are in nobody else's way. */
+	assert_int_equal(ping("-I", "192.0.2.3", "--key", key_file), EXIT_OK);
+	for (i = 0; i < ARRAY_SIZE(waiting); i++)
+		leave(&waiting[i]);
+}
+
+static void a_key_that_others_can_read_is_not_used(void **state)
+{
+	(void)state;
+	assert_int_equal(fchmodat(etc->fd, "key", 0644, 0), 0);
+	assert_int_equal(run_command(&cmd_serve, "--key", key_file), EXIT_DENIED);
+	expect_error(-EPERM, key_file, "chmod");
+	assert_int_equal(run_command(&cmd_ping, "--key", key_file, "192.0.2.1"), EXIT_DENIED);
+	expect_error(-EPERM, key_file, "chmod");
+}
+
+static void rping_goes_with_no_key(void **state)
+{
+	(void)state;
+	assert_int_equal(run_command(&cmd_serve, "--rping", "--key", key_file), EXIT_USAGE);
+	assert_int_equal(run_command(&cmd_ping, "--rping", "--key", key_file, "192.0.2.1"),
+			 EXIT_USAGE);
+}
+
+/* ---- servers that are none ------------------------------------------------- */
+
+static int without_key(void **state)
+{
+	make_files(NULL);
+	return server_setup(state);
+}
+
+static void a_server_that_has_no_key_is_not_trusted(void **state)
+{
+	(void)state;
+	assert_int_equal(ping("--key", key_file), EXIT_DENIED);
+	expect_error(-ENOKEY, "it does not prove that it has the key", "not the server");
+}
+
+/* What a liar sends in the place of each message, by what it was sent. */
+typedef void (*lie_fn)(struct session *s, struct wire_msg *msg);
+
+static void throw_back(struct session *s, struct wire_msg *msg)
+{
+	session_send(s, msg);
+}
+
+static void claim(struct session *s, struct wire_msg *msg)
+{
+	static const uint8_t anything[WIRE_PROOF_LEN] = "trust me";
+
+	msg->tail = anything;
+	session_send(s, msg);
+}
+
+struct liar {
+	struct kverbs *kv;
+	struct kverbs_listener *listener;
+	lie_fn lie;
+};
+
+static void *liar_main(void *arg)
+{
+	struct liar *l = arg;
+	struct kverbs_conn *conn;
+	struct wire_msg msg;
+	struct session s;
+
+	assert_int_equal(kverbs_next_request(l->listener, 5000, &conn), 0);
+	session_init(&s, l->kv, conn, &echo_with_key);
+	assert_int_equal(session_accept(&s, WIRE_F_KEY, 5000), 0);
+	while (!session_recv(&s, &msg, 5000))
+		l->lie(&s, &msg);
+	session_free(&s);
+	return NULL;
+}
+
+static void expect_distrust(lie_fn lie)
+{
+	struct key key = key_of(right);
+	struct liar l = { .lie = lie };
+	pthread_t thread;
+	struct client c;
+
+	fake_reset();
+	fake.loopback = true;
+	assert_int_equal(kverbs_open(&l.kv, NULL), 0);
+	assert_int_equal(kverbs_listen(l.kv, "192.0.2.1", WIRE_DEFAULT_PORT, 0, &l.listener), 0);
+	assert_int_equal(pthread_create(&thread, NULL, liar_main, &l), 0);
+	assert_int_equal(enter(&c, NULL, &echo_with_key), 0);
+	assert_int_equal(auth_connect(&c.s, &key), -ENOKEY);
+	leave(&c);
+	pthread_join(thread, NULL);
+	kverbs_listener_free(l.listener);
+	kverbs_close(l.kv);
+	assert_int_equal(fake_leftovers(), 0);
+}
+
+static void a_server_that_throws_back_what_it_hears_is_not_trusted(void **state)
+{
+	(void)state;
+	expect_distrust(throw_back);
+}
+
+static void a_server_that_says_anything_is_not_trusted(void **state)
+{
+	(void)state;
+	expect_distrust(claim);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		guarded(who_has_no_key_is_refused_and_told, keyed),
+		guarded(who_has_the_key_is_served, keyed),
+		guarded(the_environment_may_name_the_key, keyed),
+		guarded(who_has_another_key_is_refused_and_told, keyed),
+		guarded(what_another_said_is_of_no_use, keyed),
+		guarded(a_proof_of_a_server_is_none_of_a_client, keyed),
+		guarded(a_nonce_thrown_back_is_no_proof, keyed),
+		guarded(without_a_proof_nothing_is_served, keyed),
+		guarded(what_is_cut_off_is_no_handshake, keyed),
+		guarded(who_is_slow_to_prove_is_thrown_out, keyed_and_impatient),
+		guarded(few_can_be_without_a_proof_at_a_time, keyed),
+		cmocka_unit_test_setup_teardown(a_key_that_others_can_read_is_not_used,
+						make_files, remove_files),
+		cmocka_unit_test_setup_teardown(rping_goes_with_no_key, make_files,
+						remove_files),
+		guarded(a_server_that_has_no_key_is_not_trusted, without_key),
+		cmocka_unit_test(a_server_that_throws_back_what_it_hears_is_not_trusted),
+		cmocka_unit_test(a_server_that_says_anything_is_not_trusted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

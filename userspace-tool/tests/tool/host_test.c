@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What a host has done, from lines of /proc/stat. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "host.h"
+
+static struct host_work parsed(const char *text)
+{
+	FILE *f = fmemopen((void *)text, strlen(text), "r");
+	struct host_work w;
+
+	assert_non_null(f);
+	host_parse(f, 100, &w);
+	fclose(f);
+	return w;
+}
+
+static void busy_is_neither_idle_nor_stolen(void **state)
+{
+	struct host_work w = parsed("cpu  1 20 300 5000 60000 4 50 700000 8 9\n"
+				    "cpu0 9 9 9 9 9 9 9 9 9 9\n"
+				    "intr 1234 1 2 3\nctxt 5678\nbtime 1\n");
+
+	(void)state;
+	assert_int_equal(w.cpu_ns, 375 * 10000000ull);
+	assert_int_equal(w.interrupts, 1234);
+	assert_int_equal(w.switches, 5678);
+}
+
+/* As many as a large host has. */
+static void a_line_may_be_very_long(void **state)
+{
+	char text[4096] = "intr 77";
+	struct host_work w;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 1500; i++)
+		strcat(text, " 0");
+	strcat(text, "\nctxt 5\n");
+	w = parsed(text);
+	assert_int_equal(w.interrupts, 77);
+	assert_int_equal(w.switches, 5);
+}
+
+static void what_is_not_said_is_zero(void **state)
+{
+	struct host_work w = parsed("cpu  1 2 3\nintr\n");
+
+	(void)state;
+	assert_int_equal(w.cpu_ns, 0);
+	assert_int_equal(w.interrupts, 0);
+	assert_int_equal(w.switches, 0);
+}
+
+static void this_host_has_done_something(void **state)
+{
+	struct host_work w;
+
+	(void)state;
+	host_read(&w);
+	assert_true(w.cpu_ns > 0);
+	assert_true(w.interrupts > 0);
+	assert_true(w.switches > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(busy_is_neither_idle_nor_stolen),
+		cmocka_unit_test(a_line_may_be_very_long),
+		cmocka_unit_test(what_is_not_said_is_zero),
+		cmocka_unit_test(this_host_has_done_something),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What a service tells its manager. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "notify.h"
+#include "tmp.h"
+
+static char said[256];
+
+/* A manager that listens by this name, which "@" makes an abstract one. */
+static int listen_at(const char *name)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	size_t len = strlen(name);
+
+	assert_true(len < sizeof(at.sun_path));
+	memcpy(at.sun_path, name, len);
+	if (*name == '@')
+		at.sun_path[0] = '\0';
+	assert_int_equal(bind(fd, (struct sockaddr *)&at,
+			      offsetof(struct sockaddr_un, sun_path) + len), 0);
+	setenv("NOTIFY_SOCKET", name, 1);
+	return fd;
+}
+
+static const char *hear(int fd)
+{
+	memset(said, 0, sizeof(said));
+	assert_true(recv(fd, said, sizeof(said) - 1, MSG_DONTWAIT) > 0);
+	return said;
+}
+
+static void the_manager_hears_what_is_said(void **state)
+{
+	const struct tmp *tmp = *state;
+	char path[PATH_MAX + 16];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/notify", tmp->path);
+	fd = listen_at(path);
+	assert_int_equal(notify("READY=1"), 0);
+	assert_string_equal(hear(fd), "READY=1");
+	close(fd);
+}
+
+static void its_name_may_be_abstract(void **state)
+{
+	char name[64];
+	int fd;
+
+	(void)state;
+	snprintf(name, sizeof(name), "@kverbs-notify-test-%d", getpid());
+	fd = listen_at(name);
+	assert_int_equal(notify("STOPPING=1"), 0);
+	assert_string_equal(hear(fd), "STOPPING=1");
+	close(fd);
+}
+
+static void reading_again_says_when(void **state)
+{
+	char name[64];
+	int fd;
+
+	(void)state;
+	snprintf(name, sizeof(name), "@kverbs-notify-test-%d", getpid());
+	fd = listen_at(name);
+	assert_int_equal(notify_reloading(), 0);
+	assert_int_equal(strncmp(hear(fd), "RELOADING=1\nMONOTONIC_USEC=", 27), 0);
+	assert_true(strtoull(said + 27, NULL, 10) > 0);
+	close(fd);
+}
+
+static void without_a_manager_nothing_is_wrong(void **state)
+{
+	(void)state;
+	unsetenv("NOTIFY_SOCKET");
+	assert_int_equal(notify("READY=1"), 0);
+	setenv("NOTIFY_SOCKET", "", 1);
+	assert_int_equal(notify("READY=1"), 0);
+}
+
+static void a_name_that_is_none_is_refused(void **state)
+{
+	char longest[300];
+
+	(void)state;
+	setenv("NOTIFY_SOCKET", "here", 1);
+	assert_int_equal(notify("READY=1"), -EINVAL);
+	memset(longest, 'x', sizeof(longest));
+	longest[0] = '/';
+	longest[sizeof(longest) - 1] = '\0';
+	setenv("NOTIFY_SOCKET", longest, 1);
+	assert_int_equal(notify("READY=1"), -EINVAL);
+	setenv("NOTIFY_SOCKET", "/nowhere/at/all", 1);
+	assert_int_equal(notify("READY=1"), -ENOENT);
+	unsetenv("NOTIFY_SOCKET");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		tmp_test(the_manager_hears_what_is_said),
+		cmocka_unit_test(its_name_may_be_abstract),
+		cmocka_unit_test(reading_again_says_when),
+		cmocka_unit_test(without_a_manager_nothing_is_wrong),
+		cmocka_unit_test(a_name_that_is_none_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What connections and devices do in a second, from two looks at them. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "rate.h"
+#include "retries.h"
+#include "snap.h"
+#include "tmp.h"
+
+#define CONN "file=1 pid=7 type=conn id=1 "
+
+static struct snap look(double at, const char *text)
+{
+	FILE *file = fmemopen((void *)text, strlen(text), "r");
+	struct snap snap;
+
+	assert_non_null(file);
+	assert_int_equal(snap_read(&snap, file), 0);
+	fclose(file);
+	snap.at = at;
+	snap.devices_at = at;
+	return snap;
+}
+
+/* The rate of the second look's only connection. */
+static struct rate conn_rate(double seconds, const char *before_text, const char *now_text)
+{
+	struct snap before = look(1000, before_text), now = look(1000 + seconds, now_text);
+	struct rate rate = rate_conn(&now, &before, &now.conns[0]);
+
+	snap_free(&before);
+	snap_free(&now);
+	return rate;
+}
+
+static struct rate device_rate(double seconds, const char *before_text, const char *now_text)
+{
+	struct snap before = look(1000, before_text), now = look(1000 + seconds, now_text);
+	struct rate rate = rate_device(&now, &before, &now.devices[0]);
+
+	snap_free(&before);
+	snap_free(&now);
+	return rate;
+}
+
+static void a_rate_is_what_came_by_the_time_that_was_measured(void **state)
+{
+	struct rate rate = conn_rate(2.5, CONN "ops=10 errors=1 bytes_out=1000 bytes_in=7\n",
+				     CONN "ops=60 errors=6 bytes_out=6000 bytes_in=7\n");
+
+	(void)state;
+	assert_float_equal(rate.ops, 20, 0.001);
+	assert_float_equal(rate.errors, 2, 0.001);
+	assert_float_equal(rate.out, 2000, 0.001);
+	assert_float_equal(rate.in, 0, 0.001);
+}
+
+static void counters_are_exact_however_large(void **state)
+{
+	struct rate rate = conn_rate(1, CONN "bytes_out=18446744073709551000\n",
+				     CONN "bytes_out=18446744073709551600\n");
+
+	(void)state;
+	assert_float_equal(rate.out, 600, 0.001);
+}
+
+static void what_came_between_did_all_of_it_since(void **state)
+{
+	struct rate rate = conn_rate(2, "file=1 pid=7 type=conn id=9 ops=500\n", CONN "ops=8\n");
+
+	(void)state;
+	assert_float_equal(rate.ops, 4, 0.001);
+}
+
+/* The same file and id, but another connection, since what counted cannot count less. */
+static void a_counter_that_goes_backwards_began_anew(void **state)
+{
+	struct rate rate = conn_rate(2, CONN "ops=500 bytes_in=100\n", CONN "ops=8 bytes_in=300\n");
+
+	(void)state;
+	assert_float_equal(rate.ops, 4, 0.001);
+	assert_float_equal(rate.in, 150, 0.001);
+}
+
+static void two_looks_at_a_time_make_nothing_infinite(void **state)
+{
+	struct rate rate = conn_rate(0, CONN "ops=0\n", CONN "ops=1\n");
+
+	(void)state;
+	assert_true(rate.ops < 1e9);
+}
+
+static void a_device_counts_what_has_gone_too(void **state)
+{
+	struct rate rate = device_rate(2, "device=a type=device ops=10 bytes_in=5\n",
+				       "device=a type=device ops=30 bytes_in=25\n");
+
+	(void)state;
+	assert_float_equal(rate.ops, 10, 0.001);
+	assert_float_equal(rate.in, 10, 0.001);
+}
+
+/* On a slow host the devices are read a good while after the connections. */
+static void a_device_has_moved_since_it_was_looked_at_itself(void **state)
+{
+	struct snap before = look(1000, "device=a type=device ops=10\n");
+	struct snap now = look(1002, "device=a type=device ops=30\n");
+
+	(void)state;
+	now.devices_at = 1004;
+	assert_float_equal(rate_device(&now, &before, &now.devices[0]).ops, 5, 0.001);
+	snap_free(&before);
+	snap_free(&now);
+}
+
+static void a_device_retries_since_the_look_before(void **state)
+{
+	static const char was[] = "device=a type=device retries=7\n";
+	static const char is[] = "device=a type=device retries=17\n";
+
+	(void)state;
+	assert_float_equal(device_rate(2, was, is).retries, 5, 0.001);
+	assert_float_equal(device_rate(2, is, was).retries, 0, 0.001);
+	/* Of a device that came or did not tell, it is not known since when. */
+	assert_float_equal(device_rate(2, "device=b type=device\n", is).retries, 0, 0.001);
+	assert_float_equal(device_rate(2, "device=a type=device\n", is).retries, 0, 0.001);
+}
+
+/* A driver's counters, in a directory below sysfs. */
+static void make(const struct tmp *tmp, const char *where)
+{
+	char path[128];
+	size_t i;
+
+	for (i = 1; i <= strlen(where); i++) {
+		if (where[i] != '/' && where[i])
+			continue;
+		snprintf(path, sizeof(path), "%.*s", (int)i, where);
+		mkdirat(tmp->fd, path, 0755);
+	}
+}
+
+static void retries_of_all_ports_are_summed(void **state)
+{
+	const struct tmp *tmp = *state;
+
+	make(tmp, "rxe0/ports/1/hw_counters");
+	make(tmp, "rxe0/ports/2/hw_counters");
+	tmp_write(tmp, "rxe0/ports/1/hw_counters/completer_retry_err", "5\n");
+	tmp_write(tmp, "rxe0/ports/1/hw_counters/rcvd_rnr_err", "2\n");
+	tmp_write(tmp, "rxe0/ports/1/hw_counters/sent_pkts", "1000\n");
+	tmp_write(tmp, "rxe0/ports/2/hw_counters/completer_retry_err", "30\n");
+	assert_int_equal(retries_read(tmp->path, "rxe0"), 37);
+}
+
+static void a_driver_that_counts_none_is_told_from_one_that_had_none(void **state)
+{
+	const struct tmp *tmp = *state;
+
+	make(tmp, "siw0");
+	assert_int_equal(retries_read(tmp->path, "siw0"), -1);
+	make(tmp, "siw0/hw_counters");
+	tmp_write(tmp, "siw0/hw_counters/retrans_pkts", "0\n");
+	assert_int_equal(retries_read(tmp->path, "siw0"), 0);
+	assert_int_equal(retries_read(tmp->path, "none"), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_rate_is_what_came_by_the_time_that_was_measured),
+		cmocka_unit_test(counters_are_exact_however_large),
+		cmocka_unit_test(what_came_between_did_all_of_it_since),
+		cmocka_unit_test(a_counter_that_goes_backwards_began_anew),
+		cmocka_unit_test(two_looks_at_a_time_make_nothing_infinite),
+		cmocka_unit_test(a_device_counts_what_has_gone_too),
+		cmocka_unit_test(a_device_has_moved_since_it_was_looked_at_itself),
+		cmocka_unit_test(a_device_retries_since_the_look_before),
+		tmp_test(retries_of_all_ports_are_summed),
+		tmp_test(a_driver_that_counts_none_is_told_from_one_that_had_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

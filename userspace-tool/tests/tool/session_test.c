@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* A connection that carries messages. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fake_kernel.h"
+#include "session.h"
+
+#define DEPTH 4
+
+static const struct wire_hello hello = {
+	.version = WIRE_VERSION, .what = WIRE_SERVICE_ECHO, .msg_max = WIRE_MSG_MAX,
+	.depth = DEPTH,
+};
+
+/**
+ * struct ends - both ends of a connection
+ * @kv: the context of the one that was called
+ * @listener: where it listens
+ * @called: it
+ * @their_kv: the context of the one that calls
+ * @caller: it
+ */
+struct ends {
+	struct kverbs *kv;
+	struct kverbs_listener *listener;
+	struct session called;
+	struct kverbs *their_kv;
+	struct session caller;
+};
+
+static void *answer(void *arg)
+{
+	struct ends *e = arg;
+	struct kverbs_conn *conn;
+
+	assert_int_equal(kverbs_next_request(e->listener, 5000, &conn), 0);
+	session_init(&e->called, e->kv, conn, &hello);
+	assert_int_equal(session_accept(&e->called, 0, 5000), 0);
+	return NULL;
+}
+
+static void open_ends(struct ends *e)
+{
+	const struct session_to to = { .host = "192.0.2.1", .port = "1", .timeout_ms = 5000 };
+	pthread_t thread;
+
+	memset(e, 0, sizeof(*e));
+	fake_reset();
+	fake.loopback = true;
+	assert_int_equal(kverbs_open(&e->kv, NULL), 0);
+	assert_int_equal(kverbs_listen(e->kv, "192.0.2.1", "1", 0, &e->listener), 0);
+	assert_int_equal(pthread_create(&thread, NULL, answer, e), 0);
+	assert_int_equal(kverbs_open(&e->their_kv, NULL), 0);
+	assert_int_equal(session_connect(&e->caller, e->their_kv, &to, &hello), 0);
+	pthread_join(thread, NULL);
+}
+
+static void close_ends(struct ends *e)
+{
+	session_free(&e->caller);
+	session_free(&e->called);
+	kverbs_listener_free(e->listener);
+	kverbs_close(e->their_kv);
+	kverbs_close(e->kv);
+	assert_int_equal(fake_leftovers(), 0);
+}
+
+static void say(struct session *s, uint32_t id)
+{
+	const struct wire_msg msg = { .type = WIRE_ECHO, .id = id, .window = WIRE_NO_WINDOW };
+
+	assert_int_equal(session_send(s, &msg), 0);
+}
+
+static void expect(struct session *s, uint32_t id)
+{
+	struct wire_msg msg;
+
+	assert_int_equal(session_recv(s, &msg, 5000), 0);
+	assert_int_equal(msg.id, id);
+}
+
+/* @nr messages, of which the first is read before the others and the end come. */
+static void end_after(uint32_t nr)
+{
+	struct wire_msg msg;
+	struct ends e;
+	uint32_t id;
+
+	open_ends(&e);
+	say(&e.called, 1);
+	expect(&e.caller, 1);
+	for (id = 2; id <= nr; id++)
+		say(&e.called, id);
+	session_stop(&e.called);
+	for (id = 2; id <= nr; id++)
+		expect(&e.caller, id);
+	assert_int_equal(session_recv(&e.caller, &msg, 5000), -ECONNRESET);
+	assert_int_equal(session_recv(&e.caller, &msg, 5000), -ECONNRESET);
+	close_ends(&e);
+}
+
+static void what_came_before_the_end_is_read(void **state)
+{
+	uint32_t nr;
+
+	(void)state;
+	for (nr = 1; nr <= DEPTH; nr++)
+		end_after(nr);
+}
+
+static void messages_come_in_their_order(void **state)
+{
+	struct ends e;
+	uint32_t id;
+
+	(void)state;
+	open_ends(&e);
+	for (id = 1; id <= 5 * DEPTH; id++) {
+		say(&e.caller, id);
+		expect(&e.called, id);
+	}
+	close_ends(&e);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_came_before_the_end_is_read),
+		cmocka_unit_test(messages_come_in_their_order),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,506 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What kverbs top shows of two looks, and what keys do. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "screen.h"
+#include "top_view.h"
+
+#define A "file=1 pid=31000 comm=alice type=conn id=1 device=rxe0 remote=192.0.2.1:7 "
+#define B "file=2 pid=2000 comm=bob type=conn id=1 device=siw0 remote=192.0.2.2:7 "
+#define C "file=3 pid=300 comm=carol type=conn id=1 device=rxe0 remote=192.0.2.3:7 "
+
+/* Two looks, 2 seconds apart: alice sends most, bob receives most, carol does most. */
+static const char before[] =
+	A "state=ESTABLISHED ops=10 bytes_out=1000 bytes_in=0\n"
+	B "state=ESTABLISHED ops=10 bytes_out=0 bytes_in=0\n"
+	C "state=ESTABLISHED ops=10 bytes_out=0 bytes_in=0\n"
+	"device=rxe0 type=device conns=2 ops=100 bytes_out=1000 bytes_in=0 retries=5\n"
+	"device=siw0 type=device conns=1 ops=10 bytes_out=0 bytes_in=0\n";
+static const char after[] =
+	A "state=ESTABLISHED ops=20 bytes_out=8001000 bytes_in=0 sq=7/128 rq=9/64\n"
+	B "state=ESTABLISHED ops=30 bytes_out=0 bytes_in=6000000 errors=2\n"
+	C "state=CLOSING ops=2010 bytes_out=200 bytes_in=400\n"
+	"device=rxe0 type=device conns=2 ops=2110 bytes_out=8001200 bytes_in=400 retries=25\n"
+	"device=siw0 type=device conns=1 ops=30 bytes_out=0 bytes_in=6000000\n";
+
+static void look(struct top_view *view, double at, const char *text)
+{
+	FILE *file = fmemopen((void *)text, strlen(text), "r");
+	struct snap snap;
+
+	assert_non_null(file);
+	assert_int_equal(snap_read(&snap, file), 0);
+	fclose(file);
+	snap.at = at;
+	snap.devices_at = at;
+	top_view_look(view, &snap);
+}
+
+static int setup(void **state)
+{
+	static struct top_view view;
+
+	top_view_init(&view);
+	strcpy(view.clock, "01:02:03");
+	look(&view, 50, before);
+	look(&view, 52, after);
+	*state = &view;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	top_view_exit(*state);
+	return 0;
+}
+
+static void draw(struct top_view *view, struct screen *screen, unsigned int width,
+		 unsigned int height)
+{
+	assert_int_equal(screen_init(screen, width, height), 0);
+	assert_int_equal(top_view_draw(view, screen), 0);
+}
+
+/* The line that begins with that, or fail. */
+static const char *find_line(const struct screen *screen, const char *text)
+{
+	unsigned int i;
+
+	for (i = 0; i < screen->height; i++)
+		if (strstr(screen_line(screen, i), text))
+			return screen_line(screen, i);
+	fail_msg("no line has '%s'", text);
+	return NULL;
+}
+
+static int has_line(const struct screen *screen, const char *text)
+{
+	unsigned int i;
+
+	for (i = 0; i < screen->height; i++)
+		if (strstr(screen_line(screen, i), text))
+			return 1;
+	return 0;
+}
+
+/* Whether the names stand in that order, one below the other, and no others. */
+static void expect_order(struct top_view *view, const char *order)
+{
+	static const char *const names[] = { "alice", "bob", "carol" };
+	struct screen screen;
+	char seen[64] = "";
+	unsigned int i, j;
+
+	draw(view, &screen, 200, 24);
+	for (i = 0; i < screen.height; i++)
+		for (j = 0; j < 3; j++)
+			if (strstr(screen_line(&screen, i), names[j]))
+				strncat(seen, names[j], 1);
+	screen_free(&screen);
+	assert_string_equal(seen, order);
+}
+
+static void expect_line(struct top_view *view, unsigned int width, const char *has,
+			const char *line)
+{
+	struct screen screen;
+
+	draw(view, &screen, width, 24);
+	assert_string_equal(find_line(&screen, has), line);
+	screen_free(&screen);
+}
+
+static void keys(struct top_view *view, const char *typed)
+{
+	for (; *typed; typed++)
+		top_view_key(view, *typed);
+}
+
+/* ---- what is shown ------------------------------------------------------ */
+
+static void eighty_columns_have_all_that_matters(void **state)
+{
+	expect_line(*state, 80, "COMMAND",
+		    "  PID COMMAND DEVICE STATE    OUT/s     IN/s  OPS/s SQ RQ ERR PEER              ");
+	expect_line(*state, 80, "alice",
+		    "31000 alice   rxe0   ESTAB   4.0 MB      0 B      5  7  9   0 192.0.2.1:7       ");
+	expect_line(*state, 80, "bob",
+		    " 2000 bob     siw0   ESTAB      0 B   3.0 MB     10  0  0   2 192.0.2.2:7       ");
+}
+
+static void rates_are_bytes_and_operations_in_a_second(void **state)
+{
+	expect_line(*state, 80, "carol",
+		    "  300 carol   rxe0   CLOSE    100 B    200 B   1000  0  0   0 192.0.2.3:7       ");
+}
+
+static void devices_have_rates_and_retries_of_their_own(void **state)
+{
+	expect_line(*state, 80, "RETRIES",
+		    "DEVICE CONNS    OUT/s     IN/s  OPS/s ERRORS RETRIES/s RETRIES                  ");
+	expect_line(*state, 80, "rxe0       2",
+		    "rxe0       2   4.0 MB    200 B   1005      0        10      25                  ");
+	expect_line(*state, 80, "siw0       1",
+		    "siw0       1      0 B   3.0 MB     10      0         -       -                  ");
+}
+
+static void the_title_tells_how_it_is_sorted_and_when_it_was(void **state)
+{
+	struct top_view *view = *state;
+	struct screen screen;
+
+	keys(view, "OrpfX\r");
+	top_view_key(view, TOP_KEY_ENTER);
+	draw(view, &screen, 100, 24);
+	assert_non_null(find_line(&screen, "kverbs top - 01:02:03, 3 connections, every 2 s,"));
+	assert_non_null(find_line(&screen, " s, by OUT/s reversed, only X, PAUSED"));
+	screen_free(&screen);
+}
+
+static void before_there_are_two_looks_there_is_no_rate(void **state)
+{
+	struct top_view *view = *state;
+
+	top_view_lose(view, "");
+	look(view, 60, after);
+	expect_line(view, 80, "alice",
+		    "31000 alice   rxe0   ESTAB        -        -      -  7  9   0 192.0.2.1:7       ");
+	expect_line(view, 80, "rxe0       2",
+		    "rxe0       2        -        -      -      0         -      25                  ");
+}
+
+static void two_hundred_columns_have_everything(void **state)
+{
+	struct screen screen;
+	unsigned int i;
+
+	draw(*state, &screen, 200, 24);
+	for (i = 0; i < TOP_COLUMNS; i++)
+		assert_non_null(strstr(find_line(&screen, "PID"), top_columns[i].title));
+	screen_free(&screen);
+}
+
+/* Whatever the size, nothing is drawn beyond it, and a number is whole or not there. */
+static void any_size_will_do(void **state)
+{
+	struct screen screen;
+	unsigned int width, height;
+
+	for (width = 1; width < 120; width += 7) {
+		for (height = 1; height < 12; height++) {
+			draw(*state, &screen, width, height);
+			assert_int_equal(strlen(screen_line(&screen, height - 1)), width);
+			assert_true(width < 24 || height < 7 || has_line(&screen, "   4.0 MB"));
+			screen_free(&screen);
+		}
+	}
+}
+
+static void columns_do_not_jump_when_numbers_shrink(void **state)
+{
+	struct top_view *view = *state;
+	struct screen screen;
+
+	look(view, 54, A "ops=20000000000000 bytes_out=9 errors=1000000\n");
+	draw(view, &screen, 80, 24);
+	screen_free(&screen);
+	look(view, 56, A "ops=20000000000000 bytes_out=9 errors=0\n");
+	expect_line(view, 80, "COMMAND",
+		    "  PID COMMAND DEVICE    OUT/s     IN/s          OPS/s SQ     ERR PEER           ");
+}
+
+static void without_connections_there_is_still_a_head(void **state)
+{
+	struct top_view *view = *state;
+	struct screen screen;
+
+	look(view, 54, "\n");
+	draw(view, &screen, 80, 24);
+	assert_non_null(find_line(&screen, "0 connections"));
+	assert_non_null(find_line(&screen, "COMMAND"));
+	assert_false(has_line(&screen, "alice"));
+	screen_free(&screen);
+}
+
+static void a_module_that_has_gone_is_told_and_may_come_again(void **state)
+{
+	struct top_view *view = *state;
+	struct screen screen;
+
+	top_view_lose(view, "The module is not loaded");
+	draw(view, &screen, 80, 24);
+	assert_non_null(find_line(&screen, "The module is not loaded"));
+	assert_false(has_line(&screen, "alice"));
+	screen_free(&screen);
+	look(view, 54, after);
+	draw(view, &screen, 80, 24);
+	assert_false(has_line(&screen, "not loaded"));
+	assert_non_null(find_line(&screen, "alice"));
+	screen_free(&screen);
+}
+
+/* ---- in which order ----------------------------------------------------- */
+
+static void what_moves_most_is_first(void **state)
+{
+	expect_order(*state, "abc");
+}
+
+static void letters_sort(void **state)
+{
+	struct top_view *view = *state;
+	static const char *const orders[][2] = {
+		{ "O", "acb" }, { "I", "bca" }, { "T", "abc" }, { "N", "cba" }, { "E", "bca" },
+		{ "S", "acb" }, { "U", "acb" }, { "P", "cba" }, { "C", "abc" }, { "D", "cab" },
+		{ "A", "abc" },
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+		keys(view, orders[i][0]);
+		expect_order(view, orders[i][1]);
+	}
+}
+
+static void reversed_it_is_the_other_way_round(void **state)
+{
+	struct top_view *view = *state;
+
+	keys(view, "Nr");
+	expect_order(view, "abc");
+	keys(view, "r");
+	expect_order(view, "cba");
+}
+
+static void arrows_sort_by_the_column_beside(void **state)
+{
+	struct top_view *view = *state;
+	struct screen screen;
+
+	/* Not all columns are there at 80: those that are not are stepped over. */
+	draw(view, &screen, 80, 24);
+	screen_free(&screen);
+	keys(view, "I>");
+	assert_int_equal(view->by, TOP_OPS);
+	top_view_key(view, TOP_KEY_LEFT);
+	assert_int_equal(view->by, TOP_IN);
+	keys(view, "P<");
+	assert_int_equal(view->by, TOP_PID);
+	keys(view, "A>");
+	assert_int_equal(view->by, TOP_PEER);
+}
+
+/* ---- which --------------------------------------------------------------- */
+
+static void a_word_shows_who_has_it(void **state)
+{
+	struct top_view *view = *state;
+	static const char *const words[][2] = {
+		{ "rxe", "ac" }, { "bo", "b" }, { "310", "a" }, { "2.3:7", "c" }, { "xyz", "" },
+		{ "", "abc" },
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		keys(view, "f");
+		keys(view, words[i][0]);
+		top_view_key(view, TOP_KEY_ENTER);
+		expect_order(view, words[i][1]);
+	}
+}
+
+static void a_device_and_a_process_are_meant_exactly(void **state)
+{
+	struct top_view *view = *state;
+
+	view->device = "rxe0";
+	expect_order(view, "ac");
+	view->process = "300";
+	expect_order(view, "c");
+	view->process = "alice";
+	expect_order(view, "a");
+	view->device = "rxe";
+	expect_order(view, "");
+}
+
+/* ---- other keys ---------------------------------------------------------- */
+
+static void the_delay_is_asked_for(void **state)
+{
+	struct top_view *view = *state;
+	struct screen screen;
+
+	keys(view, "d0.55");
+	draw(view, &screen, 80, 24);
+	assert_non_null(find_line(&screen, "Seconds between looks: 0.55_"));
+	screen_free(&screen);
+	top_view_key(view, TOP_KEY_BACKSPACE);
+	top_view_key(view, TOP_KEY_ENTER);
+	assert_int_equal(view->delay_ms, 500);
+}
+
+static void what_is_no_time_is_no_delay(void **state)
+{
+	static const char *const wrong[] = { "x", "0", "-1", "1e9", "nan", "2s" };
+	struct top_view *view = *state;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		keys(view, "d");
+		keys(view, wrong[i]);
+		top_view_key(view, TOP_KEY_ENTER);
+		assert_int_equal(view->delay_ms, 2000);
+		assert_non_null(strstr(view->message, "is not a time from 0.1 to 86400 seconds"));
+	}
+}
+
+static void an_answer_can_be_taken_back(void **state)
+{
+	struct top_view *view = *state;
+
+	keys(view, "fq");
+	top_view_key(view, TOP_KEY_BACKSPACE);
+	top_view_key(view, TOP_KEY_BACKSPACE);
+	keys(view, "bob");
+	top_view_key(view, TOP_KEY_ESCAPE);
+	assert_false(view->quit);
+	expect_order(view, "abc");
+}
+
+static void an_answer_without_end_is_cut(void **state)
+{
+	struct top_view *view = *state;
+	int i;
+
+	keys(view, "f");
+	for (i = 0; i < 1000; i++)
+		keys(view, "y");
+	top_view_key(view, TOP_KEY_ENTER);
+	assert_int_equal(strlen(view->word), sizeof(view->word) - 1);
+}
+
+static void help_tells_of_all_keys_and_ends_with_any(void **state)
+{
+	struct top_view *view = *state;
+	struct screen screen;
+
+	keys(view, "h");
+	draw(view, &screen, 80, 24);
+	assert_non_null(find_line(&screen, "O I T"));
+	assert_non_null(find_line(&screen, "Any key ends this."));
+	screen_free(&screen);
+	keys(view, "q");
+	assert_false(view->quit);
+	expect_order(view, "abc");
+}
+
+static void q_ends_it(void **state)
+{
+	struct top_view *view = *state;
+
+	keys(view, "zZ1!");
+	assert_false(view->quit);
+	keys(view, "q");
+	assert_true(view->quit);
+}
+
+static void a_pause_ends_as_it_begins(void **state)
+{
+	struct top_view *view = *state;
+
+	keys(view, "p");
+	assert_true(view->paused);
+	keys(view, " ");
+	assert_false(view->paused);
+}
+
+static void it_scrolls_as_far_as_there_are_rows(void **state)
+{
+	struct top_view *view = *state;
+	struct screen screen;
+
+	/* Title, three lines of devices, message, head: two rows are left. */
+	draw(view, &screen, 80, 8);
+	assert_true(has_line(&screen, "alice") && !has_line(&screen, "carol"));
+	screen_free(&screen);
+	top_view_key(view, TOP_KEY_PAGE_DOWN);
+	draw(view, &screen, 80, 8);
+	assert_true(!has_line(&screen, "alice") && has_line(&screen, "carol"));
+	screen_free(&screen);
+	top_view_key(view, TOP_KEY_HOME);
+	assert_int_equal(view->first, 0);
+	top_view_key(view, TOP_KEY_END);
+	assert_int_equal(view->first, 1);
+	top_view_key(view, TOP_KEY_UP);
+	top_view_key(view, TOP_KEY_UP);
+	assert_int_equal(view->first, 0);
+}
+
+static void rows_that_go_do_not_leave_it_scrolled(void **state)
+{
+	struct top_view *view = *state;
+	struct screen screen;
+
+	draw(view, &screen, 80, 8);
+	screen_free(&screen);
+	top_view_key(view, TOP_KEY_END);
+	look(view, 54, A "\n");
+	draw(view, &screen, 80, 8);
+	assert_true(has_line(&screen, "alice"));
+	screen_free(&screen);
+}
+
+static void nothing_fits_nothing_is_scrolled(void **state)
+{
+	struct top_view *view = *state;
+	struct screen screen;
+
+	draw(view, &screen, 80, 2);
+	screen_free(&screen);
+	top_view_key(view, TOP_KEY_PAGE_DOWN);
+	top_view_key(view, TOP_KEY_PAGE_UP);
+	assert_int_equal(view->first, 0);
+}
+
+#define top_test(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		top_test(eighty_columns_have_all_that_matters),
+		top_test(rates_are_bytes_and_operations_in_a_second),
+		top_test(devices_have_rates_and_retries_of_their_own),
+		top_test(the_title_tells_how_it_is_sorted_and_when_it_was),
+		top_test(before_there_are_two_looks_there_is_no_rate),
+		top_test(two_hundred_columns_have_everything),
+		top_test(any_size_will_do),
+		top_test(columns_do_not_jump_when_numbers_shrink),
+		top_test(without_connections_there_is_still_a_head),
+		top_test(a_module_that_has_gone_is_told_and_may_come_again),
+		top_test(what_moves_most_is_first),
+		top_test(letters_sort),
+		top_test(reversed_it_is_the_other_way_round),
+		top_test(arrows_sort_by_the_column_beside),
+		top_test(a_word_shows_who_has_it),
+		top_test(a_device_and_a_process_are_meant_exactly),
+		top_test(the_delay_is_asked_for),
+		top_test(what_is_no_time_is_no_delay),
+		top_test(an_answer_can_be_taken_back),
+		top_test(an_answer_without_end_is_cut),
+		top_test(help_tells_of_all_keys_and_ends_with_any),
+		top_test(q_ends_it),
+		top_test(a_pause_ends_as_it_begins),
+		top_test(it_scrolls_as_far_as_there_are_rows),
+		top_test(rows_that_go_do_not_leave_it_scrolled),
+		top_test(nothing_fits_nothing_is_scrolled),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The kernel engine: each lane's operations are one BENCH, in a thread of its own. The
+ * server is told nothing of it, and serves as it would serve this program.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bench.h"
+#include "lane_note.h"
+#include "util.h"
+
+_Static_assert(HIST_BUCKETS == KVERBS_BENCH_BUCKETS && HIST_BITS == KVERBS_BENCH_BUCKET_BITS &&
+	       HIST_TOP_BIT == KVERBS_BENCH_TOP_BIT, "both count times in the same buckets");
+
+/**
+ * struct runner - a lane that the kernel drives
+ * @lane: the lane
+ * @opts: what it is to do
+ * @hist: where times are counted, or NULL
+ * @thread: waits for it
+ * @started: there is such a thread
+ * @result: what came of it
+ * @ret: 0 or -errno
+ */
+struct runner {
+	struct lane *lane;
+	struct kverbs_bench_opts opts;
+	uint64_t *hist;
+	pthread_t thread;
+	bool started;
+	struct kverbs_cmd_bench result;
+	int ret;
+};
+
+/* ---- what a lane is to do -------------------------------------------------------- */
+
+static void set_receives(const struct lane *l, struct kverbs_bench_opts *o)
+{
+	bool notes = l->rule->kind == BENCH_BANDWIDTH || !l->rule->receives;
+
+	o->recvs = l->nr_rx;
+	o->recv_offset = lane_offset(l, notes ? note_in(l, 0) : lane_in(l, 0));
+	o->recv_length = notes ? NOTE_LEN : l->param->size;
+	o->recv_stride = notes ? NOTE_STRIDE : 0;
+}
+
+static void set_answers(const struct lane *l, struct kverbs_bench_opts *o)
+{
+	if (l->param->op == BENCH_WRITE_LAT) {
+		o->recv_offset = lane_offset(l, lane_in(l, 0));
+		o->recv_length = l->param->size;
+		return;
+	}
+	if (l->rule->receives || l->param->op == BENCH_IMM_LAT)
+		set_receives(l, o);
+	if (l->rule->kind == BENCH_BANDWIDTH && l->rule->receives)
+		o->credit = l->param->rx_depth;
+}
+
+static void set_opts(const struct bench *b, const struct lane *l, struct kverbs_bench_opts *o)
+{
+	const struct bench_param *p = l->param;
+
+	*o = (struct kverbs_bench_opts){
+		.sz = sizeof(*o),
+		.opcode = lane_opcode(l),
+		.buf = l->mem,
+		.offset = lane_offset(l, lane_out(l, 0)),
+		.length = p->size,
+		.token = l->rule->access ? &l->theirs : NULL,
+		.depth = l->nr_tx,
+		.post_list = p->post_list,
+		.cq_mod = p->cq_mod,
+		.warm_up = p->warmup,
+		.iterations = p->duration_ms ? 0 : p->count,
+		.duration_ms = p->duration_ms,
+		.timeout_ms = b->to.timeout_ms,
+	};
+	if (l->rule->kind == BENCH_LATENCY)
+		o->flags = KVERBS_BENCH_LATENCY | (l->rule->half ? KVERBS_BENCH_HALF : 0);
+	set_answers(l, o);
+}
+
+/* ---- what came of it --------------------------------------------------------------- */
+
+/* A bucket's times are somewhere in it; the mean and both ends are known. */
+static void fill_hist(struct hist *h, const struct kverbs_cmd_bench *r, const uint64_t *buckets)
+{
+	unsigned int i;
+	double off;
+
+	h->rtt.count = r->out_ops;
+	h->rtt.min = r->out_min_ns;
+	h->rtt.max = r->out_max_ns;
+	h->rtt.mean = r->out_ops ? (double)r->out_sum_ns / r->out_ops : 0;
+	for (i = 0; i < HIST_BUCKETS; i++) {
+		h->buckets[i] = buckets[i];
+		off = hist_middle(i) - h->rtt.mean;
+		h->rtt.m2 += buckets[i] ? buckets[i] * off * off : 0;
+	}
+}
+
+static void add_result(struct bench *b, const struct runner *r)
+{
+	struct bench_result *sum = &b->f.result;
+
+	r->lane->posted = r->result.out_sent;
+	r->lane->completed = r->result.out_sent;
+	b->f.done += r->result.out_ops;
+	if (r->result.out_elapsed_ns > sum->elapsed_ns)
+		sum->elapsed_ns = r->result.out_elapsed_ns;
+	sum->cpu_ns += r->result.out_cpu_ns;
+}
+
+/* What the kernel says counts, but for what it cannot know of the host. */
+static int sum_up(struct bench *b, const struct runner *runners, unsigned int nr)
+{
+	unsigned int i;
+	int ret = 0;
+
+	field_end(&b->f);
+	b->f.done = 0;
+	b->f.result.elapsed_ns = 0;
+	b->f.result.cpu_ns = 0;
+	for (i = 0; i < nr; i++) {
+		add_result(b, &runners[i]);
+		lane_fail(runners[i].lane, NULL, runners[i].ret);
+		runners[i].lane->wc_status = runners[i].result.out_wc_status;
+		ret = ret ? ret : runners[i].ret;
+	}
+	b->f.result.ops = b->f.done;
+	b->f.result.bytes = b->f.done * b->f.param.size;
+	return ret;
+}
+
+/* ---- running it ---------------------------------------------------------------------- */
+
+static void *run(void *arg)
+{
+	struct runner *r = arg;
+
+	r->ret = kverbs_bench(r->lane->conn, &r->opts, &r->result, r->hist);
+	return NULL;
+}
+
+/* Counts of this moment, for the line of a second. */
+static void look(struct bench *b, const struct runner *runners, unsigned int nr)
+{
+	struct kverbs_cmd_conn_query q;
+	uint64_t bytes = 0, warm_up;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (!kverbs_conn_query(runners[i].lane->conn, &q))
+			bytes += b->rule->access == KVERBS_REMOTE_READ ? q.out_bytes_in :
+									 q.out_bytes_out;
+	warm_up = b->f.param.warmup * nr;
+	b->f.done = bytes / b->f.param.size;
+	b->f.done -= min(b->f.done, warm_up);
+	field_maybe_tick(&b->f, field_now());
+}
+
+static struct timespec in_a_tick(void)
+{
+	struct timespec at;
+
+	clock_gettime(CLOCK_REALTIME, &at);
+	at.tv_nsec += FIELD_TICK_NS / 10;
+	at.tv_sec += at.tv_nsec / 1000000000;
+	at.tv_nsec %= 1000000000;
+	return at;
+}
+
+static void stop_all(const struct runner *runners, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		kverbs_disconnect(runners[i].lane->conn);
+}
+
+static bool is_stopped(const struct bench *b)
+{
+	return b->stop && __atomic_load_n(b->stop, __ATOMIC_RELAXED);
+}
+
+/* Ends them if the user wants that. Returns -EINTR then. */
+static int await(struct bench *b, struct runner *runners, unsigned int nr)
+{
+	struct timespec at;
+	unsigned int i = 0;
+	int ret = 0;
+
+	while (i < nr && runners[i].started) {
+		at = in_a_tick();
+		if (!pthread_timedjoin_np(runners[i].thread, NULL, &at)) {
+			i++;
+			continue;
+		}
+		look(b, runners, nr);
+		if (ret || !is_stopped(b))
+			continue;
+		ret = -EINTR;
+		stop_all(runners, nr);
+	}
+	return ret;
+}
+
+static int start(struct runner *runners, unsigned int nr)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < nr && !err; i++) {
+		err = pthread_create(&runners[i].thread, NULL, run, &runners[i]);
+		runners[i].started = !err;
+	}
+	if (err)
+		stop_all(runners, nr);
+	return -err;
+}
+
+static int drive(struct bench *b, struct runner *runners, unsigned int nr)
+{
+	int ret, interrupted;
+
+	field_begin(&b->f);
+	ret = start(runners, nr);
+	interrupted = await(b, runners, nr);
+	if (interrupted || ret) {
+		field_end(&b->f);
+		return ret ? ret : interrupted;
+	}
+	return sum_up(b, runners, nr);
+}
+
+int bench_kernel(struct bench *b)
+{
+	struct runner *runners = calloc(b->f.nr_lanes, sizeof(*runners));
+	uint64_t *hist = calloc(HIST_BUCKETS, sizeof(*hist));
+	bool latency = b->rule->kind == BENCH_LATENCY;
+	unsigned int i;
+	int ret = -ENOMEM;
+
+	for (i = 0; runners && hist && i < b->f.nr_lanes; i++) {
+		runners[i].lane = &b->f.lanes[i];
+		runners[i].hist = latency ? hist : NULL;
+		set_opts(b, &b->f.lanes[i], &runners[i].opts);
+	}
+	if (runners && hist)
+		ret = drive(b, runners, b->f.nr_lanes);
+	if (!ret && latency)
+		fill_hist(&b->f.hist, &runners[0].result, hist);
+	free(hist);
+	free(runners);
+	return ret;
+}

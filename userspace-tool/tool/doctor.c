@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * kverbs doctor: a table of checks, each with what it needs of others.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <json-c/json.h>
+
+#include "cmd.h"
+#include "doctor.h"
+#include "err.h"
+#include "opts.h"
+#include "out.h"
+#include "row.h"
+
+#define BIT(id) (1u << (id))
+
+#define NEEDED_TO_CONNECT							\
+	(BIT(DOCTOR_MODULE) | BIT(DOCTOR_NODE) | BIT(DOCTOR_VERSION) |		\
+	 BIT(DOCTOR_DEVICE) | BIT(DOCTOR_PORT) | BIT(DOCTOR_ADDRESS) |		\
+	 BIT(DOCTOR_MTU) | BIT(DOCTOR_ROCE) | BIT(DOCTOR_MEMLOCK) |		\
+	 BIT(DOCTOR_NAME) | BIT(DOCTOR_ROUTE) | BIT(DOCTOR_SOURCE) |		\
+	 BIT(DOCTOR_FIREWALL))
+
+/**
+ * struct doctor_check - a row of the table
+ * @name: its name
+ * @needs: bits of the checks that must not have failed before
+ * @remote: only with a HOST
+ * @exit_status: if it is the first that fails
+ * @look: fills the finding in
+ */
+struct doctor_check {
+	const char *name;
+	unsigned int needs;
+	bool remote;
+	int exit_status;
+	void (*look)(struct doctor *d, struct finding *f);
+};
+
+static const struct doctor_check checks[DOCTOR_CHECKS] = {
+	[DOCTOR_MODULE] = { "module", 0, false, EXIT_DENIED, doctor_module },
+	[DOCTOR_NODE] = { "node", BIT(DOCTOR_MODULE), false, EXIT_DENIED, doctor_node },
+	[DOCTOR_VERSION] = { "version", BIT(DOCTOR_NODE), false, EXIT_FAILED, doctor_version },
+	[DOCTOR_DEVICE] = { "device", 0, false, EXIT_DENIED, doctor_device },
+	[DOCTOR_PORT] = { "port", BIT(DOCTOR_DEVICE), false, EXIT_FAILED, doctor_port },
+	[DOCTOR_ADDRESS] = { "address", BIT(DOCTOR_DEVICE), false, EXIT_FAILED,
+			     doctor_address },
+	[DOCTOR_MTU] = { "mtu", BIT(DOCTOR_PORT), false, EXIT_FAILED, doctor_mtu },
+	[DOCTOR_ROCE] = { "roce", BIT(DOCTOR_DEVICE), false, EXIT_FAILED, doctor_roce },
+	[DOCTOR_MEMLOCK] = { "memlock", 0, false, EXIT_FAILED, doctor_memlock },
+	[DOCTOR_NAME] = { "name", 0, true, EXIT_UNREACHABLE, doctor_name },
+	[DOCTOR_ROUTE] = { "route", BIT(DOCTOR_NAME) | BIT(DOCTOR_PORT), true,
+			   EXIT_UNREACHABLE, doctor_route },
+	[DOCTOR_SOURCE] = { "source", BIT(DOCTOR_ROUTE) | BIT(DOCTOR_PORT) |
+			    BIT(DOCTOR_ADDRESS), true, EXIT_UNREACHABLE, doctor_source },
+	[DOCTOR_FIREWALL] = { "firewall", BIT(DOCTOR_DEVICE), false, EXIT_FAILED,
+			      doctor_firewall },
+	[DOCTOR_SERVER] = { "server", NEEDED_TO_CONNECT, true, EXIT_UNREACHABLE,
+			    doctor_server },
+	[DOCTOR_PROTOCOL] = { "protocol", BIT(DOCTOR_SERVER), true, EXIT_FAILED,
+			      doctor_protocol },
+	[DOCTOR_ACCESS] = { "access", BIT(DOCTOR_PROTOCOL), true, EXIT_DENIED,
+			    doctor_access },
+	[DOCTOR_PING] = { "ping", BIT(DOCTOR_ACCESS), true, EXIT_FAILED, doctor_ping },
+	[DOCTOR_PATH_MTU] = { "path-mtu", BIT(DOCTOR_PING), true, EXIT_FAILED,
+			      doctor_path_mtu },
+};
+
+const char *doctor_name_of(enum doctor_id id)
+{
+	return checks[id].name;
+}
+
+/* The check whose failure stands in the way, or DOCTOR_CHECKS. */
+static enum doctor_id obstacle(const struct doctor *d, const struct doctor_check *check)
+{
+	unsigned int i;
+
+	for (i = 0; i < DOCTOR_CHECKS; i++)
+		if (check->needs & BIT(i) && d->cause[i] != DOCTOR_CHECKS)
+			return d->cause[i];
+	return DOCTOR_CHECKS;
+}
+
+static bool is_asked(const struct doctor *d, unsigned int id)
+{
+	return d->to.host || !checks[id].remote;
+}
+
+static void look(struct doctor *d, unsigned int id)
+{
+	struct finding *f = &d->finding[id];
+
+	memset(f, 0, sizeof(*f));
+	d->cause[id] = obstacle(d, &checks[id]);
+	if (d->cause[id] != DOCTOR_CHECKS)
+		finding_skip(f, "until %s is mended", checks[d->cause[id]].name);
+	else
+		checks[id].look(d, f);
+	if (f->verdict == FINDING_FAIL)
+		d->cause[id] = id;
+}
+
+/* ---- what is looked at -------------------------------------------------- */
+
+static void learn_ports(struct doctor *d)
+{
+	struct kverbs_device *list;
+	unsigned int port;
+	int i;
+
+	d->nr_devices = kverbs_device_list(d->kv, &list);
+	for (i = 0; i < d->nr_devices; i++)
+		for (port = 0; port < list[i].nr_ports; port++)
+			rdma_learn(&d->rdma, list[i].attr.out_name, &list[i].ports[port]);
+	if (d->nr_devices >= 0)
+		kverbs_device_list_free(list, d->nr_devices);
+}
+
+static void gather(struct doctor *d)
+{
+	net_look(&d->net);
+	rdma_look(&d->rdma, &d->net, d->root);
+	d->kv_err = kverbs_open(&d->kv, NULL);
+	if (d->kv_err)
+		d->kv = NULL;
+	else
+		learn_ports(d);
+}
+
+static void forget(struct doctor *d)
+{
+	if (d->s.kv)
+		session_free(&d->s);
+	kverbs_close(d->kv);
+	d->kv = NULL;
+}
+
+/* ---- the result --------------------------------------------------------- */
+
+static void summarize(const struct doctor *d)
+{
+	static const char * const names[] = { "not asked", "ok", "warned of", "failed" };
+	unsigned int nr[ARRAY_SIZE(names)] = { }, i;
+
+	for (i = 0; i < DOCTOR_CHECKS; i++)
+		nr[d->finding[i].verdict] += is_asked(d, i);
+	out_text("\n%u %s", nr[FINDING_OK], names[FINDING_OK]);
+	if (nr[FINDING_WARN])
+		out_text(", %u %s", nr[FINDING_WARN], names[FINDING_WARN]);
+	out_text(", %u %s", nr[FINDING_FAIL], names[FINDING_FAIL]);
+	if (nr[FINDING_SKIP])
+		out_text(", %u %s", nr[FINDING_SKIP], names[FINDING_SKIP]);
+	out_text("\n");
+}
+
+static int status_of(const struct doctor *d)
+{
+	unsigned int i;
+
+	for (i = 0; i < DOCTOR_CHECKS; i++)
+		if (is_asked(d, i) && d->finding[i].verdict == FINDING_FAIL)
+			return checks[i].exit_status;
+	return EXIT_OK;
+}
+
+int doctor_examine(struct doctor *d)
+{
+	struct json_object *list = out_is_json() ? json_object_new_array() : NULL;
+	unsigned int i, width = finding_width();
+
+	gather(d);
+	for (i = 0; i < DOCTOR_CHECKS; i++)
+		d->cause[i] = DOCTOR_CHECKS;
+	for (i = 0; i < DOCTOR_CHECKS; i++) {
+		if (!is_asked(d, i))
+			continue;
+		look(d, i);
+		if (list)
+			json_object_array_add(list, finding_json(&d->finding[i],
+								 checks[i].name, d->to.host));
+		else
+			finding_print(&d->finding[i], checks[i].name, d->to.host, width);
+	}
+	if (list)
+		json_object_object_add(out_root(), "checks", list);
+	else
+		summarize(d);
+	forget(d);
+	return status_of(d);
+}
+
+/* ---- the command -------------------------------------------------------- */
+
+static const char help[] =
+"usage: kverbs doctor [options] [HOST]\n"
+"\n"
+"Find out what would stop RDMA on this host, and to HOST, which runs a server;\n"
+"each with the command that mends it. Root is told more.\n"
+"\n"
+"  -W, --timeout S      seconds that HOST may take to answer (default 5)\n"
+"  -I, --source ADDR    local address to use\n"
+"      --key FILE       prove to have the same key as the server, and have it\n"
+"                       prove the same (default: $KVERBS_KEY_FILE)\n"
+"  -p, --port PORT      the server's port (default " WIRE_DEFAULT_PORT ")\n"
+"  -j, --json           the findings as JSON\n"
+"  -h, --help           this text\n"
+"\n"
+"Exit status: 0 all is well, or what failed first: 3 reaching HOST, 4 the module,\n"
+"its node or an RDMA device, 1 anything else; 2 usage.\n";
+
+static const struct opts_option options[] = {
+	OPTS_RANGE("timeout", 'W', OPTS_MILLIS, struct doctor, to.timeout_ms, 1, 86400000),
+	OPTS_OPTION("source", 'I', OPTS_TEXT, struct doctor, to.source),
+	OPTS_OPTION("key", 0, OPTS_TEXT, struct doctor, to.key_file),
+	OPTS_OPTION("port", 'p', OPTS_PORT, struct doctor, to.port),
+	{ }
+};
+
+static int doctor_run(int argc, char **argv)
+{
+	static struct doctor d;
+	const char *key;
+	int first, status;
+
+	d = (struct doctor){
+		.root = "",
+		.to = { .port = WIRE_DEFAULT_PORT, .timeout_ms = 5000 },
+	};
+	first = opts_parse(argc, argv, options, &d);
+	if (first < 0)
+		return EXIT_USAGE;
+	if (first + 1 < argc)
+		return err_usage("give one HOST");
+	d.to.host = first < argc ? argv[first] : NULL;
+	key = d.to.host ? key_of_client(d.to.key_file) : NULL;
+	status = key ? key_load(&d.key, key) : EXIT_OK;
+	if (status)
+		return status;
+	status = doctor_examine(&d);
+	key_put(d.key);
+	return status;
+}
+
+const struct command cmd_doctor = {
+	.name = "doctor",
+	.summary = "Find out what would stop RDMA, and what mends it",
+	.help = help,
+	.run = doctor_run,
+};

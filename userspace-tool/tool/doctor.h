@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* kverbs doctor: what would stop RDMA here, each with what mends it. */
+#ifndef KVERBS_TOOL_DOCTOR_H
+#define KVERBS_TOOL_DOCTOR_H
+
+#include <sys/socket.h>
+
+#include "doctor_finding.h"
+#include "doctor_net.h"
+#include "doctor_rdma.h"
+#include "key.h"
+#include "session.h"
+
+/* Checks in the order in which they are made; a later one may need earlier ones. */
+enum doctor_id {
+	DOCTOR_MODULE,
+	DOCTOR_NODE,
+	DOCTOR_VERSION,
+	DOCTOR_DEVICE,
+	DOCTOR_PORT,
+	DOCTOR_ADDRESS,
+	DOCTOR_MTU,
+	DOCTOR_ROCE,
+	DOCTOR_MEMLOCK,
+	DOCTOR_NAME,
+	DOCTOR_ROUTE,
+	DOCTOR_SOURCE,
+	DOCTOR_FIREWALL,
+	DOCTOR_SERVER,
+	DOCTOR_PROTOCOL,
+	DOCTOR_ACCESS,
+	DOCTOR_PING,
+	DOCTOR_PATH_MTU,
+	DOCTOR_CHECKS,
+};
+
+/**
+ * struct doctor - one run
+ * @root: the files looked at are below that, "" but in tests
+ * @to: the peer; its host is NULL if none was given
+ * @key: to prove, or NULL
+ * @net: interfaces of this host
+ * @rdma: ports of its RDMA devices
+ * @kv: the module, if it could be opened
+ * @kv_err: -errno of that
+ * @nr_devices: that the module can use
+ * @peer: the peer's address
+ * @peer_text: the same, as text
+ * @route: the way there
+ * @on: the RDMA port that the way leaves by
+ * @s: the connection
+ * @connected: it is up
+ * @connect_err: -errno of the attempt
+ * @cause: for each check the one that failed first, itself or one that it needs;
+ *	DOCTOR_CHECKS if none did
+ * @finding: of each check
+ */
+struct doctor {
+	const char *root;
+	struct session_to to;
+	struct key *key;
+	struct net net;
+	struct rdma rdma;
+	struct kverbs *kv;
+	int kv_err;
+	int nr_devices;
+	struct sockaddr_storage peer;
+	char peer_text[NET_ADDR_LEN + 16];
+	struct net_route route;
+	const struct rdma_port *on;
+	struct session s;
+	bool connected;
+	int connect_err;
+	enum doctor_id cause[DOCTOR_CHECKS];
+	struct finding finding[DOCTOR_CHECKS];
+};
+
+/* doctor_module.c */
+void doctor_module(struct doctor *d, struct finding *f);
+void doctor_node(struct doctor *d, struct finding *f);
+void doctor_version(struct doctor *d, struct finding *f);
+/* doctor_device.c */
+void doctor_device(struct doctor *d, struct finding *f);
+void doctor_port(struct doctor *d, struct finding *f);
+void doctor_mtu(struct doctor *d, struct finding *f);
+void doctor_roce(struct doctor *d, struct finding *f);
+/* A command that gives an interface a software device. */
+void doctor_mend_with_rxe(const struct doctor *d, struct finding *f, const char *netdev);
+/* doctor_memlock.c */
+void doctor_memlock(struct doctor *d, struct finding *f);
+/* doctor_address.c */
+void doctor_address(struct doctor *d, struct finding *f);
+void doctor_name(struct doctor *d, struct finding *f);
+void doctor_route(struct doctor *d, struct finding *f);
+void doctor_source(struct doctor *d, struct finding *f);
+/* doctor_firewall.c */
+void doctor_firewall(struct doctor *d, struct finding *f);
+/* doctor_server.c */
+void doctor_server(struct doctor *d, struct finding *f);
+void doctor_protocol(struct doctor *d, struct finding *f);
+void doctor_access(struct doctor *d, struct finding *f);
+void doctor_ping(struct doctor *d, struct finding *f);
+void doctor_path_mtu(struct doctor *d, struct finding *f);
+
+/* Look at everything, and say each finding; returns the exit status. */
+int doctor_examine(struct doctor *d);
+const char *doctor_name_of(enum doctor_id id);
+
+#endif /* KVERBS_TOOL_DOCTOR_H */

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <json-c/json.h>
+
+#include "doctor_finding.h"
+#include "out.h"
+#include "row.h"
+
+#define WIDTH 80
+#define WIDTH_MIN 40u
+/* "protocol  not asked  " */
+#define ID_WIDTH 10
+#define VERDICT_WIDTH 11
+#define INDENT (ID_WIDTH + VERDICT_WIDTH)
+
+static void set(struct finding *f, enum finding_verdict verdict, const char *fmt, va_list ap)
+{
+	f->verdict = verdict;
+	vsnprintf(f->seen, sizeof(f->seen), fmt, ap);
+}
+
+void finding_ok(struct finding *f, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	set(f, FINDING_OK, fmt, ap);
+	va_end(ap);
+}
+
+void finding_warn(struct finding *f, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	set(f, FINDING_WARN, fmt, ap);
+	va_end(ap);
+}
+
+void finding_fail(struct finding *f, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	set(f, FINDING_FAIL, fmt, ap);
+	va_end(ap);
+}
+
+void finding_skip(struct finding *f, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	set(f, FINDING_SKIP, fmt, ap);
+	va_end(ap);
+}
+
+void finding_mend(struct finding *f, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (f->nr == FINDING_COMMANDS)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(f->remedy[f->nr++], sizeof(f->remedy[0]), fmt, ap);
+	va_end(ap);
+}
+
+void finding_advise(struct finding *f, const char *fmt, ...)
+{
+	size_t len = strlen(f->advice);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(f->advice + len, sizeof(f->advice) - len, fmt, ap);
+	va_end(ap);
+}
+
+const char *finding_verdict_name(enum finding_verdict verdict)
+{
+	static const char * const names[] = {
+		[FINDING_SKIP] = "not asked",
+		[FINDING_OK] = "ok",
+		[FINDING_WARN] = "warn",
+		[FINDING_FAIL] = "fail",
+	};
+
+	return names[verdict];
+}
+
+/* ---- text -------------------------------------------------------------- */
+
+unsigned int finding_width(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col)
+		return WIDTH;
+	return size.ws_col > WIDTH_MIN ? size.ws_col : WIDTH_MIN;
+}
+
+/* Words from the indent on, as many as fit in a line. */
+static void print_words(const char *text, unsigned int width)
+{
+	unsigned int at = INDENT;
+	size_t len;
+
+	while (*text) {
+		len = strcspn(text, " ");
+		if (at > INDENT && at + 1 + len > width) {
+			out_text("\n%*s", INDENT, "");
+			at = INDENT;
+		}
+		out_text("%s%.*s", at > INDENT ? " " : "", (int)len, text);
+		at += (at > INDENT) + len;
+		text += len + (text[len] == ' ');
+	}
+	out_text("\n");
+}
+
+/* In one piece, to be copied: further left if it has no room. */
+static void print_command(const char *command, unsigned int width)
+{
+	unsigned int indent = INDENT + 2;
+
+	while (indent > 4 && indent + strlen(command) > width)
+		indent -= 2;
+	out_text("%*s%s\n", indent, "", command);
+}
+
+/* Advice that ends with a colon leads to them. */
+static void print_commands(const struct finding *f, const char *host, unsigned int width)
+{
+	size_t len = strlen(f->advice);
+	unsigned int i;
+
+	if (f->there)
+		out_text("%*sMend it on %s with:\n", INDENT, "", host);
+	else if (!len || f->advice[len - 1] != ':')
+		out_text("%*sMend it with:\n", INDENT, "");
+	for (i = 0; i < f->nr; i++)
+		print_command(f->remedy[i], width);
+}
+
+void finding_print(const struct finding *f, const char *id, const char *host,
+		   unsigned int width)
+{
+	out_text("%-*s%-*s", ID_WIDTH, id, VERDICT_WIDTH,
+		 finding_verdict_name(f->verdict));
+	print_words(f->seen, width);
+	if (*f->advice) {
+		out_text("%*s", INDENT, "");
+		print_words(f->advice, width);
+	}
+	if (f->nr)
+		print_commands(f, host, width);
+}
+
+/* ---- JSON -------------------------------------------------------------- */
+
+struct json_object *finding_json(const struct finding *f, const char *id, const char *host)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *remedy = json_object_new_array();
+	unsigned int i;
+
+	row_str(o, "id", id);
+	row_str(o, "verdict", finding_verdict_name(f->verdict));
+	row_str(o, "seen", f->seen);
+	for (i = 0; i < f->nr; i++)
+		json_object_array_add(remedy, json_object_new_string(f->remedy[i]));
+	json_object_object_add(o, "remedy", remedy);
+	if (f->there && f->nr)
+		row_str(o, "remedy_on", host);
+	if (*f->advice)
+		row_str(o, "advice", f->advice);
+	return o;
+}

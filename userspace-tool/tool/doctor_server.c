@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * kverbs doctor: a real connection to the other host, and messages over it.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "auth.h"
+#include "doctor.h"
+#include "err.h"
+#include "units.h"
+
+#define DEPTH 4
+#define SMALL 56
+/* Several packets at the largest MTU. */
+#define LARGE 16384
+#define PINGS 3
+/* Of RDMA, and around it. */
+#define HEADERS 96
+
+/* ---- the connection ---------------------------------------------------- */
+
+static bool is_default_port(const struct doctor *d)
+{
+	return !strcmp(d->to.port, WIRE_DEFAULT_PORT);
+}
+
+static void refused(struct doctor *d, struct finding *f)
+{
+	finding_fail(f, "no server listens on port %s of %s", d->to.port, d->to.host);
+	finding_mend(f, is_default_port(d) ? "kverbs serve" : "kverbs serve --port %s",
+		     d->to.port);
+	f->there = true;
+}
+
+static void silent(struct doctor *d, struct finding *f)
+{
+	const char *what = "RDMA";
+
+	finding_fail(f, "%s does not answer within %g s", d->to.host, d->to.timeout_ms / 1e3);
+	if (d->on && d->on->transport == KVERBS_TRANSPORT_ROCE)
+		what = "UDP port 4791";
+	if (d->on && d->on->transport == KVERBS_TRANSPORT_IWARP)
+		what = "the server's TCP port";
+	finding_advise(f, "Is it up, and its address on an RDMA device whose port is ACTIVE? ");
+	finding_advise(f, "Do firewalls on the way, and its own, let %s pass? ", what);
+	if (d->on && d->on->software)
+		finding_advise(f, "A software device may have to be made anew on either host. ");
+	finding_advise(f, "This tells, as root:");
+	finding_mend(f, "kverbs doctor");
+	f->there = true;
+}
+
+static void no_way(struct doctor *d, struct finding *f, int err)
+{
+	finding_fail(f, "%s cannot be connected to: %s (%s)", d->to.host, strerror(-err),
+		     err_name(err));
+	if (err == -EHOSTUNREACH || err == -ENETUNREACH)
+		finding_mend(f, "ip neigh show to %s", d->peer_text);
+}
+
+static void failed(struct doctor *d, struct finding *f, int err)
+{
+	if (d->s.refusal || err == -EPROTO)
+		finding_ok(f, "something answers on port %s of %s", d->to.port, d->to.host);
+	else if (err == -ECONNREFUSED)
+		refused(d, f);
+	else if (err == -ETIMEDOUT)
+		silent(d, f);
+	else
+		no_way(d, f, err);
+}
+
+void doctor_server(struct doctor *d, struct finding *f)
+{
+	struct wire_hello hello = {
+		.version = WIRE_VERSION,
+		.what = WIRE_SERVICE_ECHO,
+		.msg_max = WIRE_HEAD_LEN + LARGE,
+		.depth = DEPTH,
+	};
+	struct session_to to = d->to;
+
+	to.host = d->peer_text;
+	if (d->key)
+		auth_hello(&hello);
+	d->connect_err = session_connect(&d->s, d->kv, &to, &hello);
+	d->connected = !d->connect_err;
+	if (d->connected)
+		finding_ok(f, "%s accepts a connection", d->s.peer);
+	else
+		failed(d, f, d->connect_err);
+}
+
+void doctor_protocol(struct doctor *d, struct finding *f)
+{
+	unsigned int version = d->s.welcome.version;
+
+	if (version == WIRE_VERSION && d->s.refusal != WIRE_REFUSED_VERSION) {
+		finding_ok(f, "version %u, as this command", version);
+	} else if (!version) {
+		finding_fail(f, "what answers on port %s is no kverbs server", d->to.port);
+		finding_advise(f, "Which port has the server? Give it with --port.");
+	} else {
+		finding_fail(f, "the server speaks version %u, this command %u", version,
+			     WIRE_VERSION);
+		finding_advise(f, "Install the same kverbs on both hosts, ");
+		finding_advise(f, "and start the server anew.");
+	}
+}
+
+static void want_key(struct doctor *d, struct finding *f)
+{
+	finding_advise(f, "Ask for a copy of its key file, and name it:");
+	finding_mend(f, "kverbs doctor --key FILE %s", d->to.host);
+}
+
+static void not_let_in(struct doctor *d, struct finding *f)
+{
+	finding_fail(f, "the server refuses: %s", wire_refusal_name(d->s.refusal));
+	switch (d->s.refusal) {
+	case WIRE_REFUSED_ADDRESS:
+		finding_mend(f, "kverbs serve --allow %s", d->route.source);
+		f->there = true;
+		break;
+	case WIRE_REFUSED_KEY:
+		want_key(d, f);
+		break;
+	default:
+		finding_advise(f, "Try later, or look at the server's limits: its options ");
+		finding_advise(f, "--max-clients, --max-per-peer and so on.");
+		break;
+	}
+}
+
+void doctor_access(struct doctor *d, struct finding *f)
+{
+	int ret = 0;
+
+	if (!d->connected) {
+		not_let_in(d, f);
+		return;
+	}
+	if (d->key)
+		ret = auth_connect(&d->s, d->key);
+	if (!ret) {
+		finding_ok(f, d->key ? "the server has the same key, and lets this host in" :
+			   "the server lets this host in");
+	} else if (ret == -EKEYREJECTED) {
+		finding_fail(f, "the server has another key");
+		want_key(d, f);
+	} else {
+		finding_fail(f, "the server does not prove that it has the key (%s)",
+			     err_name(ret));
+		finding_advise(f, "It may have been started without one.");
+	}
+}
+
+/* ---- messages ---------------------------------------------------------- */
+
+static int echo(struct doctor *d, const uint8_t *payload, size_t size, unsigned int nr)
+{
+	struct wire_msg msg = {
+		.type = WIRE_ECHO,
+		.id = nr,
+		.offset = nr,
+		.window = WIRE_NO_WINDOW,
+		.tail = payload,
+		.tail_len = size,
+	};
+	struct wire_msg answer;
+	int ret;
+
+	ret = session_send(&d->s, &msg);
+	if (!ret)
+		ret = session_recv(&d->s, &answer, d->to.timeout_ms);
+	if (ret)
+		return ret;
+	if (answer.type != WIRE_ECHO || answer.tail_len != size ||
+	    memcmp(answer.tail, payload, size))
+		return -EBADMSG;
+	return 0;
+}
+
+static void fill(uint8_t *payload, size_t size)
+{
+	size_t i;
+
+	for (i = 0; i < size; i++)
+		payload[i] = i * 7 + (i >> 8) * 13;
+}
+
+void doctor_ping(struct doctor *d, struct finding *f)
+{
+	uint8_t payload[SMALL];
+	double start = units_now();
+	unsigned int i;
+	int ret = 0;
+
+	fill(payload, sizeof(payload));
+	for (i = 0; i < PINGS && !ret; i++)
+		ret = echo(d, payload, sizeof(payload), i + 1);
+	if (!ret) {
+		finding_ok(f, "%u of %u messages came back as they were, %.3f ms each", PINGS,
+			   PINGS, (units_now() - start) / PINGS * 1e3);
+		return;
+	}
+	finding_fail(f, "a message did not come back: %s (%s)", strerror(-ret), err_name(ret));
+	finding_advise(f, ret == -EBADMSG ?
+		       "What came differs: memory, a device or its driver changes data." :
+		       "The connection came up, so the way is open: look at the server's log.");
+}
+
+/* The bytes of a packet on the wire, for ping(8): without IP and ICMP headers. */
+static void too_large(struct doctor *d, struct finding *f, unsigned int mtu, int err)
+{
+	finding_fail(f, "%d bytes come back, %d do not (%s): packets of %u get lost", SMALL,
+		     LARGE, err_name(err), mtu);
+	finding_advise(f, "All interfaces and switches on the way must take them with %d more of ",
+		       HEADERS);
+	finding_advise(f, "headers. This shows it; less MTU here makes packets smaller:");
+	finding_mend(f, "ping -M do -c 3 -s %u %s", mtu + HEADERS - 28, d->peer_text);
+	if (mtu > 1024 && d->on && d->on->transport == KVERBS_TRANSPORT_ROCE)
+		finding_mend(f, "ip link set dev %s mtu 1500", d->route.dev);
+}
+
+void doctor_path_mtu(struct doctor *d, struct finding *f)
+{
+	struct kverbs_cmd_conn_query query = { };
+	uint8_t payload[LARGE];
+	int ret;
+
+	fill(payload, sizeof(payload));
+	kverbs_conn_query(d->s.conn, &query);
+	ret = echo(d, payload, sizeof(payload), PINGS + 1);
+	if (ret)
+		too_large(d, f, query.out_mtu, ret);
+	else
+		finding_ok(f, "%d bytes come back too, in packets of %u", LARGE, query.out_mtu);
+}

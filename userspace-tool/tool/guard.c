@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "copy.h"
+#include "err.h"
+#include "guard.h"
+#include "units.h"
+
+#define WHY_MAX 256
+
+/* What is wrong with which word of a list; @line: of @path, or 0. */
+static void say_why(char why[WHY_MAX], const char *path, unsigned int line, int err,
+		    const char *bad)
+{
+	if (path && !line)
+		snprintf(why, WHY_MAX, "%.160s", path);
+	else if (path)
+		snprintf(why, WHY_MAX, "%.120s:%u: '%s' %s", path, line, bad, allow_why(err));
+	else
+		snprintf(why, WHY_MAX, "--allow: '%s' %s", bad, allow_why(err));
+}
+
+static int read_allow(const struct guard_opts *opts, struct allow *a, char why[WHY_MAX])
+{
+	char bad[ALLOW_WORD_MAX] = "";
+	unsigned int i, line = 0;
+	int ret = 0;
+
+	for (i = 0; i < opts->allow.nr && !ret; i++)
+		ret = allow_add(a, opts->allow.words[i], bad);
+	if (ret) {
+		say_why(why, NULL, 0, ret, bad);
+		return ret;
+	}
+	if (opts->allow_file)
+		ret = allow_read(a, opts->allow_file, &line, bad);
+	if (ret)
+		say_why(why, opts->allow_file, line, ret, bad);
+	return ret;
+}
+
+/* Both as they are in the files now, or neither. */
+static int read_files(const struct guard *g, struct allow *a, struct key **key,
+		      char why[WHY_MAX])
+{
+	int ret = 0;
+
+	if (g->key_path)
+		ret = key_read(key, g->key_path);
+	if (ret) {
+		snprintf(why, WHY_MAX, "the key in %.200s", g->key_path);
+		return ret;
+	}
+	ret = read_allow(&g->opts, a, why);
+	if (!ret)
+		return 0;
+	allow_free(a);
+	key_put(*key);
+	return ret;
+}
+
+static void set(struct guard *g, const struct allow *a, struct key *key)
+{
+	struct key *old;
+
+	allow_free(&g->allow);
+	g->allow = *a;
+	pthread_mutex_lock(&g->lock);
+	old = g->key;
+	g->key = key;
+	pthread_mutex_unlock(&g->lock);
+	key_put(old);
+}
+
+static int reload(struct guard *g, char why[WHY_MAX])
+{
+	struct allow a = { 0 };
+	struct key *key = NULL;
+	int ret = read_files(g, &a, &key, why);
+
+	if (!ret)
+		set(g, &a, key);
+	return ret;
+}
+
+/* Whose fault it is, and so what may help. */
+static int report(int err, const char *why)
+{
+	if (!strncmp(why, "the key", strlen("the key")))
+		return err_report(ERR_KEY, err, "read %s", why);
+	if (!strncmp(why, "--allow", strlen("--allow")))
+		return err_usage("%s", why);
+	return err_report(ERR_LOCAL, err, "read %s", why);
+}
+
+int guard_open(struct guard *g, bool verbose)
+{
+	char why[WHY_MAX];
+	int ret;
+
+	if (log_open(&g->log, g->opts.log, LOG_JOURNAL_SOCKET))
+		return err_usage("--log: '%s' is neither text nor json", g->opts.log);
+	g->log.verbose = verbose;
+	g->log.rate = g->opts.log_rate;
+	g->key_path = key_of_server(g->opts.key_file, g->credential, sizeof(g->credential));
+	pthread_mutex_init(&g->lock, NULL);
+	limit_init(&g->limit);
+	ret = reload(g, why);
+	if (!ret)
+		return EXIT_OK;
+	guard_close(g);
+	return report(ret, why);
+}
+
+void guard_close(struct guard *g)
+{
+	allow_free(&g->allow);
+	key_put(g->key);
+	g->key = NULL;
+	limit_free(&g->limit);
+	pthread_mutex_destroy(&g->lock);
+	log_close(&g->log);
+}
+
+void guard_reload(struct guard *g)
+{
+	char why[WHY_MAX];
+	int ret = reload(g, why);
+
+	if (ret)
+		log_say(&g->log, &(struct log_event){ LOG_ERR, "reload-failed", .err = ret },
+			"not reloaded, all stays as it was: read %s", why);
+	else
+		log_say(&g->log, &(struct log_event){ LOG_NOTICE, .name = "reloaded" },
+			"reloaded");
+}
+
+unsigned int guard_admit(struct guard *g, const struct kverbs_addr *peer)
+{
+	return allow_has(&g->allow, peer) ? 0 : WIRE_REFUSED_ADDRESS;
+}
+
+/* What is locked for it at most, but for what bench asks for later. */
+static uint64_t bytes_of(const struct wire_hello *hello)
+{
+	uint64_t bytes = 2ull * hello->depth * hello->msg_max;
+
+	if (hello->what == WIRE_SERVICE_FILES)
+		bytes += COPY_EAGER_WINDOWS * COPY_EAGER_SIZE +
+			 COPY_STREAM_WINDOWS * COPY_CHUNK;
+	return bytes;
+}
+
+unsigned int guard_check(struct guard *g, struct visit *v, const struct kverbs_addr *peer,
+			 const struct wire_hello *hello)
+{
+	if (g->key_path && !(hello->flags & WIRE_F_KEY))
+		return WIRE_REFUSED_KEY;
+	return limit_enter(&g->limit, v, peer, bytes_of(hello), g->key_path, units_now());
+}
+
+struct key *guard_key(struct guard *g)
+{
+	struct key *key;
+
+	pthread_mutex_lock(&g->lock);
+	key = g->key ? key_get(g->key) : NULL;
+	pthread_mutex_unlock(&g->lock);
+	return key;
+}
+
+void guard_refused(struct guard *g, const struct kverbs_addr *peer, unsigned int why)
+{
+	const struct log_event e = { LOG_WARNING, "refused", .peer = peer };
+
+	log_say(&g->log, &e, "refused: %s", wire_refusal_name(why));
+}

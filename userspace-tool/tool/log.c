@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <json-c/json.h>
+
+#include <kverbs.h>
+
+#include "err.h"
+#include "log.h"
+#include "units.h"
+
+#define TEXT_MAX 512
+#define PEER_MAX 64
+
+/**
+ * struct line - an event in words
+ * @e: it
+ * @text: what happened
+ * @peer: whom it is about
+ * @held: lines left out before
+ */
+struct line {
+	const struct log_event *e;
+	char text[TEXT_MAX];
+	char peer[PEER_MAX];
+	unsigned int held;
+};
+
+/* ---- where to ------------------------------------------------------------- */
+
+/* systemd tells which stream is the journal's; standard error may be another by now. */
+static bool leads_to_journal(int fd)
+{
+	const char *stream = getenv("JOURNAL_STREAM");
+	uintmax_t dev, ino;
+	struct stat st;
+
+	return stream && sscanf(stream, "%ju:%ju", &dev, &ino) == 2 && !fstat(fd, &st) &&
+	       st.st_dev == dev && st.st_ino == ino;
+}
+
+static int open_journal(const char *path)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	int fd;
+
+	if (strlen(path) >= sizeof(to.sun_path))
+		return -ENAMETOOLONG;
+	strcpy(to.sun_path, path);
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	if (!connect(fd, (struct sockaddr *)&to, sizeof(to)))
+		return fd;
+	close(fd);
+	return -ECONNREFUSED;
+}
+
+static void use_journal(struct log *l, const char *path)
+{
+	int fd = open_journal(path);
+
+	/* Standard error leads there too, but without fields. */
+	if (fd < 0)
+		return;
+	l->form = LOG_FORM_JOURNAL;
+	l->fd = fd;
+}
+
+int log_open(struct log *l, const char *form, const char *journal)
+{
+	memset(l, 0, sizeof(*l));
+	pthread_mutex_init(&l->lock, NULL);
+	l->fd = STDERR_FILENO;
+	if (getrandom(&l->seed, sizeof(l->seed), 0) != sizeof(l->seed))
+		l->seed = (uintptr_t)l;
+	if (!form && leads_to_journal(STDERR_FILENO))
+		use_journal(l, journal);
+	else if (form && !strcmp(form, "json"))
+		l->form = LOG_FORM_JSON;
+	else if (form && strcmp(form, "text"))
+		return -EINVAL;
+	return 0;
+}
+
+void log_close(struct log *l)
+{
+	if (l->form == LOG_FORM_JOURNAL)
+		close(l->fd);
+	pthread_mutex_destroy(&l->lock);
+}
+
+/* ---- how much ------------------------------------------------------------- */
+
+static struct log_slot *slot_of(struct log *l, const struct kverbs_addr *peer)
+{
+	uint64_t hash = l->seed ^ 0xcbf29ce484222325;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(peer->addr); i++)
+		hash = (hash ^ peer->addr[i]) * 0x100000001b3;
+	return &l->slots[hash >> 32 & (LOG_SLOTS - 1)];
+}
+
+static bool take(struct log_slot *slot, double rate, double now)
+{
+	bool taken = bucket_take(&slot->bucket, rate, rate * LOG_BURST, now);
+
+	slot->held += !taken;
+	return taken;
+}
+
+/* Whether a line may be told, and how many were not before it. */
+static bool may_tell(struct log *l, const struct log_event *e, unsigned int *held)
+{
+	struct log_slot *slot = e->peer ? slot_of(l, e->peer) : NULL;
+	double now = units_now();
+
+	if (slot && (!take(slot, l->rate, now) || !take(&l->all, l->rate * LOG_ALL, now)))
+		return false;
+	*held = l->all.held + (slot ? slot->held : 0);
+	l->all.held = 0;
+	if (slot)
+		slot->held = 0;
+	return true;
+}
+
+/* ---- how it looks ---------------------------------------------------------- */
+
+static void put_text(const struct log *l, const struct line *line)
+{
+	char held[64] = "";
+
+	if (line->held)
+		snprintf(held, sizeof(held), " (%u lines were left out)", line->held);
+	dprintf(l->fd, "kverbs: serve: %s%s\n", line->text, held);
+}
+
+static void put_fields(const struct log *l, const struct line *line)
+{
+	const struct log_event *e = line->e;
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return;
+	fprintf(f, "MESSAGE=%s\nPRIORITY=%d\nSYSLOG_IDENTIFIER=kverbs\nKVERBS_EVENT=%s\n",
+		line->text, e->priority, e->name);
+	if (e->peer)
+		fprintf(f, "KVERBS_PEER=%s\n", line->peer);
+	if (e->service)
+		fprintf(f, "KVERBS_SERVICE=%s\n", e->service);
+	if (e->err)
+		fprintf(f, "ERRNO=%d\nKVERBS_ERROR=%s\n", -e->err, err_name(e->err));
+	if (line->held)
+		fprintf(f, "KVERBS_LEFT_OUT=%u\n", line->held);
+	fclose(f);
+	if (send(l->fd, text, len, MSG_NOSIGNAL) < 0)
+		dprintf(STDERR_FILENO, "kverbs: serve: %s\n", line->text);
+	free(text);
+}
+
+static void add(struct json_object *o, const char *key, const char *text)
+{
+	if (text)
+		json_object_object_add(o, key, json_object_new_string(text));
+}
+
+static const char *level(int priority)
+{
+	static const char * const names[] = {
+		"emerg", "alert", "crit", "err", "warning", "notice", "info", "debug",
+	};
+
+	return names[priority & 7];
+}
+
+static void put_json(const struct log *l, const struct line *line)
+{
+	struct json_object *o = json_object_new_object();
+	const struct log_event *e = line->e;
+	struct timespec now;
+	struct tm tm;
+	char at[32];
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	gmtime_r(&now.tv_sec, &tm);
+	strftime(at, sizeof(at), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	add(o, "time", at);
+	add(o, "level", level(e->priority));
+	add(o, "event", e->name);
+	add(o, "peer", e->peer ? line->peer : NULL);
+	add(o, "service", e->service);
+	add(o, "errno", e->err ? err_name(e->err) : NULL);
+	add(o, "message", line->text);
+	if (line->held)
+		json_object_object_add(o, "left_out", json_object_new_int64(line->held));
+	dprintf(l->fd, "%s\n", json_object_to_json_string_ext(o, JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(o);
+}
+
+/* Whatever of it may be a peer's: one line, and a terminal's nothing but text. */
+static void make_plain(char *text)
+{
+	for (; *text; text++)
+		if (*text < ' ' || *text > '~')
+			*text = '?';
+}
+
+static void compose(struct line *line, const char *fmt, va_list ap)
+{
+	const struct log_event *e = line->e;
+	int at = 0;
+
+	if (e->peer) {
+		kverbs_addr_format(e->peer, line->peer, sizeof(line->peer));
+		at = snprintf(line->text, sizeof(line->text), "client %s: ", line->peer);
+	}
+	at += vsnprintf(line->text + at, sizeof(line->text) - at, fmt, ap);
+	if (e->err && at < (int)sizeof(line->text))
+		snprintf(line->text + at, sizeof(line->text) - at, " (%s)",
+			 err_name(e->err));
+	make_plain(line->text);
+	make_plain(line->peer);
+}
+
+void log_say(struct log *l, const struct log_event *e, const char *fmt, ...)
+{
+	static void (*const put[])(const struct log *l, const struct line *line) = {
+		[LOG_FORM_TEXT] = put_text,
+		[LOG_FORM_JSON] = put_json,
+		[LOG_FORM_JOURNAL] = put_fields,
+	};
+	struct line line = { .e = e };
+	va_list ap;
+
+	if (e->priority >= LOG_INFO && !l->verbose)
+		return;
+	va_start(ap, fmt);
+	compose(&line, fmt, ap);
+	va_end(ap);
+	pthread_mutex_lock(&l->lock);
+	if (may_tell(l, e, &line.held))
+		put[l->form](l, &line);
+	pthread_mutex_unlock(&l->lock);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What a server tells of its clients: a line for each event, to the journal with
+ * fields if standard error leads there, else to standard error. Lines about one address
+ * are not more than so many a second, and nothing in them moves a terminal's cursor.
+ */
+#ifndef KVERBS_TOOL_LOG_H
+#define KVERBS_TOOL_LOG_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <syslog.h>
+
+#include <linux/kverbs.h>
+
+#include "bucket.h"
+#include "util.h"
+
+#define LOG_JOURNAL_SOCKET	"/run/systemd/journal/socket"
+
+/* Addresses share a slot rather than make the table grow. */
+#define LOG_SLOTS		256
+/* A second's lines of all addresses, in those of one; and what may come at once. */
+#define LOG_ALL			20
+#define LOG_BURST		10
+
+enum log_form {
+	LOG_FORM_TEXT,
+	LOG_FORM_JSON,
+	LOG_FORM_JOURNAL,
+};
+
+/**
+ * struct log_event - one
+ * @priority: of syslog(3); LOG_INFO is for those who want to hear everything
+ * @name: one word
+ * @peer: whom it is about, or NULL
+ * @service: what the peer came for, or NULL
+ * @err: -errno, or 0
+ */
+struct log_event {
+	int priority;
+	const char *name;
+	const struct kverbs_addr *peer;
+	const char *service;
+	int err;
+};
+
+/**
+ * struct log_slot - what was told of some addresses
+ * @bucket: lines
+ * @held: those that were left out since
+ */
+struct log_slot {
+	struct bucket bucket;
+	unsigned int held;
+};
+
+/**
+ * struct log - where it goes
+ * @lock: of all of it
+ * @form: how lines look
+ * @fd: standard error or a socket
+ * @verbose: LOG_INFO too
+ * @rate: lines a second about one address, 0: no bound
+ * @seed: which addresses share a slot is nobody's to choose
+ * @all: lines about any address
+ * @slots: the same for each
+ */
+struct log {
+	pthread_mutex_t lock;
+	enum log_form form;
+	int fd;
+	bool verbose;
+	double rate;
+	uint64_t seed;
+	struct log_slot all;
+	struct log_slot slots[LOG_SLOTS];
+};
+
+/* @form: "text", "json" or NULL, which finds out. -EINVAL: it is neither. */
+int log_open(struct log *l, const char *form, const char *journal);
+void log_say(struct log *l, const struct log_event *e, const char *fmt, ...) __printf(3, 4);
+void log_close(struct log *l);
+
+#endif /* KVERBS_TOOL_LOG_H */

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* A client of kverbs serve: from the request until its thread is joined. */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "auth.h"
+#include "bench_server.h"
+#include "files.h"
+#include "rping_server.h"
+#include "serve.h"
+
+static uint32_t welcome_flags(const struct server *srv)
+{
+	uint32_t flags = 0;
+
+	if (srv->root >= 0)
+		flags |= WIRE_F_SERVES_FILES;
+	if (srv->read_only)
+		flags |= WIRE_F_READ_ONLY;
+	return flags;
+}
+
+static int echo_serve(struct session *s)
+{
+	struct wire_msg msg;
+	int ret = 0;
+
+	while (!ret) {
+		ret = session_recv(s, &msg, s->timeout_ms);
+		if (!ret && msg.type != WIRE_ECHO)
+			ret = -EPROTO;
+		if (!ret)
+			ret = session_echo(s, &msg);
+	}
+	return ret;
+}
+
+static void tell(const struct client *c, int err)
+{
+	const struct log_event e = {
+		.priority = LOG_INFO,
+		.name = c->over ? "gone" : "served",
+		.peer = &c->s.addr,
+		.service = c->service,
+		.err = err == -ECONNRESET ? 0 : err,
+	};
+
+	log_say(&c->server->guard.log, &e, "%s", c->over ? "gone" : c->service);
+}
+
+static const char *service(const struct client *c)
+{
+	static const char * const names[] = {
+		[WIRE_SERVICE_ECHO] = "ping",
+		[WIRE_SERVICE_FILES] = "files",
+		[WIRE_SERVICE_BENCH] = "bench",
+	};
+
+	return c->server->rping ? "rping" : names[c->s.hello.what];
+}
+
+static void tell_unproven(const struct client *c, int err)
+{
+	const struct log_event e = {
+		.priority = LOG_WARNING,
+		.name = "unproven",
+		.peer = &c->s.addr,
+		.service = c->service,
+		.err = err,
+	};
+
+	log_say(&c->server->guard.log, &e, err == -EKEYREJECTED ? "has another key" :
+		"does not prove that it has the key");
+}
+
+static int let_in(struct client *c)
+{
+	struct server *srv = c->server;
+	struct key *key = guard_key(&srv->guard);
+	int ret;
+
+	if (!key)
+		return session_accept(&c->s, welcome_flags(srv), srv->idle_ms);
+	ret = auth_accept(&c->s, welcome_flags(srv), srv->idle_ms, key);
+	key_put(key);
+	if (!ret)
+		limit_proven(&c->visit);
+	/* Who only left has tried nothing. */
+	else if (ret != -ECONNRESET)
+		tell_unproven(c, ret);
+	return ret;
+}
+
+static int serve_client(struct client *c)
+{
+	struct server *srv = c->server;
+	int ret;
+
+	ret = let_in(c);
+	if (ret)
+		return ret;
+	tell(c, 0);
+	if (srv->rping)
+		return rping_serve(&c->s);
+	switch (c->s.hello.what) {
+	case WIRE_SERVICE_ECHO:
+		return echo_serve(&c->s);
+	case WIRE_SERVICE_BENCH:
+		return bench_serve(&c->s, srv->bind);
+	default:
+		return files_serve(&c->s, srv->root, srv->read_only);
+	}
+}
+
+static void *client_main(void *arg)
+{
+	struct client *c = arg;
+	int ret;
+
+	ret = serve_client(c);
+	session_free(&c->s);
+	limit_leave(&c->visit);
+	c->over = true;
+	tell(c, ret);
+	pthread_mutex_lock(&c->server->lock);
+	c->done = true;
+	pthread_mutex_unlock(&c->server->lock);
+	return NULL;
+}
+
+static int start_client(struct server *srv, struct client *c)
+{
+	sigset_t set, old;
+	int ret;
+
+	/* Signals are the main thread's: a client must not swallow them. */
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &set, &old);
+	ret = -pthread_create(&c->thread, NULL, client_main, c);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (ret)
+		return ret;
+	c->next = srv->clients;
+	srv->clients = c;
+	srv->nr_clients++;
+	srv->served++;
+	return 0;
+}
+
+static struct client *new_client(struct server *srv, struct kverbs_conn *conn,
+				 const struct wire_hello *hello)
+{
+	struct client *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->server = srv;
+	session_init(&c->s, srv->kv, conn, hello);
+	c->s.visit = &c->visit;
+	c->service = service(c);
+	return c;
+}
+
+unsigned int serve_client_take(struct server *srv, struct kverbs_conn *conn,
+			       const struct wire_hello *hello)
+{
+	struct client *c;
+	unsigned int why;
+
+	if (srv->nr_clients >= srv->max_clients)
+		return WIRE_REFUSED_BUSY;
+	c = new_client(srv, conn, hello);
+	if (!c)
+		return WIRE_REFUSED_BUSY;
+	why = guard_check(&srv->guard, &c->visit, &c->s.addr, hello);
+	if (!why && start_client(srv, c))
+		why = WIRE_REFUSED_BUSY;
+	if (why) {
+		limit_leave(&c->visit);
+		free(c);
+	}
+	return why;
+}
+
+void serve_clients_reap(struct server *srv, bool all)
+{
+	struct client **at = &srv->clients, *c;
+	bool done;
+
+	while ((c = *at)) {
+		pthread_mutex_lock(&srv->lock);
+		done = c->done;
+		pthread_mutex_unlock(&srv->lock);
+		if (!done && !all) {
+			at = &c->next;
+			continue;
+		}
+		pthread_join(c->thread, NULL);
+		*at = c->next;
+		srv->nr_clients--;
+		free(c);
+	}
+}
+
+void serve_clients_disconnect(struct server *srv)
+{
+	struct client *c;
+
+	for (c = srv->clients; c; c = c->next)
+		session_disconnect(&c->s);
+}

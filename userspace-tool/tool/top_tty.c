@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <curses.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "screen.h"
+#include "top_tty.h"
+#include "top_view.h"
+#include "units.h"
+#include "util.h"
+
+/* An Escape key is told from a sequence by what follows within that. */
+#define ESCAPE_MS	25
+
+static int told_to_end;
+
+static void end_handler(int signal)
+{
+	(void)signal;
+	__atomic_store_n(&told_to_end, 1, __ATOMIC_RELAXED);
+}
+
+/* Without SA_RESTART, so that waiting for a key ends. */
+static void catch_signals(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	const struct sigaction action = { .sa_handler = end_handler };
+	unsigned int i;
+
+	__atomic_store_n(&told_to_end, 0, __ATOMIC_RELAXED);
+	for (i = 0; i < ARRAY_SIZE(signals); i++)
+		sigaction(signals[i], &action, NULL);
+}
+
+static bool is_told_to_end(void)
+{
+	return __atomic_load_n(&told_to_end, __ATOMIC_RELAXED);
+}
+
+static SCREEN *begin(void)
+{
+	SCREEN *terminal = newterm(NULL, stdout, stdin);
+
+	if (!terminal)
+		return NULL;
+	catch_signals();
+	set_escdelay(ESCAPE_MS);
+	cbreak();
+	noecho();
+	nonl();
+	curs_set(0);
+	keypad(stdscr, TRUE);
+	return terminal;
+}
+
+static void end(SCREEN *terminal)
+{
+	curs_set(1);
+	endwin();
+	delscreen(terminal);
+}
+
+/* ---- drawing ----------------------------------------------------------- */
+
+static void put_screen(const struct screen *screen)
+{
+	static const attr_t looks[] = {
+		[SCREEN_PLAIN] = A_NORMAL,
+		[SCREEN_BOLD] = A_BOLD,
+		[SCREEN_REVERSE] = A_REVERSE,
+	};
+	unsigned int i;
+
+	erase();
+	for (i = 0; i < screen->height; i++) {
+		attrset(looks[screen->looks[i]]);
+		mvaddnstr(i, 0, screen_line(screen, i), screen->width);
+	}
+	attrset(A_NORMAL);
+	refresh();
+}
+
+/* On as much of a terminal as there is now. */
+static int draw(struct top_view *view)
+{
+	struct screen screen;
+	int ret;
+
+	ret = screen_init(&screen, max(COLS, 1), max(LINES, 1));
+	if (ret)
+		return ret;
+	ret = top_view_draw(view, &screen);
+	if (!ret)
+		put_screen(&screen);
+	screen_free(&screen);
+	return ret;
+}
+
+/* ---- keys -------------------------------------------------------------- */
+
+static int translate(int key)
+{
+	switch (key) {
+	case KEY_UP:
+		return TOP_KEY_UP;
+	case KEY_DOWN:
+		return TOP_KEY_DOWN;
+	case KEY_PPAGE:
+		return TOP_KEY_PAGE_UP;
+	case KEY_NPAGE:
+		return TOP_KEY_PAGE_DOWN;
+	case KEY_HOME:
+		return TOP_KEY_HOME;
+	case KEY_END:
+		return TOP_KEY_END;
+	case KEY_LEFT:
+		return TOP_KEY_LEFT;
+	case KEY_RIGHT:
+		return TOP_KEY_RIGHT;
+	case KEY_BACKSPACE:
+	case '\b':
+	case 0x7f:
+		return TOP_KEY_BACKSPACE;
+	case KEY_ENTER:
+	case '\r':
+	case '\n':
+		return TOP_KEY_ENTER;
+	case 0x1b:
+		return TOP_KEY_ESCAPE;
+	default:
+		return key;
+	}
+}
+
+/* What was there before is drawn anew, as after other programs' output. */
+static void redraw(void)
+{
+	clearok(stdscr, TRUE);
+}
+
+static void take_key(struct top_view *view, int key)
+{
+	if (key == '\f')
+		redraw();
+	else if (key != KEY_RESIZE)
+		top_view_key(view, translate(key));
+}
+
+/* Then no key ever comes again, and waiting for one ends at once. */
+static bool terminal_has_gone(void)
+{
+	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
+
+	return poll(&in, 1, 0) > 0 && in.revents & (POLLHUP | POLLERR | POLLNVAL);
+}
+
+/* Until a key comes, the time has come or a signal ends it. */
+static void await_key(struct top_view *view, double due)
+{
+	double left = view->paused ? 3600 : due - units_now();
+	int key;
+
+	timeout(left > 0 ? left * 1000 + 1 : 0);
+	key = getch();
+	if (key != ERR)
+		take_key(view, key);
+	else if (terminal_has_gone())
+		view->quit = true;
+}
+
+/* ---- all of it --------------------------------------------------------- */
+
+static int run(struct top_view *view, uint64_t count,
+	       void (*take)(struct top_view *view, void *arg), void *arg)
+{
+	uint64_t looks = 0;
+	double last = 0;
+	int ret = 0;
+
+	while (!ret && !view->quit && !is_told_to_end()) {
+		if (!view->paused && units_now() >= last + view->delay_ms / 1e3) {
+			last = units_now();
+			take(view, arg);
+			looks += view->looks > 1;
+		}
+		ret = draw(view);
+		if (!ret && count && looks >= count)
+			break;
+		if (!ret)
+			await_key(view, last + view->delay_ms / 1e3);
+	}
+	return ret;
+}
+
+int top_tty_run(struct top_view *view, uint64_t count,
+		void (*take)(struct top_view *view, void *arg), void *arg)
+{
+	SCREEN *terminal = begin();
+	int ret;
+
+	if (!terminal)
+		return -ENOTTY;
+	ret = run(view, count, take, arg);
+	end(terminal);
+	return ret;
+}
