@@ -61,3 +61,11 @@ void take_token(struct kverbs_buf *buf, struct kverbs_req *recv, struct kverbs_t
 	must(kverbs_token_unpack(token, kverbs_buf_addr(buf), recv->byte_len),
 	     "unpack a token");
 }
+
+void await_end(struct kverbs_conn *conn, struct kverbs_buf *buf)
+{
+	struct kverbs_req recv = { 0 };
+
+	must(kverbs_recv(conn, buf, 0, kverbs_buf_size(buf), &recv), "post a receive");
+	kverbs_wait(&recv, -1);
+}

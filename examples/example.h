@@ -25,4 +25,7 @@ void send_token(struct kverbs_conn *conn, struct kverbs_buf *buf,
 		const struct kverbs_token *token);
 void take_token(struct kverbs_buf *buf, struct kverbs_req *recv, struct kverbs_token *token);
 
+/* Wait until the peer has left; who leaves first may take his last acknowledgment along. */
+void await_end(struct kverbs_conn *conn, struct kverbs_buf *buf);
+
 #endif /* EXAMPLE_H */

@@ -35,6 +35,7 @@ static void take_text(struct kverbs *kv, struct kverbs_buf *header, struct kverb
 	finish(&req, "receive");
 	printf("%s of %s bytes: %s\n", h->kind, h->length,
 	       (char *)kverbs_buf_addr(payload));
+	await_end(conn, payload);
 }
 
 static void send_text(struct kverbs *kv, const char *host, const char *text,

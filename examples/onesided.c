@@ -30,8 +30,7 @@ static void lend(struct kverbs *kv, struct kverbs_buf *message)
 	must(kverbs_export(conn, memory, 0, SIZE, KVERBS_REMOTE_READ | KVERBS_REMOTE_WRITE,
 			   &token), "export");
 	send_token(conn, message, &token);
-	must(kverbs_recv(conn, message, 0, MESSAGE, &recv), "post a receive");
-	kverbs_wait(&recv, -1);
+	await_end(conn, message);
 	printf("the peer wrote: %s\n", (char *)kverbs_buf_addr(memory));
 }
 

@@ -40,6 +40,7 @@ static void lend(struct kverbs *kv, struct kverbs_buf *message)
 		printf("record %u: %s\n", told[i].imm,
 		       (char *)kverbs_buf_addr(memory) + told[i].imm * RECORD);
 	}
+	await_end(conn, message);
 }
 
 static void write_records(struct kverbs *kv, const char *host, struct kverbs_buf *message)
