@@ -105,6 +105,7 @@ class Guest:
             "cwd": options.cwd,
             "kmemleak": "y" if options.kmemleak else "",
             "coverage": "y" if options.coverage else "",
+            "root": options.root or "",
             "marker": self.marker[1:].decode(),
         }
         self._write("guest", "".join(f"{key}={_quote(value)}\n" for key, value in values.items()))
@@ -146,7 +147,7 @@ class Guest:
             "qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
             "-name", f"kverbs-{self.name}", "-smp", str(options.smp), "-m", options.mem,
             "-kernel", os.path.join(options.kernel_dir, "vmlinuz"), "-initrd", image, "-append", append,
-            "-fsdev", "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap",
+            "-fsdev", f"local,id=root,path={options.root or '/'},security_model=none,readonly=on,multidevs=remap",
             "-device", "virtio-9p-pci,fsdev=root,mount_tag=root",
             "-fsdev", f"local,id=xchg,path={self.directory}/xchg,security_model=none",
             "-device", "virtio-9p-pci,fsdev=xchg,mount_tag=xchg",
