@@ -17,6 +17,8 @@
 	"mkdir -p /tmp/served; mountpoint -q /tmp/served || "		\
 	"mount -t tmpfs -o size=16m served /tmp/served"
 
+#define WORDS_MAX 20
+
 /**
  * struct cost - what a server has at a moment
  * @pinned: locked memory, KiB
@@ -33,6 +35,8 @@ static int pid;
 static FILE *says;
 static uint16_t port;
 static struct cost idle;
+/* The name by which somebody who is served calls it. */
+static const char *friend;
 
 static long entries(const char *what)
 {
@@ -78,13 +82,25 @@ static void await_port(void)
 	port = strtoul(line + strlen("port "), NULL, 10);
 }
 
-static void __noreturn become_server(int out)
+static void __noreturn become_server(int out, const char *const *options)
 {
+	const char *argv[WORDS_MAX] = {
+		"kverbs", "serve", "-v", "--log-rate", "0", "-p", "0", "--root", "/tmp/served",
+	};
+	unsigned int nr;
+
+	for (nr = 9; *options && nr < WORDS_MAX - 1; nr++)
+		argv[nr] = *options++;
 	dup2(out, STDOUT_FILENO);
 	dup2(out, STDERR_FILENO);
-	execlp("kverbs", "kverbs", "serve", "-v", "-p", "0", "--root", "/tmp/served",
-	       NULL);
+	execvp("kverbs", (char **)argv);
 	_exit(127);
+}
+
+/* It has told something that has these words. */
+void serve_await(const char *words)
+{
+	await_line(words);
 }
 
 /* So many clients that it had taken have gone, and what they had is given back. */
@@ -96,24 +112,32 @@ void serve_await_gone(unsigned int nr)
 
 static void serve_somebody_else(void)
 {
-	CHECK(!test_shell("kverbs ping -q -c 1 -p %u a >/dev/null", port));
+	CHECK(!test_shell("kverbs ping -q -c 1 -p %u %s >/dev/null", port, friend));
 	serve_await_gone(1);
 }
 
-void serve_start(void)
+void serve_start_as(const char *host, const char *const *options)
 {
 	int out[2];
 
+	friend = host;
 	CHECK(!test_shell(ROOT_SCRIPT));
 	CHECK_EQ(pipe(out), 0);
 	pid = fork();
 	if (!pid)
-		become_server(out[1]);
+		become_server(out[1], options);
 	close(out[1]);
 	says = fdopen(out[0], "r");
 	CHECK(says);
 	await_port();
 	idle = cost_now();
+}
+
+void serve_start(void)
+{
+	static const char *const none[] = { NULL };
+
+	serve_start_as("a", none);
 }
 
 uint16_t serve_port(void)

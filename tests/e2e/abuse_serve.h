@@ -6,6 +6,9 @@
 #include <stdint.h>
 
 void serve_start(void);
+/* With more options, up to NULL, and a name by which it serves whoever has done nothing. */
+void serve_start_as(const char *host, const char *const *options);
+void serve_await(const char *words);
 uint16_t serve_port(void);
 void serve_await_gone(unsigned int nr);
 void serve_expect_unharmed(void);

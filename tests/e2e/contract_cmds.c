@@ -10,6 +10,7 @@
 static char page[4096] __aligned(4096);
 static struct kverbs_port ports[8];
 static struct kverbs_gid gids[64];
+static struct kverbs_segment segs[1];
 
 static void fill_nothing(const struct ring *ring, union any_cmd *cmd)
 {
@@ -95,6 +96,24 @@ static void fill_destroy(const struct ring *ring, union any_cmd *cmd)
 	cmd->destroy.id = NOBODY;
 }
 
+static void fill_bench(const struct ring *ring, union any_cmd *cmd)
+{
+	(void)ring;
+	segs[0] = (struct kverbs_segment){ .length = 1 };
+	cmd->bench = (struct kverbs_cmd_bench){
+		.size = sizeof(cmd->bench),
+		.conn_id = NOBODY,
+		.region_id = NOBODY,
+		.length = 1,
+		.opcode = KVERBS_OP_WRITE,
+		.depth = 1,
+		.post_list = 1,
+		.segs_len = 1,
+		.segs_uptr = (uintptr_t)segs,
+		.iterations = 1,
+	};
+}
+
 #define COMMAND(_name, _struct, _answer, _fill) {			\
 		.name = #_name,						\
 		.number = KVERBS_##_name,				\
@@ -117,6 +136,7 @@ const struct command commands[] = {
 	COMMAND(CONN_QUERY, kverbs_cmd_conn_query, ENOENT, fill_conn_query),
 	COMMAND(EXPORT, kverbs_cmd_export, ENOENT, fill_export),
 	COMMAND(DESTROY, kverbs_cmd_destroy, ENOENT, fill_destroy),
+	COMMAND(BENCH, kverbs_cmd_bench, ENOENT, fill_bench),
 };
 
 const size_t nr_commands = ARRAY_SIZE(commands);

@@ -19,6 +19,7 @@ union any_cmd {
 	struct kverbs_cmd_conn_query conn_query;
 	struct kverbs_cmd_export export;
 	struct kverbs_cmd_destroy destroy;
+	struct kverbs_cmd_bench bench;
 	uint32_t size;
 	unsigned char bytes[4096];
 };

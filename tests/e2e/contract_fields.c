@@ -50,8 +50,10 @@ static const struct bad_field bad_fields[] = {
 	BAD(DEVICE_QUERY, device_query, gids_uptr, U64, 8, EFAULT),
 	BAD(DEVICE_QUERY, device_query, ports_uptr, U64, UINT64_MAX, EFAULT),
 
-	BAD(RING_CREATE, ring_create, flags, U32, 4, EINVAL),
+	BAD(RING_CREATE, ring_create, flags, U32, 8, EINVAL),
 	BAD(RING_CREATE, ring_create, flags, U32, KVERBS_RING_BUSY_POLL | KVERBS_RING_EVENTFD,
+	    EINVAL),
+	BAD(RING_CREATE, ring_create, flags, U32, KVERBS_RING_BUSY_POLL | KVERBS_RING_SOFTIRQ,
 	    EINVAL),
 	BAD(RING_CREATE, ring_create, flags, U32, 0x80000000, EINVAL),
 	BAD(RING_CREATE, ring_create, event_fd, U32, 1, EINVAL),

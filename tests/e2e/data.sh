@@ -10,6 +10,10 @@ RECORD=$(mktemp)
 trap 'rm -f "$RECORD"' EXIT
 guest 6.12 rxe -- data_test
 guest 6.12 siw -- data_test
+# Completions in softirqs, as they are taken for much of storage.
+for kernel in 6.12 6.1 debug; do
+	RECORD="" whole guest "$kernel" rxe -- env RING_FLAGS=4 data_test
+done
 for kernel in 6.1 debug; do
 	whole guest "$kernel" rxe -- data_test
 	whole guest "$kernel" siw -- data_test

@@ -360,6 +360,23 @@ TEST(CONN_QUERY_tells_what_a_connection_is_made_of)
 	CHECK_EQ(client.out_device_index, server.out_device_index);
 }
 
+TEST(CONN_QUERY_tells_who_asked_what_took_how_long)
+{
+	struct kverbs_cmd_conn_query client, server;
+
+	pair_open(&pair);
+	client = dev_query(pair.fd, pair.client);
+	server = dev_query(pair.fd, pair.server);
+	CHECK(client.out_addr_ns > 0);
+	CHECK(client.out_route_ns > client.out_addr_ns);
+	CHECK(client.out_qp_ns > client.out_route_ns);
+	CHECK(client.out_up_ns > client.out_qp_ns);
+	CHECK_EQ(server.out_addr_ns, 0);
+	CHECK_EQ(server.out_route_ns, 0);
+	CHECK_EQ(server.out_qp_ns, 0);
+	CHECK_EQ(server.out_up_ns, 0);
+}
+
 TEST(CONN_QUERY_counts)
 {
 	struct kverbs_cmd_conn_query query;

@@ -51,6 +51,8 @@ all=$("$TOP/tests/e2e/doc_commands") || exit 1
 check "commands are found" [ "$(wc -l <<<"$all")" -ge 70 ]
 : >"$DIR/commands"
 while IFS=$'\t' read -r page command; do
+	# packages.sh has the host for those.
+	[[ $page != packages.rst:* ]] || continue
 	if [[ $command =~ $HERE ]]; then
 		check "$page: $command" run_here "$command"
 	else

@@ -60,6 +60,8 @@ static const struct answer answers[] = {
 	{ .number = KVERBS_EXPORT, .out = { U32(export, out_id) },
 	  .both = { U32(export, segs_len) } },
 	{ .number = KVERBS_DESTROY },
+	{ .number = KVERBS_BENCH, .out = { REST(bench, out_ops) },
+	  .both = { U32(bench, hist_len) } },
 };
 
 static struct pair pair;
@@ -88,6 +90,20 @@ static void fill_export(struct kverbs_cmd_export *cmd)
 	cmd->segs_uptr = (uintptr_t)segs;
 }
 
+/* WRITEs to what the peer exports. */
+static void fill_bench(struct kverbs_cmd_bench *cmd)
+{
+	static struct kverbs_segment there;
+	uint32_t nr = 1;
+
+	dev_export(pair.fd, pair.server, exported.region, 0, PAGE, KVERBS_REMOTE_WRITE, &there,
+		   &nr);
+	cmd->conn_id = pair.client;
+	cmd->region_id = exported.region;
+	cmd->length = PAGE;
+	cmd->segs_uptr = (uintptr_t)&there;
+}
+
 /* So that it succeeds, as often as it is asked for. */
 static void prepare(const struct command *command, union any_cmd *cmd)
 {
@@ -114,6 +130,9 @@ static void prepare(const struct command *command, union any_cmd *cmd)
 		break;
 	case KVERBS_DESTROY:
 		cmd->destroy.id = dev_region(pair.fd, exported.addr, 1, 0);
+		break;
+	case KVERBS_BENCH:
+		fill_bench(&cmd->bench);
 		break;
 	}
 }

@@ -28,7 +28,10 @@ static void map_ring(struct ring *ring)
 	ring->cqes = (struct kverbs_cqe *)(ring->kernel + 1);
 }
 
-/* How the rings of a test are made; RING_FLAGS=1 runs any of them on BUSY_POLL rings. */
+/*
+ * How the rings of a test are made; RING_FLAGS=1 runs any of them on BUSY_POLL
+ * rings, 4 on SOFTIRQ ones.
+ */
 static uint32_t default_flags(void)
 {
 	const char *flags = getenv("RING_FLAGS");

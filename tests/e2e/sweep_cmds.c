@@ -114,6 +114,57 @@ static int export_cmd(struct world *w)
 	return ret;
 }
 
+/* ---- what makes traffic ------------------------------------------------ */
+
+/* What a BENCH that had begun says of how it went. */
+static int bench_end;
+
+static int bench(struct world *w, struct kverbs_cmd_bench cmd)
+{
+	int ret;
+
+	cmd.size = sizeof(cmd);
+	cmd.conn_id = w->client;
+	cmd.region_id = w->region;
+	cmd.length = 4096;
+	cmd.depth = 4;
+	cmd.post_list = 2;
+	cmd.iterations = 6;
+	ret = RUN(w->fd, &cmd, BENCH);
+	bench_end = cmd.out_error;
+	return ret;
+}
+
+/* It has ended its connection, if it has not done what it was asked for. */
+static int settle_bench(struct world *w)
+{
+	(void)w;
+	return bench_end;
+}
+
+static int bench_write(struct world *w)
+{
+	return bench(w, (struct kverbs_cmd_bench){
+		.opcode = KVERBS_OP_WRITE,
+		.segs_len = 1,
+		.segs_uptr = (uintptr_t)&w->seg,
+	});
+}
+
+static int bench_read_latency(struct world *w)
+{
+	static uint64_t hist[KVERBS_BENCH_BUCKETS];
+
+	return bench(w, (struct kverbs_cmd_bench){
+		.flags = KVERBS_BENCH_LATENCY,
+		.opcode = KVERBS_OP_READ,
+		.segs_len = 1,
+		.segs_uptr = (uintptr_t)&w->seg,
+		.hist_len = KVERBS_BENCH_BUCKETS,
+		.hist_uptr = (uintptr_t)hist,
+	});
+}
+
 /* ---- what is answered and ended ---------------------------------------- */
 
 static int accept_cmd(struct world *w)
@@ -170,6 +221,8 @@ const struct sweep sweeps[] = {
 	{ "DISCONNECT", world_with_pair, disconnect_cmd, settle_end },
 	{ "CONN_QUERY", world_with_pair, conn_query, NULL },
 	{ "EXPORT", world_with_memory, export_cmd, NULL },
+	{ "BENCH of WRITEs", world_with_export, bench_write, settle_bench },
+	{ "BENCH of READs, timed", world_with_export, bench_read_latency, settle_bench },
 	{ "DESTROY of a ring", world_with_ring, destroy_ring, NULL },
 	{ "DESTROY of a region", world_with_memory, destroy_region, NULL },
 	{ "DESTROY of a listener", world_with_listener, destroy_listener, NULL },

@@ -74,13 +74,82 @@ static void make_grant(struct fuzzer *f)
 		grant_make(f, end);
 }
 
+static uint8_t choose_opcode(struct fuzzer *f)
+{
+	static const uint8_t opcodes[] = {
+		KVERBS_OP_WRITE, KVERBS_OP_READ, KVERBS_OP_FETCH_ADD, KVERBS_OP_WRITE_IMM,
+		KVERBS_OP_SEND, KVERBS_OP_SEND_IMM,
+	};
+
+	return opcodes[rng_below(&f->rng, sizeof(opcodes))];
+}
+
+static bool needs_grant(uint8_t opcode)
+{
+	return opcode != KVERBS_OP_SEND && opcode != KVERBS_OP_SEND_IMM;
+}
+
+static void time_each(struct fuzzer *f, struct kverbs_cmd_bench *cmd, uint64_t *hist)
+{
+	bool answered = !needs_grant(cmd->opcode) || cmd->opcode == KVERBS_OP_WRITE_IMM;
+
+	cmd->flags = KVERBS_BENCH_LATENCY;
+	cmd->hist_len = KVERBS_BENCH_BUCKETS;
+	cmd->hist_uptr = (uintptr_t)hist;
+	cmd->recvs = answered ? 1 + rng_below(&f->rng, 4) : 0;
+	cmd->recv_length = answered || cmd->opcode == KVERBS_OP_WRITE ? 64 : 0;
+}
+
+static void choose_amount(struct fuzzer *f, struct kverbs_cmd_bench *cmd)
+{
+	cmd->length = cmd->opcode == KVERBS_OP_FETCH_ADD ? 8 : 1 + rng_below(&f->rng, 64);
+	cmd->depth = 1 + rng_below(&f->rng, 64);
+	cmd->post_list = 1 + rng_below(&f->rng, cmd->depth);
+	cmd->cq_mod = rng_below(&f->rng, cmd->depth + 1);
+	cmd->warm_up = rng_below(&f->rng, 4);
+	cmd->timeout_ms = 1 + rng_below(&f->rng, 100);
+	if (rng_once_in(&f->rng, 2))
+		cmd->iterations = 1 + rng_below(&f->rng, 1000);
+	else
+		cmd->duration_ms = 1 + rng_below(&f->rng, 20);
+}
+
+/* Traffic on a connection that is mostly in use. */
+static void bench(struct fuzzer *f)
+{
+	const struct region *region = region_choose(f, 4096, true, true);
+	struct end *end = link_choose(f);
+	struct kverbs_cmd_bench cmd = { .size = sizeof(cmd), .opcode = choose_opcode(f) };
+	uint64_t hist[KVERBS_BENCH_BUCKETS];
+	struct grant *grant = NULL;
+
+	if (!end || !region)
+		return;
+	if (needs_grant(cmd.opcode))
+		grant = grant_choose(f, link_peer(f->world, end),
+				     KVERBS_REMOTE_READ | KVERBS_REMOTE_WRITE);
+	if (grant) {
+		cmd.segs_len = 1;
+		cmd.segs_uptr = (uintptr_t)&grant->segment;
+	}
+	cmd.conn_id = end->conn;
+	cmd.region_id = region->id;
+	choose_amount(f, &cmd);
+	if (rng_once_in(&f->rng, 2))
+		time_each(f, &cmd, hist);
+	world_try(f, KVERBS_BENCH, &cmd);
+}
+
 /**
  * cmds_any() - a command that makes sense
  * @f: the thread
  */
 void cmds_any(struct fuzzer *f)
 {
-	switch (rng_below(&f->rng, 32)) {
+	switch (rng_below(&f->rng, 33)) {
+	case 32:
+		bench(f);
+		break;
 	case 0 ... 5:
 		link_keep(f);
 		break;

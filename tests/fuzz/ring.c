@@ -51,13 +51,16 @@ static void map_all(struct fuzzer *f)
 
 static void choose_kind(struct fuzzer *f, struct kverbs_cmd_ring_create *cmd)
 {
-	switch (rng_below(&f->rng, 6)) {
+	switch (rng_below(&f->rng, 8)) {
 	case 0 ... 1:
 		cmd->flags = KVERBS_RING_BUSY_POLL;
 		break;
 	case 2:
 		cmd->flags = KVERBS_RING_EVENTFD;
 		cmd->event_fd = eventfd(0, EFD_CLOEXEC);
+		break;
+	case 3 ... 4:
+		cmd->flags = KVERBS_RING_SOFTIRQ;
 	}
 }
 

@@ -45,6 +45,21 @@ says() {
 	grep -q -E -e "$pattern" <<<"$out"
 }
 
+# typed PATTERN: check the first command that has it of those that a page tells to type,
+# which are in DOC, and take it from there
+typed() {
+	local i command
+
+	for i in "${!DOC[@]}"; do
+		command=${DOC[i]}
+		[[ $command =~ $1 ]] || continue
+		unset "DOC[i]"
+		check "the manual: $command" bash -c "$command"
+		return
+	done
+	check "the manual has a command like $1" false
+}
+
 # server NAME OPTION...: start one in the background and wait until it listens; what
 # it says can be read from descriptor SERVER_FD[NAME], its process is SERVER_PID[NAME].
 # with UNDER=COMMAND it is run by that one
@@ -53,7 +68,7 @@ server() {
 	shift
 
 	# shellcheck disable=SC2086 # words
-	exec {fd}< <(exec ${UNDER-} kverbs serve -v "$@" 2>&1)
+	exec {fd}< <(exec ${UNDER-} kverbs serve -v --log-rate 0 "$@" 2>&1)
 	SERVER_FD[$name]=$fd
 	SERVER_PID[$name]=$!
 	while read -r -t 60 line <&"$fd"; do

@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# What scripts/compare writes is whole. No figure is judged: others run beside it.
+# shellcheck disable=SC2317 # check runs functions by name
+set -u
+# shellcheck source=tests/e2e/guest/lib.bash
+. "$(dirname "$(readlink -f "$0")")/guest/lib.bash"
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "$(readlink -f "$0")")/lib.sh"
+
+wanted 6.12 rxe || exit 4
+INTO=$TOP/build/compare
+rm -rf "$INTO"
+
+everything_is_measured() {
+	"$TOP/scripts/compare" --quick --into "$INTO"
+}
+
+nothing_is_missing() {
+	! grep -i 'not measured' "$INTO"/*.inc | grep -vE 'kernel'
+}
+
+# Of the results that are there, without a guest.
+tables_are_made_anew() {
+	rm "$INTO"/*.inc "$INTO"/*.svg
+	"$TOP/scripts/compare" --tables --into "$INTO" && [[ -s $INTO/targets.inc ]]
+}
+
+pictures_are_svg() {
+	python3 - "$INTO"/{bw,lat}-{send,write,read}.svg <<-'END'
+		import sys
+		from xml.etree import ElementTree
+		for path in sys.argv[1:]:
+		    lines = list(ElementTree.parse(path).iter("{http://www.w3.org/2000/svg}polyline"))
+		    assert len(lines) >= 2, path
+	END
+}
+
+check "everything is measured once" everything_is_measured
+check "nothing is missing" nothing_is_missing
+check "tables are made of kept results" tables_are_made_anew
+check "there is a picture of each sweep" pictures_are_svg
+[[ $FAILED -eq 0 ]] || RESULT=1
+finish

@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# kverbs doctor on a host whose peer serves: what is broken is found, and nothing else;
+# what it prints mends it.
+# shellcheck disable=SC2317 # check runs functions by name
+set -u
+# shellcheck source=tests/e2e/guest/lib.bash
+. "$(dirname "$(readlink -f "$0")")/guest/lib.bash"
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "$(readlink -f "$0")")/lib.sh"
+
+# A kernel's modules with ours among them, as after an installation.
+install_module() {
+	local kernel=$1 dir=$TOP/build/doctor/$1 source built release
+
+	source=$("$TOP/scripts/kernel" "$kernel") && built=$("$TOP/scripts/module" "$kernel") ||
+		return
+	release=$(cat "$source/release")
+	rm -rf "$dir"
+	mkdir -p "$dir/modules" "$dir/all/lib" && ln -s "$dir/modules" "$dir/all/lib/modules" &&
+		cp -rs "$source/lib/modules/$release" "$dir/modules/" &&
+		install -D -m 644 "$built/kmod/kverbs.ko" "$dir/modules/$release/updates/kverbs.ko" &&
+		depmod -b "$dir/all" "$release" &&
+		find "$dir/modules" -type l -delete
+}
+
+# A peer with an MTU of its own, smaller than this host could have.
+two_hosts() {
+	local kernel=$1 provider=$2
+
+	wanted "$kernel" "$provider" || return 0
+	check "$kernel: the module can be installed" install_module "$kernel"
+	guest "$kernel" "$provider" --hosts 2 \
+		--server 'ip link set eth0 mtu 1500; exec kverbs serve' \
+		--server-ready 'kverbs ping -q -c 1 a' \
+		-- "$TOP/tests/e2e/guest/doctor" "$TOP/build/doctor/$kernel/modules"
+}
+
+build
+two_hosts 6.12 rxe
+whole two_hosts 6.12 siw
+whole two_hosts 6.1 rxe
+whole two_hosts 6.1 siw
+[[ $FAILED -eq 0 ]] || RESULT=1
+finish

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Peers of a `kverbs serve` that is guarded, as they are on the wire. Documentation/wire.rst. */
+#ifndef GUARD_PEER_H
+#define GUARD_PEER_H
+
+#include "abuse_serve.h"
+#include "dev.h"
+
+#define HELLO		24
+#define HEAD		72
+#define SLOT		4352
+#define SLOTS		16
+
+#define KEY_FILE	"/tmp/guard.key"
+#define OTHER_FILE	"/tmp/guard.other"
+
+#define ECHO		1
+#define NONCE		2
+#define PROOF		3
+#define FILES		2
+#define WITH_KEY	4
+
+extern unsigned char peer_memory[SLOTS * SLOT];
+extern struct ring peer_ring;
+
+/* A server with these options, up to NULL, that @host is a name of for a friend. */
+void peer_set_up(const char *host, const char *const *options);
+/* And one that wants the key. */
+void peer_set_up_keyed(void);
+
+void peer_put(unsigned char *to, uint64_t value, unsigned int size);
+uint64_t peer_get(const unsigned char *from, unsigned int size);
+/* A hello that is as it should be. */
+void peer_hello(unsigned char hello[HELLO], unsigned int service, unsigned int flags);
+uint32_t peer_call(const unsigned char hello[HELLO]);
+/* It comes up; two receives are there for what it says, in slots 0 and 1. */
+uint32_t peer_enter(const unsigned char hello[HELLO]);
+/* Why it was refused; and that it is, for this reason. */
+unsigned int peer_refusal(uint32_t conn);
+void peer_expect_refused(uint32_t conn, unsigned int why);
+void peer_listen(uint32_t conn, unsigned int slot);
+/* What has come there; its length. */
+uint32_t peer_hear(unsigned int slot);
+/* From a slot; the server may have ended it already. */
+void peer_say(uint32_t conn, unsigned int slot, uint32_t length);
+void peer_expect_thrown_out(uint32_t conn);
+void peer_leave(uint32_t conn);
+
+#endif /* GUARD_PEER_H */

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What was heard of a handshake that went well is of no use afterwards. */
+#include <endian.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "guard_peer.h"
+
+/* A handshake, and one echo: each side says three things, in turn. */
+#define SAID	6
+#define AGAIN	10
+
+/**
+ * struct record - what somebody on the way has heard
+ * @hello: of the client
+ * @welcome: of the server
+ * @said: all messages
+ * @lengths: theirs
+ */
+struct record {
+	unsigned char hello[HELLO];
+	unsigned char welcome[HELLO];
+	unsigned char said[SAID][SLOT];
+	uint32_t lengths[SAID];
+};
+
+static struct record record;
+
+static void read_private(uint32_t conn, unsigned char hello[HELLO])
+{
+	unsigned char priv[KVERBS_PRIV_ACCEPT_MAX];
+	struct kverbs_cmd_conn_query cmd = {
+		.size = sizeof(cmd),
+		.conn_id = conn,
+		.priv_uptr = (uintptr_t)priv,
+		.priv_len = sizeof(priv),
+	};
+
+	CHECK_OK(dev_cmd(peer_ring.fd, KVERBS_CONN_QUERY, &cmd));
+	CHECK(cmd.priv_len >= HELLO);
+	memcpy(hello, priv, HELLO);
+}
+
+/* A client that takes us for the server. */
+static int start_client(uint16_t port)
+{
+	char text[16];
+	int pid;
+
+	snprintf(text, sizeof(text), "%u", port);
+	pid = fork();
+	if (pid)
+		return pid;
+	execlp("kverbs", "kverbs", "ping", "-q", "-c", "1", "-W", "100", "-p", text, "a", NULL);
+	_exit(127);
+}
+
+static void accept_with(uint32_t conn, const unsigned char welcome[HELLO])
+{
+	struct kverbs_cmd_accept cmd = {
+		.size = sizeof(cmd),
+		.conn_id = conn,
+		.ring_id = peer_ring.id,
+		.priv_uptr = (uintptr_t)welcome,
+		.priv_len = HELLO,
+	};
+
+	CHECK_OK(dev_cmd(peer_ring.fd, KVERBS_ACCEPT, &cmd));
+	CHECK_OK(ring_event(&peer_ring, KVERBS_CQE_ESTABLISHED, conn).result);
+}
+
+/* Each message has a slot of its own; the client begins. */
+static void pass_on(uint32_t client, uint32_t server)
+{
+	unsigned int i;
+
+	for (i = 0; i < SAID; i++) {
+		record.lengths[i] = peer_hear(i);
+		memcpy(record.said[i], peer_memory + i * SLOT, record.lengths[i]);
+		peer_say(i & 1 ? client : server, i, record.lengths[i]);
+	}
+}
+
+/* Stand between a client and the server, and write down what they say. */
+static void listen_in(void)
+{
+	struct kverbs_addr addr = addr_of("a", 0);
+	uint32_t listener = dev_listen(&peer_ring, &addr), client, server;
+	int pid = start_client(be16toh(addr.port)), status;
+	unsigned int i;
+
+	client = ring_event(&peer_ring, KVERBS_CQE_CONN_REQUEST, 0).id;
+	read_private(client, record.hello);
+	server = peer_call(record.hello);
+	for (i = 0; i < SAID; i++)
+		peer_listen(i & 1 ? server : client, i);
+	CHECK_OK(ring_event(&peer_ring, KVERBS_CQE_ESTABLISHED, server).result);
+	read_private(server, record.welcome);
+	accept_with(client, record.welcome);
+	pass_on(client, server);
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
+	CHECK_OK(dev_destroy(peer_ring.fd, client));
+	CHECK_OK(dev_destroy(peer_ring.fd, listener));
+	peer_leave(server);
+}
+
+static void say_again(uint32_t conn, unsigned int i)
+{
+	memcpy(peer_memory + 2 * SLOT, record.said[i], record.lengths[i]);
+	peer_say(conn, 2, record.lengths[i]);
+}
+
+static void replay(void)
+{
+	uint32_t conn = peer_enter(record.hello);
+
+	say_again(conn, 0);
+	CHECK_EQ(peer_hear(0), record.lengths[1]);
+	CHECK(memcmp(peer_memory, record.said[1], record.lengths[1]));
+	say_again(conn, 2);
+	CHECK_EQ(peer_hear(1), HEAD);
+	CHECK_EQ(peer_get(peer_memory + SLOT, 2), PROOF);
+	CHECK(peer_get(peer_memory + SLOT + 2, 2));
+	serve_await("has another key");
+	peer_expect_thrown_out(conn);
+}
+
+TEST(a_handshake_that_is_replayed_is_refused_and_costs_nothing)
+{
+	int i;
+
+	peer_set_up_keyed();
+	listen_in();
+	CHECK_EQ(peer_get(record.said[0], 2), NONCE);
+	CHECK_EQ(peer_get(record.said[2], 2), PROOF);
+	CHECK_EQ(peer_get(record.said[5], 2), ECHO);
+	for (i = 0; i < AGAIN; i++)
+		replay();
+	serve_expect_unharmed();
+	serve_stop();
+}
+
+/* All of it at once, without a look at what the server says. */
+TEST(messages_of_a_handshake_that_are_replayed_in_a_row_are_refused)
+{
+	uint32_t conn;
+	unsigned int i;
+
+	peer_set_up_keyed();
+	listen_in();
+	conn = peer_enter(record.hello);
+	for (i = 0; i < SAID; i += 2) {
+		memcpy(peer_memory + (2 + i) * SLOT, record.said[i], record.lengths[i]);
+		peer_say(conn, 2 + i, record.lengths[i]);
+	}
+	peer_expect_thrown_out(conn);
+	serve_expect_unharmed();
+	serve_stop();
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Who may not come, or does not prove to have the key, gets nothing and costs nothing. */
+#include <string.h>
+#include <sys/random.h>
+
+#include "guard_peer.h"
+
+#define MANY			30
+#define REFUSED_BUSY		3
+#define REFUSED_ADDRESS		5
+#define REFUSED_KEY		6
+#define REFUSED_PEER		7
+#define REFUSED_RATE		9
+#define UNPROVEN_PEER_MAX	16
+#define EACCES_ON_WIRE		4
+#define PUT			16
+#define GET			17
+
+static void expect_all_well(void)
+{
+	serve_expect_unharmed();
+	serve_stop();
+}
+
+/* It speaks IPv4, and only IPv6 may come. */
+TEST(a_peer_outside_of_the_list_is_refused_and_costs_nothing)
+{
+	static const char *const options[] = { "--allow", "2001:db8::/32", NULL };
+	unsigned char hello[HELLO];
+	int i;
+
+	peer_set_up("a6", options);
+	peer_hello(hello, FILES, 0);
+	for (i = 0; i < MANY; i++)
+		peer_expect_refused(peer_call(hello), REFUSED_ADDRESS);
+	serve_await("refused: this server does not allow this address");
+	/* What it asks for is not even looked at. */
+	memset(hello, 0xff, sizeof(hello));
+	peer_expect_refused(peer_call(hello), REFUSED_ADDRESS);
+	expect_all_well();
+}
+
+TEST(a_peer_without_a_key_is_refused_and_costs_nothing)
+{
+	unsigned char hello[HELLO];
+	int i;
+
+	peer_set_up_keyed();
+	for (i = 0; i < MANY; i++) {
+		peer_hello(hello, 1 + i % 3, 0);
+		if (i % 3 == 2)
+			peer_put(hello + 12, 4, 4);
+		peer_expect_refused(peer_call(hello), REFUSED_KEY);
+	}
+	serve_await("refused: this server wants a key");
+	expect_all_well();
+}
+
+static void write_message(unsigned int slot, unsigned int type, unsigned int tail)
+{
+	unsigned char *at = peer_memory + slot * SLOT;
+
+	memset(at, 0, HEAD);
+	peer_put(at, type, 2);
+	peer_put(at + 4, HEAD + tail, 4);
+	peer_put(at + 12, ~0U, 4);
+	CHECK_EQ(getrandom(at + HEAD, tail, 0), tail);
+}
+
+/* Through the first half of a handshake. */
+static uint32_t enter_and_greet(unsigned int service)
+{
+	unsigned char hello[HELLO];
+	uint32_t conn;
+
+	peer_hello(hello, service, WITH_KEY);
+	conn = peer_enter(hello);
+	write_message(2, NONCE, 32);
+	peer_say(conn, 2, HEAD + 32);
+	CHECK_EQ(peer_hear(0), HEAD + 32);
+	CHECK_EQ(peer_get(peer_memory, 2), NONCE);
+	return conn;
+}
+
+TEST(a_proof_with_another_key_is_refused_and_costs_nothing)
+{
+	uint32_t conn;
+	int i;
+
+	peer_set_up_keyed();
+	for (i = 0; i < 20; i++) {
+		conn = enter_and_greet(i & 1 ? ECHO : FILES);
+		write_message(2, PROOF, 32);
+		peer_say(conn, 2, HEAD + 32);
+		CHECK_EQ(peer_hear(1), HEAD);
+		CHECK_EQ(peer_get(peer_memory + SLOT, 2), PROOF);
+		CHECK_EQ(peer_get(peer_memory + SLOT + 2, 2), EACCES_ON_WIRE);
+		serve_await("has another key");
+		peer_expect_thrown_out(conn);
+	}
+	CHECK(!test_shell("kverbs ping -c 1 --key %s -p %u a 2>&1 | grep -q EKEYREJECTED",
+			  OTHER_FILE, serve_port()));
+	serve_await_gone(1);
+	expect_all_well();
+}
+
+/* Requests, noise, half a message, and more than there is a receive for. */
+TEST(whatever_is_said_in_place_of_a_proof_ends_the_connection)
+{
+	static const struct {
+		unsigned int type;
+		unsigned int tail;
+	} wrongs[] = {
+		{ ECHO, 0 }, { ECHO, 8 }, { NONCE, 32 }, { NONCE, 0 }, { NONCE, 31 }, { PROOF, 0 },
+		{ PROOF, 31 }, { PROOF, 33 }, { PUT, 1 }, { GET, 1 }, { 999, 0 }, { PROOF, 4096 },
+	};
+	unsigned char hello[HELLO];
+	uint32_t conn;
+	size_t i;
+
+	peer_set_up_keyed();
+	peer_hello(hello, FILES, WITH_KEY);
+	for (i = 0; i < ARRAY_SIZE(wrongs); i++) {
+		conn = enter_and_greet(FILES);
+		write_message(2, wrongs[i].type, wrongs[i].tail);
+		peer_say(conn, 2, HEAD + wrongs[i].tail);
+		peer_expect_thrown_out(conn);
+		/* Or of the first message. */
+		if (wrongs[i].type == NONCE && wrongs[i].tail == 32)
+			continue;
+		conn = peer_enter(hello);
+		write_message(2, wrongs[i].type, wrongs[i].tail);
+		peer_say(conn, 2, HEAD + wrongs[i].tail);
+		peer_expect_thrown_out(conn);
+	}
+	conn = peer_enter(hello);
+	peer_say(conn, 2, 1);
+	peer_expect_thrown_out(conn);
+	conn = peer_enter(hello);
+	peer_say(conn, 2, 0);
+	peer_expect_thrown_out(conn);
+	CHECK(!test_shell("test -z \"$(ls -A /tmp/served)\""));
+	expect_all_well();
+}
+
+/* All come at once: who is first is not to be thrown out before the last one comes. */
+TEST(who_waits_with_a_proof_is_thrown_out_and_few_can)
+{
+	uint32_t conns[UNPROVEN_PEER_MAX + 1], refused;
+	unsigned char hello[HELLO];
+	size_t i;
+
+	peer_set_up_keyed();
+	peer_hello(hello, ECHO, WITH_KEY);
+	for (i = 0; i < ARRAY_SIZE(conns); i++)
+		conns[i] = peer_call(hello);
+	refused = ring_event(&peer_ring, KVERBS_CQE_REJECTED, 0).id;
+	CHECK_EQ(peer_refusal(refused), REFUSED_BUSY);
+	for (i = 0; i < ARRAY_SIZE(conns) - 1; i++)
+		serve_await("does not prove that it has the key (ETIMEDOUT)");
+	for (i = 0; i < ARRAY_SIZE(conns); i++) {
+		if (conns[i] != refused)
+			CHECK(ring_end_of(&peer_ring, conns[i]).result);
+		CHECK_OK(dev_destroy(peer_ring.fd, conns[i]));
+	}
+	expect_all_well();
+}
+
+TEST(an_address_has_no_more_than_it_may)
+{
+	static const char *const options[] = { "--peer-clients", "3", NULL };
+	unsigned char hello[HELLO];
+	uint32_t conns[3];
+	size_t i;
+
+	peer_set_up("a6", options);
+	peer_hello(hello, ECHO, 0);
+	for (i = 0; i < ARRAY_SIZE(conns); i++)
+		conns[i] = peer_enter(hello);
+	for (i = 0; i < MANY; i++)
+		peer_expect_refused(peer_call(hello), REFUSED_PEER);
+	CHECK(!test_shell("kverbs ping -q -c 1 -p %u a6 >/dev/null", serve_port()));
+	serve_await_gone(1);
+	for (i = 0; i < ARRAY_SIZE(conns); i++)
+		peer_leave(conns[i]);
+	expect_all_well();
+}
+
+TEST(an_address_comes_no_more_often_than_it_may)
+{
+	static const char *const options[] = { "--rate", "0.001", NULL };
+	unsigned char hello[HELLO];
+	int i;
+
+	peer_set_up("a6", options);
+	peer_hello(hello, ECHO, 0);
+	peer_leave(peer_enter(hello));
+	for (i = 0; i < MANY; i++)
+		peer_expect_refused(peer_call(hello), REFUSED_RATE);
+	expect_all_well();
+}

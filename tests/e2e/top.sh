@@ -1,0 +1,11 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# What people see on a terminal: top, dev, doctor, and how far a copy is.
+set -u
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "$(readlink -f "$0")")/lib.sh"
+
+guest 6.12 rxe -- "$TOP/tests/e2e/guest/top"
+whole guest 6.12 siw -- "$TOP/tests/e2e/guest/top"
+whole guest 6.1 rxe -- "$TOP/tests/e2e/guest/top"
+finish
