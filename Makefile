@@ -53,6 +53,12 @@ test:
 	scripts/install-deps
 	scripts/run-tests
 
+deb:
+	scripts/deb --check
+
+package-test:
+	scripts/package-test
+
 lint:
 	scripts/lint
 
@@ -79,12 +85,17 @@ coverage:
 soak:
 	scripts/soak
 
+compare:
+	scripts/install-deps build guests
+	scripts/compare
+
 help:
 	@echo 'make                 kverbs.ko, libkverbs and the kverbs command'
 	@echo 'make module          kverbs.ko; KDIR= names a kernel build tree'
 	@echo 'make tool            libkverbs and the kverbs command'
 	@echo 'make docs            pages to browse and man pages, in build/docs'
 	@echo 'make install         all of it; DESTDIR= PREFIX= INSTALL_MOD_PATH='
+	@echo 'make deb             Debian packages, in build/deb, and what lintian says of them'
 	@echo 'make clean'
 	@echo 'make demo            two guests copy a file there and back (no RDMA card needed)'
 	@echo 'make test            every test; its parts:'
@@ -93,8 +104,10 @@ help:
 	@echo 'make kunit           kernel tests, in a guest with a debug kernel'
 	@echo 'make e2e             whole hosts, in guests; see scripts/e2e --help'
 	@echo 'make whole           make e2e, with every kernel and provider; an hour'
+	@echo 'make package-test    Debian packages installed, booted, used and purged, in guests'
 	@echo 'make coverage        which lines of the module the tests run; see scripts/coverage --help'
+	@echo 'make compare         kverbs beside perftest, rping, cmtime and rcopy; half an hour'
 	@echo 'make soak            everything that ends at any moment, a hundred times; hours'
 	@echo 'make fuzz            half an hour of anything to /dev/kverbs; see scripts/fuzz --help'
 
-.PHONY: all module tool docs install module-install tool-install docs-install clean demo test lint unit kunit e2e fuzz whole coverage soak help
+.PHONY: all module tool docs install module-install tool-install docs-install clean deb package-test demo test lint unit kunit e2e fuzz whole coverage soak compare help
