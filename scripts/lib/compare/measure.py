@@ -59,18 +59,24 @@ def count_for(case, seconds):
 
 
 def look(result, column):
-    """One figure more, unless the column has failed twice already."""
+    """One figure more, at the second try if need be, unless the column has failed twice already."""
     errors = result["errors"].setdefault(column, [])
-    if len(errors) >= TRIES:
+    while len(errors) < TRIES:
+        try:
+            figures = RUN[column](result, result["count"])
+        except FAILURES as error:
+            note(f"{result['operation']} {result['size']}, {column}: {error}")
+            errors.append(str(error))
+            continue
+        for name, value in figures.items():
+            result["figures"][column].setdefault(name, []).append(round(value, 4))
         return
-    try:
-        figures = RUN[column](result, result["count"])
-    except FAILURES as error:
-        note(f"{result['operation']} {result['size']}, {column}: {error}")
-        errors.append(str(error))
-        return
-    for name, value in figures.items():
-        result["figures"][column].setdefault(name, []).append(round(value, 4))
+
+
+def causes(result):
+    """Why columns have no figure at all."""
+    return {column: errors[0] for column, errors in result["errors"].items()
+            if errors and not result["figures"][column]}
 
 
 def begin(case, seconds):
@@ -105,7 +111,7 @@ def measure_part(part, options, kernel):
             break
         measure_round(results, number)
     for result in results:
-        result["errors"] = {each: errors[0] for each, errors in result["errors"].items() if errors}
+        result["errors"] = causes(result)
     spent = time.monotonic() - began
     note(f"{part}: {spent:.0f} s")
     return {"cases": results, "seconds": round(spent)}
