@@ -231,19 +231,6 @@ static void ring_batch(struct kunit *test, struct cost *cost)
 
 /* ---- setting it up ----------------------------------------------------------------- */
 
-static void broken(struct kverbs_queue *queue, enum ib_wc_status status)
-{
-}
-
-static void kick(struct kverbs_queue *queue)
-{
-}
-
-static const struct kverbs_queue_ops queue_ops = {
-	.broken	= broken,
-	.kick	= kick,
-};
-
 static int destroy(struct kverbs_object *obj)
 {
 	return 0;
@@ -252,23 +239,6 @@ static int destroy(struct kverbs_object *obj)
 static const struct kverbs_object_ops object_ops = {
 	.destroy = destroy,
 };
-
-static void make_conn(struct cost *cost)
-{
-	struct kverbs_conn *conn = &cost->conn;
-
-	init_rwsem(&conn->use);
-	mutex_init(&conn->recv_lock);
-	kverbs_mr_pool_init(&conn->pool);
-	conn->pool.pd = &cost->hca->pd;
-	kverbs_local_set_init(&conn->locals, &conn->pool);
-	kverbs_queue_init(&conn->queue, &queue_ops, BATCH, BATCH);
-	conn->queue.max_sge = 4;
-	conn->queue.max_read_sge = 4;
-	conn->queue.max_msg = SZ_1G;
-	kverbs_queue_open(&conn->queue, &cost->hca->qp);
-	kverbs_queue_up(&conn->queue);
-}
 
 static void publish(struct kunit *test, struct cost *cost, struct kverbs_object *obj,
 		    enum kverbs_object_type type)
@@ -318,7 +288,7 @@ static struct cost *make_cost(struct kunit *test, bool prompt)
 	use_device(cost->hca, prompt);
 	cost->region = fake_region_create(test, &cost->hca->ib, 0, PAGE_SIZE);
 	fake_region_add_span(test, cost->region, 0x10000, PAGE_SIZE);
-	make_conn(cost);
+	fake_queue_conn(&cost->conn, cost->hca, BATCH);
 	make_ring(test, cost);
 	cost->conn_obj.conn = &cost->conn;
 	cost->conn_obj.ring = cost->ring;

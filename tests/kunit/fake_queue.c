@@ -69,6 +69,40 @@ struct fake_queue *fake_queue_up(struct kunit *test, unsigned int sq_depth,
 	return fake;
 }
 
+static void nobody_told(struct kverbs_queue *queue, enum ib_wc_status status)
+{
+}
+
+static void nobody_kicked(struct kverbs_queue *queue)
+{
+}
+
+static const struct kverbs_queue_ops conn_queue_ops = {
+	.broken	= nobody_told,
+	.kick	= nobody_kicked,
+};
+
+/**
+ * fake_queue_conn() - make as much of a connection as a submission needs, and bring it up
+ * @conn: the connection, all zero
+ * @hca: where it is
+ * @depth: slots of either queue
+ */
+void fake_queue_conn(struct kverbs_conn *conn, struct fake_hca *hca, unsigned int depth)
+{
+	init_rwsem(&conn->use);
+	mutex_init(&conn->recv_lock);
+	kverbs_mr_pool_init(&conn->pool);
+	conn->pool.pd = &hca->pd;
+	kverbs_local_set_init(&conn->locals, &conn->pool);
+	kverbs_queue_init(&conn->queue, &conn_queue_ops, depth, depth);
+	conn->queue.max_sge = 4;
+	conn->queue.max_read_sge = 4;
+	conn->queue.max_msg = SZ_1G;
+	kverbs_queue_open(&conn->queue, &hca->qp);
+	kverbs_queue_up(&conn->queue);
+}
+
 static void op_done(struct kverbs_req *req)
 {
 	container_of(req, struct fake_op, req)->done++;

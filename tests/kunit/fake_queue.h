@@ -5,6 +5,7 @@
 
 #include <linux/kverbs.h>
 
+#include "conn.h"
 #include "fake_hca.h"
 #include "queue.h"
 
@@ -42,6 +43,7 @@ struct fake_queue *fake_queue_create(struct kunit *test, unsigned int sq_depth,
 				     unsigned int rq_depth);
 struct fake_queue *fake_queue_up(struct kunit *test, unsigned int sq_depth,
 				 unsigned int rq_depth);
+void fake_queue_conn(struct kverbs_conn *conn, struct fake_hca *hca, unsigned int depth);
 struct fake_op *fake_op_create(struct kunit *test, u8 opcode, u64 length);
 int fake_queue_post(struct fake_queue *fake, struct fake_op *op, unsigned int nr_wrs);
 struct fake_op *fake_queue_send(struct kunit *test, struct fake_queue *fake,

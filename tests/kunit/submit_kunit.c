@@ -32,19 +32,6 @@ struct submitter {
 	struct kverbs_cmd_submit cmd;
 };
 
-static void broken(struct kverbs_queue *queue, enum ib_wc_status status)
-{
-}
-
-static void kick(struct kverbs_queue *queue)
-{
-}
-
-static const struct kverbs_queue_ops queue_ops = {
-	.broken	= broken,
-	.kick	= kick,
-};
-
 static int conn_destroy(struct kverbs_object *obj)
 {
 	struct submitter *s = container_of(obj, struct submitter, conn_obj.obj);
@@ -66,23 +53,6 @@ static int region_destroy(struct kverbs_object *obj)
 static const struct kverbs_object_ops region_ops = {
 	.destroy = region_destroy,
 };
-
-static void make_conn(struct submitter *s)
-{
-	struct kverbs_conn *conn = &s->conn;
-
-	init_rwsem(&conn->use);
-	mutex_init(&conn->recv_lock);
-	kverbs_mr_pool_init(&conn->pool);
-	conn->pool.pd = &s->hca->pd;
-	kverbs_local_set_init(&conn->locals, &conn->pool);
-	kverbs_queue_init(&conn->queue, &queue_ops, 3, 3);
-	conn->queue.max_sge = 4;
-	conn->queue.max_read_sge = 4;
-	conn->queue.max_msg = SZ_1G;
-	kverbs_queue_open(&conn->queue, &s->hca->qp);
-	kverbs_queue_up(&conn->queue);
-}
 
 static void publish(struct kunit *test, struct submitter *s)
 {
@@ -106,7 +76,7 @@ static int submit_init(struct kunit *test)
 	s->hca = fake_hca_create(test);
 	s->region = fake_region_create(test, &s->hca->ib, 0, LENGTH);
 	fake_region_add_span(test, s->region, 0x10000, LENGTH);
-	make_conn(s);
+	fake_queue_conn(&s->conn, s->hca, 3);
 	s->file = fake_file_create(test);
 	s->ring = fake_ring_create(test, s->file, SQ_SLOTS, CQ_SLOTS);
 	s->conn_obj.conn = &s->conn;
