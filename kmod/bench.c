@@ -20,34 +20,47 @@ static void note_error(struct kverbs_bench *bench, const struct kverbs_req *req)
 	WRITE_ONCE(bench->error, req->result);
 }
 
-static void count_one(struct kverbs_bench *bench, u64 *counter)
+static void count(struct kverbs_bench *bench, u64 *counter, u64 nr)
 {
-	/* All that the completion wrote is there when it is seen to be counted. */
-	smp_store_release(counter, *counter + 1);
+	/* All that the completions wrote is there when they are seen to be counted. */
+	smp_store_release(counter, *counter + nr);
 	if (wq_has_sleeper(&bench->wait))
 		wake_up(&bench->wait);
 }
 
-static void op_done(struct kverbs_req *req)
+/* A connection is measured by one at a time: all are of the same measurement. */
+static void op_done(struct list_head *over)
 {
-	struct kverbs_bench_op *op = container_of(req, struct kverbs_bench_op, req);
+	struct kverbs_bench *bench = NULL;
+	struct kverbs_bench_op *op;
+	struct kverbs_req *req;
+	u64 nr = 0;
 
-	note_error(op->bench, req);
-	WRITE_ONCE(op->busy, false);
-	count_one(op->bench, &op->bench->done);
+	for (; (req = kverbs_req_pop(over, op_done)); nr++) {
+		op = container_of(req, struct kverbs_bench_op, req);
+		bench = op->bench;
+		note_error(bench, req);
+		WRITE_ONCE(op->busy, false);
+	}
+	count(bench, &bench->done, nr);
 }
 
-static void recv_done(struct kverbs_req *req)
+static void recv_done(struct list_head *over)
 {
-	struct kverbs_bench *bench = container_of(req, struct kverbs_bench_op, req)->bench;
+	struct kverbs_bench *bench = NULL;
+	struct kverbs_req *req;
+	u64 nr = 0;
 
-	note_error(bench, req);
-	count_one(bench, &bench->recvs_done);
+	for (; (req = kverbs_req_pop(over, recv_done)); nr++) {
+		bench = container_of(req, struct kverbs_bench_op, req)->bench;
+		note_error(bench, req);
+	}
+	count(bench, &bench->recvs_done, nr);
 }
 
 static u64 counted(const u64 *counter)
 {
-	/* Pairs with count_one(). */
+	/* Pairs with count(). */
 	return smp_load_acquire(counter);
 }
 
@@ -68,10 +81,9 @@ static int poll_until(struct kverbs_bench *bench, const u64 *what, u64 above)
 			return 0;
 		if (signal_pending(current))
 			return -EINTR;
-		if (ktime_get_ns() > until)
+		if (kverbs_cq_has_passed(until))
 			return -ETIMEDOUT;
-		cond_resched();
-		cpu_relax();
+		kverbs_cq_give_way();
 	}
 }
 

@@ -2,6 +2,7 @@
 /* Completion queues that cannot overflow. */
 #include <linux/delay.h>
 #include <linux/irq_poll.h>
+#include <linux/sched/stat.h>
 #include <linux/slab.h>
 
 #include "cq.h"
@@ -68,6 +69,39 @@ void kverbs_cq_set_poll(struct kverbs_cq_set *set)
 	list_for_each_entry(cq, &set->cqs, entry)
 		ib_process_cq_direct(cq->ib, PASS_SIZE);
 	mutex_unlock(&set->lock);
+}
+
+/**
+ * kverbs_cq_has_passed() - whether it is time to stop polling
+ * @deadline_ns: ktime_get_ns() at which it is, 0: never
+ *
+ * Reading the exact time can take longer than a look at the queues, so that is left
+ * until it is near.
+ *
+ * Return: true if it is.
+ */
+bool kverbs_cq_has_passed(u64 deadline_ns)
+{
+	if (!deadline_ns || ktime_get_coarse_ns() + TICK_NSEC < deadline_ns)
+		return false;
+	return ktime_get_ns() >= deadline_ns;
+}
+
+/**
+ * kverbs_cq_give_way() - let those go on that a completion may have to wait for
+ *
+ * Software devices work in threads. One that was woken on the processor of whoever polls
+ * waits for as long as his time slice, some milliseconds, unless he goes out of its way.
+ *
+ * Context: process, may sleep.
+ */
+void kverbs_cq_give_way(void)
+{
+	cond_resched();
+	if (single_task_running())
+		cpu_relax();
+	else
+		yield();
 }
 
 /**

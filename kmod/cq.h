@@ -46,6 +46,8 @@ struct kverbs_cq_set {
 void kverbs_cq_set_init(struct kverbs_cq_set *set, enum ib_poll_context context);
 void kverbs_cq_set_exit(struct kverbs_cq_set *set);
 void kverbs_cq_set_poll(struct kverbs_cq_set *set);
+bool kverbs_cq_has_passed(u64 deadline_ns);
+void kverbs_cq_give_way(void);
 void kverbs_cq_set_attend(struct kverbs_cq_set *set);
 void kverbs_cq_set_leave(struct kverbs_cq_set *set);
 struct kverbs_cq *kverbs_cq_get(struct kverbs_cq_set *set, struct ib_device *ib,

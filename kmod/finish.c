@@ -4,6 +4,7 @@
 
 #include "mr.h"
 #include "queue.h"
+#include "region.h"
 #include "trace.h"
 
 static bool is_recv(const struct kverbs_req *req)
@@ -38,12 +39,10 @@ static void count(struct kverbs_queue *queue, struct kverbs_req *req)
 		queue->bytes_out += req->byte_len;
 }
 
-/* It gives its slots back, and is on its way out. */
-static void leave(struct kverbs_queue *queue, struct kverbs_req *req,
-		  struct list_head *over)
+/* It gives its slots back. */
+static void retire(struct kverbs_queue *queue, struct kverbs_req *req)
 {
 	lockdep_assert_held(&queue->lock);
-	list_move_tail(&req->entry, over);
 	if (is_recv(req))
 		queue->rq_free++;
 	else
@@ -57,18 +56,46 @@ static bool wants_kick(const struct kverbs_queue *queue)
 	return !list_empty(&queue->parked) && queue->state == KVERBS_QUEUE_UP;
 }
 
+static void let_go(struct kverbs_region *region, int nr)
+{
+	if (region)
+		kverbs_region_unuse_many(region, nr);
+}
+
+/* Those that follow each other are often of the same region. */
+static void unuse_all(struct list_head *over)
+{
+	struct kverbs_region *region = NULL;
+	struct kverbs_req *req;
+	int nr = 0;
+
+	list_for_each_entry(req, over, entry) {
+		if (req->nr_list) {
+			kverbs_req_unuse(req);
+		} else if (req->region == region) {
+			nr++;
+		} else {
+			let_go(region, nr);
+			region = req->region;
+			nr = 1;
+		}
+	}
+	let_go(region, nr);
+}
+
 /* The one way out for every operation that was taken. */
 static void end_all(struct kverbs_queue *queue, struct list_head *over, bool kick)
 {
-	struct kverbs_req *req, *next;
+	struct kverbs_req *req;
 
 	if (kick)
 		queue->ops->kick(queue);
-	list_for_each_entry_safe(req, next, over, entry) {
+	list_for_each_entry(req, over, entry)
 		trace_kverbs_complete(req);
-		kverbs_req_unuse(req);
-		req->done(req);
-	}
+	unuse_all(over);
+	/* Each takes as many as are its own. */
+	while ((req = list_first_entry_or_null(over, struct kverbs_req, entry)))
+		req->done(over);
 }
 
 /**
@@ -84,36 +111,34 @@ void kverbs_req_finish(struct kverbs_req *req)
 	bool kick;
 
 	spin_lock_bh(&queue->lock);
-	leave(queue, req, &over);
+	list_move(&req->entry, &over);
+	retire(queue, req);
 	kick = wants_kick(queue);
 	spin_unlock_bh(&queue->lock);
 	end_all(queue, &over, kick);
 }
 
 /* Of those right before an operation, all that wait for it to be told of. */
-static struct kverbs_req *first_silent(struct kverbs_queue *queue, struct kverbs_req *req)
+static struct kverbs_req *first_joined(struct kverbs_queue *queue, struct kverbs_req *req)
 {
 	struct kverbs_req *first = req, *before;
 
 	while (!list_is_first(&first->entry, &queue->posted)) {
 		before = list_prev_entry(first, entry);
-		if (!before->silent || before->result)
+		if (!before->joined || before->result)
 			break;
 		first = before;
 	}
 	return first;
 }
 
-/* A send queue is worked off in order: what was silent until here has gone well. */
-static void leave_silent(struct kverbs_queue *queue, struct kverbs_req *req,
-			 struct list_head *over)
+/* A send queue is worked off in order: what was joined until here has gone well. */
+static void retire_joined(struct kverbs_queue *queue, struct kverbs_req *first,
+			  struct kverbs_req *req)
 {
-	struct kverbs_req *each = first_silent(queue, req), *next;
-
-	for (; each != req; each = next) {
-		next = list_next_entry(each, entry);
-		each->byte_len = each->length;
-		leave(queue, each, over);
+	for (; first != req; first = list_next_entry(first, entry)) {
+		first->byte_len = first->length;
+		retire(queue, first);
 	}
 }
 
@@ -121,13 +146,18 @@ static void leave_silent(struct kverbs_queue *queue, struct kverbs_req *req,
 static void finish_up_to(struct kverbs_req *req, bool last)
 {
 	struct kverbs_queue *queue = req->queue;
+	struct kverbs_req *first;
 	LIST_HEAD(over);
 	bool kick;
 
 	spin_lock_bh(&queue->lock);
-	leave_silent(queue, req, &over);
+	first = first_joined(queue, req);
+	retire_joined(queue, first, req);
 	if (last)
-		leave(queue, req, &over);
+		retire(queue, req);
+	if (last || first != req)
+		list_bulk_move_tail(&over, &first->entry,
+				    last ? &req->entry : req->entry.prev);
 	kick = wants_kick(queue);
 	spin_unlock_bh(&queue->lock);
 	end_all(queue, &over, kick);

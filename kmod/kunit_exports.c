@@ -11,6 +11,7 @@
 #include "map.h"
 #include "region.h"
 #include "ring.h"
+#include "work.h"
 #include "wr.h"
 
 /* Into a namespace that only the suites import. */
@@ -112,18 +113,20 @@ SHOW(kverbs_region_byte);
 SHOW(kverbs_region_covers);
 SHOW(kverbs_region_create);
 SHOW(kverbs_region_destroy);
+SHOW(kverbs_region_unuse_many);
 
 SHOW(kverbs_req_use);
 SHOW(kverbs_req_unuse);
 
-SHOW(kverbs_ring_complete);
 SHOW(kverbs_ring_event);
 SHOW(kverbs_ring_reserve);
-SHOW(kverbs_ring_return_works);
-SHOW(kverbs_ring_take_works);
 SHOW(kverbs_ring_unread);
 SHOW(kverbs_ring_unreserve);
 SHOW(kverbs_ring_wait);
+
+SHOW(kverbs_works_done);
+SHOW(kverbs_works_return);
+SHOW(kverbs_works_take);
 
 SHOW(kverbs_wr_post);
 SHOW(kverbs_wr_post_list);

@@ -261,7 +261,7 @@ int kverbs_queue_post(struct kverbs_queue *queue, struct kverbs_req *req,
 	int ret;
 
 	claim(queue, req, chain->nr_wrs);
-	req->silent = false;
+	req->joined = false;
 	spin_lock_bh(&queue->lock);
 	ret = take_slots(queue, chain->nr_regs + chain->nr_wrs);
 	if (ret)
@@ -290,8 +290,8 @@ static void link_one(struct kverbs_queue *queue, struct kverbs_req *req,
 	wr->next = next;
 	/* What nothing follows must be told of, or nobody knows when it is over. */
 	if (!next)
-		req->silent = false;
-	if (!req->silent)
+		req->joined = false;
+	if (!req->joined)
 		wr->send_flags |= IB_SEND_SIGNALED;
 }
 
@@ -306,7 +306,19 @@ static unsigned int count_slots(const struct kverbs_queue *queue, unsigned int n
 	return *error == -ENOTCONN ? 0 : min(nr, queue->sq_free);
 }
 
-/* Those are posted or not; what follows the last of them will tell of it if it is silent. */
+/* Whether somebody waits for one that only another one behind it would tell of. */
+static bool last_are_missed(struct kverbs_req **reqs, unsigned int nr)
+{
+	for (; nr && reqs[nr - 1]->joined; nr--)
+		if (!reqs[nr - 1]->silent)
+			return true;
+	return false;
+}
+
+/*
+ * Those are posted or not. What comes next tells of silent ones; for others the
+ * connection ends, which tells of all.
+ */
 static unsigned int post_linked(struct kverbs_queue *queue, struct kverbs_req **reqs,
 				unsigned int nr, const struct ib_send_wr *first, int *error)
 {
@@ -326,6 +338,8 @@ static unsigned int post_linked(struct kverbs_queue *queue, struct kverbs_req **
 	for (i = posted; i < nr; i++)
 		list_del(&reqs[i]->entry);
 	queue->sq_free -= posted;
+	if (last_are_missed(reqs, posted))
+		queue->state = KVERBS_QUEUE_CLOSED;
 	return posted;
 }
 
@@ -337,7 +351,7 @@ static unsigned int post_linked(struct kverbs_queue *queue, struct kverbs_req **
  * @chain: their work requests, one after the other; no registrations
  * @error: why not all were posted, as kverbs_queue_post() has it; else 0
  *
- * Silent ones complete with one that is not; the last always is not.
+ * Joined ones complete with one that is not; the last is made one that is not.
  *
  * Context: process or softirq.
  * Return: how many were posted, from the first on.
@@ -345,6 +359,7 @@ static unsigned int post_linked(struct kverbs_queue *queue, struct kverbs_req **
 unsigned int kverbs_queue_post_list(struct kverbs_queue *queue, struct kverbs_req **reqs,
 				    unsigned int nr, struct kverbs_chain *chain, int *error)
 {
+	bool broken;
 	unsigned int i;
 
 	spin_lock_bh(&queue->lock);
@@ -354,7 +369,10 @@ unsigned int kverbs_queue_post_list(struct kverbs_queue *queue, struct kverbs_re
 			 i + 1 < nr ? &chain->wrs[i + 1].wr : NULL);
 	if (nr)
 		nr = post_linked(queue, reqs, nr, &chain->wrs[0].wr, error);
+	broken = nr && queue->state == KVERBS_QUEUE_CLOSED;
 	spin_unlock_bh(&queue->lock);
+	if (broken)
+		queue->ops->broken(queue, IB_WC_GENERAL_ERR);
 	return nr;
 }
 

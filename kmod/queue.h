@@ -54,9 +54,12 @@ struct kverbs_extent {
  * @opcode: enum kverbs_opcode
  * @fence: wait for earlier READs
  * @solicited: mark it solicited
- * @silent: if it goes well it may be told of together with a later one
+ * @silent: if it goes well nobody waits to be told, but with a later one
+ * @joined: the device tells of it with a later one, which ends both
  * @nr_wrs: send slots that it holds
- * @done: called once, when it is over: never under a lock of the queue
+ * @done: called when it is over, never under a lock of the queue, with a list whose
+ *	first it is: takes it off with kverbs_req_pop(), and those behind it that are
+ *	its own, too
  * @result: 0 or -errno, for @done
  * @wc_status: of the first work request that failed
  * @flags: KVERBS_CQE_F_*
@@ -81,13 +84,32 @@ struct kverbs_req {
 	bool fence;
 	bool solicited;
 	bool silent;
+	bool joined;
 	unsigned int nr_wrs;
-	void (*done)(struct kverbs_req *req);
+	void (*done)(struct list_head *over);
 	int result;
 	u8 wc_status;
 	u16 flags;
 	u64 byte_len;
 };
+
+/**
+ * kverbs_req_pop() - take the first off a list of operations that are over
+ * @over: the list
+ * @done: whose
+ *
+ * Return: the operation, or NULL if there is none, or it is somebody else's.
+ */
+static inline struct kverbs_req *kverbs_req_pop(struct list_head *over,
+						void (*done)(struct list_head *over))
+{
+	struct kverbs_req *req = list_first_entry_or_null(over, struct kverbs_req, entry);
+
+	if (!req || req->done != done)
+		return NULL;
+	list_del(&req->entry);
+	return req;
+}
 
 /**
  * struct kverbs_queue_ops - what the owner of a queue must know
@@ -159,9 +181,9 @@ struct kverbs_control {
  * @bytes_in: of RECV and READ
  *
  * Slots are taken before posting and given back by the completion that retires
- * them. The last work request of every operation but silent ones is signalled, so the
- * slots of those before it are known to be free when it completes. Behind silent
- * ones stands one that is not, or there is a slot for one.
+ * them. The last work request of every operation but joined ones is signalled, so the
+ * slots of those before it are known to be free when it completes. Behind joined ones
+ * stands one that is not, or, if all of them are silent, there is a slot for one.
  */
 struct kverbs_queue {
 	struct ib_qp *qp;

@@ -170,6 +170,36 @@ static void region_release(struct kref *ref)
 	kfree(container_of(ref, struct kverbs_region, ref));
 }
 
+static void unuse_last(struct kverbs_region *region, int nr)
+{
+	unsigned long flags;
+
+	/* Under the lock, so that the region is still there to be woken. */
+	spin_lock_irqsave(&region->idle.lock, flags);
+	if (atomic_sub_and_test(nr, &region->uses))
+		wake_up_locked(&region->idle);
+	spin_unlock_irqrestore(&region->idle.lock, flags);
+}
+
+/**
+ * kverbs_region_unuse_many() - undo kverbs_region_use_many()
+ * @region: the region, which may be gone afterwards
+ * @nr: of its uses, how many
+ *
+ * Context: any.
+ */
+void kverbs_region_unuse_many(struct kverbs_region *region, int nr)
+{
+	int uses = atomic_read(&region->uses);
+
+	do {
+		if (uses == nr) {
+			unuse_last(region, nr);
+			return;
+		}
+	} while (!atomic_try_cmpxchg(&region->uses, &uses, uses - nr));
+}
+
 /**
  * kverbs_region_put() - drop a reference to the struct
  * @region: the region

@@ -53,20 +53,21 @@ u8 *kverbs_region_byte(const struct kverbs_region *region, u64 offset);
 void kverbs_region_peek(const struct kverbs_region *region, u64 offset, void *to,
 			size_t length);
 
+void kverbs_region_unuse_many(struct kverbs_region *region, int nr);
+
+static inline void kverbs_region_use_many(struct kverbs_region *region, int nr)
+{
+	atomic_add(nr, &region->uses);
+}
+
 static inline void kverbs_region_use(struct kverbs_region *region)
 {
-	atomic_inc(&region->uses);
+	kverbs_region_use_many(region, 1);
 }
 
 static inline void kverbs_region_unuse(struct kverbs_region *region)
 {
-	unsigned long flags;
-
-	/* Under the lock, so that the region is still there to be woken. */
-	if (!atomic_dec_and_lock_irqsave(&region->uses, &region->idle.lock, flags))
-		return;
-	wake_up_locked(&region->idle);
-	spin_unlock_irqrestore(&region->idle.lock, flags);
+	kverbs_region_unuse_many(region, 1);
 }
 
 #endif /* KVERBS_REGION_H */

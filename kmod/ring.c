@@ -5,12 +5,12 @@
 #include <linux/mm.h>
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
-#include <linux/sched/stat.h>
 #include <linux/slab.h>
 
 #include "chardev.h"
 #include "compat.h"
 #include "ring.h"
+#include "work.h"
 
 static struct kverbs_ring_user *user_indices(struct kverbs_ring *ring)
 {
@@ -34,7 +34,7 @@ static u32 unread(struct kverbs_ring *ring)
 {
 	/* Pairs with the user's release: he has read what he says he has. */
 	u32 head = smp_load_acquire(&user_indices(ring)->cq_head);
-	/* Pairs with write_cqe(): what is counted here the user can see. */
+	/* Pairs with kverbs_ring_tell(): what is counted here the user can see. */
 	u32 tail = smp_load_acquire(&ring->cq_tail);
 
 	return min(tail - head, ring->cq_entries);
@@ -83,24 +83,47 @@ void kverbs_ring_unreserve(struct kverbs_ring *ring, u32 nr)
 	spin_unlock_bh(&ring->lock);
 }
 
-static void write_cqe(struct kverbs_ring *ring, const struct kverbs_cqe *cqe)
+/**
+ * kverbs_ring_slot() - where the next completion goes
+ * @ring: the ring, locked, where slots were reserved
+ * @nr: behind so many that are written and not told yet
+ *
+ * Return: to be written whole, then told by kverbs_ring_tell().
+ */
+struct kverbs_cqe *kverbs_ring_slot(struct kverbs_ring *ring, u32 nr)
 {
 	lockdep_assert_held(&ring->lock);
-	*cqe_at(ring, ring->cq_tail) = *cqe;
-	ring->reserved--;
-	/* The completion is there before the user is told of it. */
-	smp_store_release(&kernel_indices(ring)->cq_tail, ring->cq_tail + 1);
-	/* The user can see it before unread() counts it. */
-	smp_store_release(&ring->cq_tail, ring->cq_tail + 1);
+	return cqe_at(ring, ring->cq_tail + nr);
+}
+
+/**
+ * kverbs_ring_tell() - show the user what was written
+ * @ring: the ring, locked; kverbs_ring_wake() wakes who sleeps
+ * @nr: how many completions
+ */
+void kverbs_ring_tell(struct kverbs_ring *ring, u32 nr)
+{
+	lockdep_assert_held(&ring->lock);
+	ring->reserved -= nr;
+	/* The completions are there before the user is told of them. */
+	smp_store_release(&kernel_indices(ring)->cq_tail, ring->cq_tail + nr);
+	/* The user can see them before unread() counts them. */
+	smp_store_release(&ring->cq_tail, ring->cq_tail + nr);
 }
 
 static bool has_sleeper(struct wait_queue_head *wait)
 {
-	/* Behind the barrier in wake(), which serves both queues. */
+	/* Behind the barrier in kverbs_ring_wake(), which serves both queues. */
 	return waitqueue_active(wait);
 }
 
-static void wake(struct kverbs_ring *ring)
+/**
+ * kverbs_ring_wake() - tell who waits of completions that were written
+ * @ring: the ring
+ *
+ * Context: process or softirq.
+ */
+void kverbs_ring_wake(struct kverbs_ring *ring)
 {
 	/* Pairs with those of prepare_to_wait() and poll_wait(): who sleeps looked before. */
 	smp_mb();
@@ -122,88 +145,10 @@ static void wake(struct kverbs_ring *ring)
 void kverbs_ring_event(struct kverbs_ring *ring, const struct kverbs_cqe *cqe)
 {
 	spin_lock_bh(&ring->lock);
-	write_cqe(ring, cqe);
+	*kverbs_ring_slot(ring, 0) = *cqe;
+	kverbs_ring_tell(ring, 1);
 	spin_unlock_bh(&ring->lock);
-	wake(ring);
-}
-
-static struct kverbs_work *take_work(struct kverbs_ring *ring)
-{
-	struct kverbs_work *work = ring->free_works;
-
-	lockdep_assert_held(&ring->lock);
-	ring->free_works = work->next;
-	ring->reserved++;
-	return work;
-}
-
-/**
- * kverbs_ring_take_works() - reserve slots, and take what goes with them
- * @ring: the ring
- * @nr: how many
- *
- * Return: the works, linked by @next, or as many as there are slots for.
- */
-struct kverbs_work *kverbs_ring_take_works(struct kverbs_ring *ring, u32 nr)
-{
-	struct kverbs_work *works = NULL, **end = &works;
-	u32 unpromised;
-
-	spin_lock_bh(&ring->lock);
-	/* The user may say of what he has read that he has not. */
-	unpromised = ring->cq_entries - unread(ring);
-	unpromised -= min(unpromised, ring->reserved);
-	for (nr = min(nr, unpromised); nr; nr--) {
-		*end = take_work(ring);
-		end = &(*end)->next;
-	}
-	*end = NULL;
-	spin_unlock_bh(&ring->lock);
-	return works;
-}
-
-static void put_work(struct kverbs_ring *ring, struct kverbs_work *work)
-{
-	lockdep_assert_held(&ring->lock);
-	work->next = ring->free_works;
-	ring->free_works = work;
-}
-
-/**
- * kverbs_ring_return_works() - give works and slots back unused
- * @ring: the ring
- * @works: from kverbs_ring_take_works(), linked by @next
- */
-void kverbs_ring_return_works(struct kverbs_ring *ring, struct kverbs_work *works)
-{
-	struct kverbs_work *work;
-
-	spin_lock_bh(&ring->lock);
-	while ((work = works)) {
-		works = work->next;
-		put_work(ring, work);
-		ring->reserved--;
-	}
-	spin_unlock_bh(&ring->lock);
-}
-
-/**
- * kverbs_ring_complete() - write the completion of an entry
- * @ring: the ring
- * @work: the entry's; given back together with the slot, so that there is
- *	always one for a free slot
- * @cqe: the completion
- *
- * Context: process or softirq.
- */
-void kverbs_ring_complete(struct kverbs_ring *ring, struct kverbs_work *work,
-			  const struct kverbs_cqe *cqe)
-{
-	spin_lock_bh(&ring->lock);
-	put_work(ring, work);
-	write_cqe(ring, cqe);
-	spin_unlock_bh(&ring->lock);
-	wake(ring);
+	kverbs_ring_wake(ring);
 }
 
 static int sleep_until(u64 deadline_ns)
@@ -224,31 +169,6 @@ static int stop_waiting(struct kverbs_ring *ring)
 	return signal_pending(current) ? -ERESTARTNOHAND : 0;
 }
 
-/* Reading the exact time can take longer than a look at the queues. */
-static bool has_passed(u64 deadline_ns)
-{
-	if (!deadline_ns || ktime_get_coarse_ns() + TICK_NSEC < deadline_ns)
-		return false;
-	return ktime_get_ns() >= deadline_ns;
-}
-
-/**
- * kverbs_ring_give_way() - let those go on that a completion may have to wait for
- *
- * Software devices work in threads. One that was woken on the processor of whoever polls
- * waits for as long as his time slice, some milliseconds, unless he goes out of its way.
- *
- * Context: process, may sleep.
- */
-void kverbs_ring_give_way(void)
-{
-	cond_resched();
-	if (single_task_running())
-		cpu_relax();
-	else
-		yield();
-}
-
 /* Nobody wakes a waiter whose ring is BUSY_POLL. */
 static int poll_until(struct kverbs_ring *ring, u32 nr, u64 deadline_ns)
 {
@@ -261,9 +181,9 @@ static int poll_until(struct kverbs_ring *ring, u32 nr, u64 deadline_ns)
 		ret = stop_waiting(ring);
 		if (ret)
 			return ret;
-		if (has_passed(deadline_ns))
+		if (kverbs_cq_has_passed(deadline_ns))
 			return -ETIME;
-		kverbs_ring_give_way();
+		kverbs_cq_give_way();
 	}
 }
 

@@ -9,11 +9,11 @@
 
 #include "cq.h"
 #include "object.h"
-#include "queue.h"
 #include "shm.h"
 
 struct eventfd_ctx;
 struct kverbs_conn_obj;
+struct kverbs_work;
 
 #define KVERBS_MAX_SQ_ENTRIES	16384
 #define KVERBS_MAX_CQ_ENTRIES	262144
@@ -22,26 +22,6 @@ struct kverbs_conn_obj;
 #define KVERBS_RING_PARTS		4
 /* Rings that one file may have at a time. */
 #define KVERBS_MAX_RINGS	256
-
-/**
- * struct kverbs_work - a submission entry under way
- * @req: the operation
- * @ring: where its completion goes
- * @user_data: what the user calls it
- * @conn_id: the connection's id
- * @signal: complete it even if it succeeds
- * @extents: for a list, from when one is first needed until the ring goes
- * @next: in the ring's free list, or among those that a SUBMIT took
- */
-struct kverbs_work {
-	struct kverbs_req req;
-	struct kverbs_ring *ring;
-	u64 user_data;
-	u32 conn_id;
-	bool signal;
-	struct kverbs_extent *extents;
-	struct kverbs_work *next;
-};
 
 /**
  * struct kverbs_ring - a submission and a completion ring
@@ -92,12 +72,10 @@ struct kverbs_ring {
 int kverbs_ring_reserve(struct kverbs_ring *ring, u32 nr);
 void kverbs_ring_unreserve(struct kverbs_ring *ring, u32 nr);
 void kverbs_ring_event(struct kverbs_ring *ring, const struct kverbs_cqe *cqe);
-struct kverbs_work *kverbs_ring_take_works(struct kverbs_ring *ring, u32 nr);
-void kverbs_ring_return_works(struct kverbs_ring *ring, struct kverbs_work *works);
-void kverbs_ring_complete(struct kverbs_ring *ring, struct kverbs_work *work,
-			  const struct kverbs_cqe *cqe);
+struct kverbs_cqe *kverbs_ring_slot(struct kverbs_ring *ring, u32 nr);
+void kverbs_ring_tell(struct kverbs_ring *ring, u32 nr);
+void kverbs_ring_wake(struct kverbs_ring *ring);
 u32 kverbs_ring_unread(struct kverbs_ring *ring);
-void kverbs_ring_give_way(void);
 int kverbs_ring_wait(struct kverbs_ring *ring, u32 nr, u64 deadline_ns);
 int kverbs_ring_mmap(struct kverbs_ring *ring, unsigned int part,
 		     struct vm_area_struct *vma);

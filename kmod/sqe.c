@@ -13,42 +13,19 @@
 #define REMOTE	BIT(0)	/* an address at the peer */
 #define KEY	BIT(1)	/* a key of the peer's */
 #define IMM	BIT(2)	/* immediate data */
-#define SINK	BIT(3)	/* a buffer that is written */
-#define ATOMIC	BIT(4)	/* an operand, and a buffer of 8 bytes */
+#define ATOMIC	BIT(3)	/* an operand, and a buffer of 8 bytes */
 
 static const u8 rules[] = {
 	[KVERBS_OP_SEND]	= 0,
-	[KVERBS_OP_RECV]	= SINK,
+	[KVERBS_OP_RECV]	= 0,
 	[KVERBS_OP_WRITE]	= REMOTE | KEY,
 	[KVERBS_OP_WRITE_IMM]	= REMOTE | KEY | IMM,
-	[KVERBS_OP_READ]	= REMOTE | KEY | SINK,
+	[KVERBS_OP_READ]	= REMOTE | KEY,
 	[KVERBS_OP_SEND_IMM]	= IMM,
 	[KVERBS_OP_SEND_INV]	= KEY,
-	[KVERBS_OP_CMP_SWAP]	= REMOTE | KEY | SINK | ATOMIC,
-	[KVERBS_OP_FETCH_ADD]	= REMOTE | KEY | SINK | ATOMIC,
+	[KVERBS_OP_CMP_SWAP]	= REMOTE | KEY | ATOMIC,
+	[KVERBS_OP_FETCH_ADD]	= REMOTE | KEY | ATOMIC,
 };
-
-/**
- * kverbs_sqe_is_atomic() - whether an entry is CMP_SWAP or FETCH_ADD
- * @sqe: the entry, its opcode known
- *
- * Return: true if it is.
- */
-bool kverbs_sqe_is_atomic(const struct kverbs_sqe *sqe)
-{
-	return rules[sqe->opcode] & ATOMIC;
-}
-
-/**
- * kverbs_sqe_writes() - whether the local buffer is written
- * @sqe: the entry, its opcode known
- *
- * Return: true if it is.
- */
-bool kverbs_sqe_writes(const struct kverbs_sqe *sqe)
-{
-	return rules[sqe->opcode] & SINK;
-}
 
 static bool flags_fit(const struct kverbs_sqe *sqe)
 {

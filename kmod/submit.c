@@ -11,6 +11,7 @@
 #include "region_cmd.h"
 #include "ring.h"
 #include "sqe.h"
+#include "work.h"
 
 /**
  * struct batch - entries of one SUBMIT
@@ -18,6 +19,7 @@
  * @ring: from which ring
  * @conn: the last entry's connection, which the next one's often is too
  * @region: the last entry's region, likewise
+ * @uses: of that region, to be counted before what uses it is posted
  * @works: with slots, for entries to come, linked by their next
  * @sqe: the entry that was read last
  * @ahead: it is not in a run yet
@@ -30,6 +32,7 @@ struct batch {
 	struct kverbs_ring *ring;
 	struct kverbs_conn_obj *conn;
 	struct kverbs_region_obj *region;
+	int uses;
 	struct kverbs_work *works;
 	struct kverbs_sqe sqe;
 	bool ahead;
@@ -42,8 +45,16 @@ static void put_conn(struct batch *batch)
 	batch->conn = NULL;
 }
 
+static void count_uses(struct batch *batch)
+{
+	if (batch->uses)
+		kverbs_region_use_many(batch->region->region, batch->uses);
+	batch->uses = 0;
+}
+
 static void put_region(struct batch *batch)
 {
+	count_uses(batch);
 	if (batch->region)
 		kverbs_object_put(&batch->region->obj);
 	batch->region = NULL;
@@ -115,7 +126,7 @@ static int find_buffer(struct batch *batch, const struct kverbs_sqe *sqe,
 	req->region = extent.region;
 	req->offset = extent.offset;
 	req->length = extent.length;
-	kverbs_req_use(req);
+	batch->uses++;
 	return 0;
 }
 
@@ -166,46 +177,34 @@ static int find_list(struct batch *batch, const struct kverbs_sqe *sqe,
 	return 0;
 }
 
-static void work_done(struct kverbs_req *req)
-{
-	struct kverbs_work *work = container_of(req, struct kverbs_work, req);
-	struct kverbs_cqe cqe = {
-		.user_data = work->user_data,
-		.byte_len = req->result ? 0 : req->byte_len,
-		.id = work->conn_id,
-		.result = req->result,
-		.type = KVERBS_CQE_WORK,
-		.wc_status = req->wc_status,
-		.flags = req->flags,
-		.imm = req->flags & (KVERBS_CQE_F_IMM | KVERBS_CQE_F_INV) ? req->imm : 0,
-	};
-
-	if (work->signal || req->result)
-		kverbs_ring_complete(work->ring, work, &cqe);
-	else
-		kverbs_ring_return_works(work->ring, work);
-}
-
+/* Field by field: what the queue writes need not be zeroed before. */
 static void fill_req(const struct kverbs_sqe *sqe, struct kverbs_work *work)
 {
+	struct kverbs_req *req = &work->req;
 	bool recv = sqe->opcode == KVERBS_OP_RECV;
 
 	work->user_data = sqe->user_data;
 	work->conn_id = sqe->conn_id;
 	work->signal = recv || sqe->flags & KVERBS_SQE_SIGNAL;
-	work->req = (struct kverbs_req) {
-		.remote_addr = sqe->remote_addr,
-		.rkey = sqe->rkey,
-		.imm = sqe->imm,
-		.operand = sqe->operand,
-		.swap = sqe->swap,
-		.opcode = sqe->opcode,
-		.fence = sqe->flags & KVERBS_SQE_FENCE,
-		.solicited = sqe->flags & KVERBS_SQE_SOLICITED,
-		.silent = !work->signal,
-		.done = work_done,
-		.flags = recv ? KVERBS_CQE_F_RECV : 0,
-	};
+	req->region = NULL;
+	req->offset = 0;
+	req->length = 0;
+	req->list = NULL;
+	req->nr_list = 0;
+	req->remote_addr = sqe->remote_addr;
+	req->rkey = sqe->rkey;
+	req->imm = sqe->imm;
+	req->operand = sqe->operand;
+	req->swap = sqe->swap;
+	req->opcode = sqe->opcode;
+	req->fence = sqe->flags & KVERBS_SQE_FENCE;
+	req->solicited = sqe->flags & KVERBS_SQE_SOLICITED;
+	req->silent = !work->signal;
+	req->done = kverbs_works_done;
+	req->result = 0;
+	req->wc_status = 0;
+	req->flags = recv ? KVERBS_CQE_F_RECV : 0;
+	req->byte_len = 0;
 }
 
 static struct kverbs_work *pop_work(struct batch *batch, u32 nr)
@@ -213,7 +212,7 @@ static struct kverbs_work *pop_work(struct batch *batch, u32 nr)
 	struct kverbs_work *work;
 
 	if (!batch->works)
-		batch->works = kverbs_ring_take_works(batch->ring, nr);
+		batch->works = kverbs_works_take(batch->ring, nr);
 	work = batch->works;
 	if (!work)
 		return NULL;
@@ -316,6 +315,7 @@ static unsigned int post_gathered(struct batch *batch, unsigned int nr, int *err
 	struct kverbs_chain *chain = batch->ring->chain;
 	struct kverbs_conn *conn = batch->conn->conn;
 
+	count_uses(batch);
 	if (is_recv(chain->reqs[0]))
 		return kverbs_conn_recv_list(conn, chain->reqs, nr, error);
 	return kverbs_conn_post_list(conn, chain->reqs, nr, chain, error);
@@ -361,7 +361,7 @@ static int take_entries(struct batch *batch, u32 nr, u32 *taken)
 		cond_resched();
 	}
 	if (batch->works)
-		kverbs_ring_return_works(ring, batch->works);
+		kverbs_works_return(ring, batch->works);
 	return ret;
 }
 
@@ -401,7 +401,7 @@ static int submit_and_wait(struct kverbs_ucmd *ucmd, struct kverbs_ring *ring)
 	cmd->out_ready = kverbs_ring_unread(ring);
 	/* Who only looks is going to look again. */
 	if (ring->cqs.direct && !cmd->to_submit && !cmd->min_complete && !cmd->out_ready)
-		kverbs_ring_give_way();
+		kverbs_cq_give_way();
 	return ret;
 }
 

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* From an operation to work requests. */
 #include <linux/kverbs.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 
 #include "map.h"
 #include "mr.h"
 #include "region.h"
 #include "wr.h"
+
+/* So many operations, or bytes, are told of by one completion at most. */
+#define JOIN_OPS	16
+#define JOIN_BYTES	SZ_16K
 
 static enum ib_wr_opcode wr_opcode(const struct kverbs_req *req)
 {
@@ -47,13 +52,15 @@ static void fill_kind(const struct kverbs_req *req, union kverbs_wr *wr, u64 don
 		wr->atomic.rkey = req->rkey;
 		wr->atomic.compare_add = req->operand;
 		wr->atomic.swap = req->swap;
+		wr->atomic.compare_add_mask = 0;
+		wr->atomic.swap_mask = 0;
 	} else if (!is_message(req)) {
 		wr->rdma.remote_addr = req->remote_addr + done;
 		wr->rdma.rkey = req->rkey;
 	}
 }
 
-/* Appends a request without entries; @done bytes of the operation precede it. */
+/* Appends a request without entries, which is linked later; @done bytes precede it. */
 static struct ib_send_wr *add_wr(struct kverbs_req *req, struct kverbs_chain *chain,
 				 u64 done)
 {
@@ -62,9 +69,11 @@ static struct ib_send_wr *add_wr(struct kverbs_req *req, struct kverbs_chain *ch
 	if (chain->nr_regs + chain->nr_wrs == KVERBS_OP_WRS)
 		return NULL;
 	wr = &chain->wrs[chain->nr_wrs++];
-	memset(wr, 0, sizeof(*wr));
 	wr->wr.opcode = wr_opcode(req);
+	wr->wr.send_flags = 0;
 	wr->wr.sg_list = &chain->sges[chain->nr_sges];
+	wr->wr.num_sge = 0;
+	wr->wr.ex.imm_data = 0;
 	fill_kind(req, wr, done);
 	return &wr->wr;
 }
@@ -300,14 +309,32 @@ static bool is_sink(const struct kverbs_req *req, bool iwarp)
 	return iwarp && req->opcode == KVERBS_OP_READ && req->length;
 }
 
-/* iWARP answers READs in order, but tells of what follows them before. */
+/* iWARP answers READs in order. */
 static void adapt(struct kverbs_req *req, bool iwarp)
 {
-	if (!iwarp)
-		return;
-	req->silent = false;
-	if (req->opcode == KVERBS_OP_READ)
+	if (iwarp && req->opcode == KVERBS_OP_READ)
 		req->fence = false;
+}
+
+/*
+ * Small operations of a list are told of together: that takes one completion, and the
+ * first does not wait for long. iWARP may tell of what follows a READ before that.
+ */
+static void join_reqs(struct kverbs_req **reqs, unsigned int nr, bool iwarp)
+{
+	unsigned int i, ops = 0;
+	u64 bytes = 0;
+
+	for (i = 0; i < nr; i++) {
+		ops++;
+		bytes += reqs[i]->length;
+		reqs[i]->joined = !iwarp && (reqs[i]->silent ||
+					     (ops < JOIN_OPS && bytes < JOIN_BYTES));
+		if (!reqs[i]->joined) {
+			ops = 0;
+			bytes = 0;
+		}
+	}
 }
 
 /**
@@ -355,6 +382,7 @@ static unsigned int build_run(struct kverbs_queue *queue, struct ib_pd *pd,
 			break;
 		seal(reqs[i], chain, 1);
 	}
+	join_reqs(reqs, i, iwarp);
 	return i;
 }
 

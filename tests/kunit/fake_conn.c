@@ -349,9 +349,12 @@ struct fake_conn *fake_conn_at(struct kunit *test, struct fake_hca *hca,
 	return fake;
 }
 
-static void work_done(struct kverbs_req *req)
+static void work_done(struct list_head *over)
 {
-	complete_all(&container_of(req, struct fake_work, req)->done);
+	struct kverbs_req *req;
+
+	while ((req = kverbs_req_pop(over, work_done)))
+		complete_all(&container_of(req, struct fake_work, req)->done);
 }
 
 /**

@@ -103,9 +103,12 @@ void fake_queue_conn(struct kverbs_conn *conn, struct fake_hca *hca, unsigned in
 	kverbs_queue_up(&conn->queue);
 }
 
-static void op_done(struct kverbs_req *req)
+static void op_done(struct list_head *over)
 {
-	container_of(req, struct fake_op, req)->done++;
+	struct kverbs_req *req;
+
+	while ((req = kverbs_req_pop(over, op_done)))
+		container_of(req, struct fake_op, req)->done++;
 }
 
 /**

@@ -4,7 +4,7 @@
 #include "fake_region.h"
 #include "wr.h"
 
-#define SLOTS	8
+#define SLOTS	32
 #define OPS	6
 #define PAGES	10
 
@@ -133,11 +133,19 @@ static void list_is_handed_over_at_once_and_in_order(struct kunit *test)
 		KUNIT_EXPECT_PTR_EQ(test, &p->ops[i]->req.last, p->fake->hca->sends[i].cqe);
 }
 
-static void list_completes_one_by_one(struct kunit *test)
+/* A large one is told of by itself, so that nobody waits for what comes behind it. */
+static void make_large(struct poster *p, int i)
+{
+	give_buffer(p, i, 4);
+}
+
+static void list_of_large_ones_completes_one_by_one(struct kunit *test)
 {
 	struct poster *p = test->priv;
 	int i;
 
+	for (i = 0; i < OPS; i++)
+		make_large(p, i);
 	KUNIT_ASSERT_EQ(test, OPS, post_all(p));
 	expect_signals(test, "xxxxxx");
 	for (i = 0; i < OPS; i++) {
@@ -145,6 +153,41 @@ static void list_completes_one_by_one(struct kunit *test)
 		fake_wr_complete(&p->fake->hca->sends[i], IB_WC_SUCCESS);
 	}
 	expect_done(test, OPS);
+}
+
+static void list_of_small_ones_completes_with_its_last(struct kunit *test)
+{
+	struct poster *p = test->priv;
+
+	KUNIT_ASSERT_EQ(test, OPS, post_all(p));
+	expect_signals(test, ".....x");
+	expect_done(test, 0);
+	fake_wr_complete(&p->fake->hca->sends[OPS - 1], IB_WC_SUCCESS);
+	expect_done(test, OPS);
+}
+
+static void list_of_small_ones_is_told_of_before_it_is_long(struct kunit *test)
+{
+	struct poster *p = test->priv;
+	struct kverbs_req *reqs[20];
+	int i;
+
+	for (i = 0; i < 20; i++)
+		reqs[i] = &fake_op_create(test, KVERBS_OP_WRITE, 0)->req;
+	KUNIT_ASSERT_EQ(test, 20, kverbs_wr_post_list(&p->fake->queue, &p->set, reqs, 20,
+						      &p->fake->chain, false, &p->error));
+	expect_signals(test, "...............x...x");
+}
+
+static void list_of_bytes_is_told_of_before_they_are_many(struct kunit *test)
+{
+	struct poster *p = test->priv;
+	int i;
+
+	for (i = 0; i < OPS; i++)
+		give_buffer(p, i, 2);
+	KUNIT_ASSERT_EQ(test, OPS, post_all(p));
+	expect_signals(test, ".x.x.x");
 }
 
 static void list_of_silent_ones_completes_with_its_last(struct kunit *test)
@@ -166,6 +209,7 @@ static void list_tells_of_silent_ones_by_the_next_that_is_not(struct kunit *test
 
 	all_silent(p);
 	p->ops[2]->req.silent = false;
+	make_large(p, 2);
 	KUNIT_ASSERT_EQ(test, OPS, post_all(p));
 	expect_signals(test, "..x..x");
 	fake_wr_complete(&p->fake->hca->sends[2], IB_WC_SUCCESS);
@@ -206,6 +250,8 @@ static void list_of_which_half_is_refused_is_half_posted(struct kunit *test)
 	struct poster *p = test->priv;
 	int i;
 
+	for (i = 0; i < 3; i++)
+		make_large(p, i);
 	fake_hca_refuse(p->fake->hca, 3, -ENOMEM);
 	KUNIT_EXPECT_EQ(test, 3, post_all(p));
 	KUNIT_EXPECT_EQ(test, -ENOMEM, p->error);
@@ -217,6 +263,24 @@ static void list_of_which_half_is_refused_is_half_posted(struct kunit *test)
 	fake_hca_refuse(p->fake->hca, UINT_MAX, 0);
 	KUNIT_EXPECT_EQ(test, 3, post_some(p, 3, 3, false));
 	KUNIT_EXPECT_EQ(test, 6, p->fake->hca->nr_sends);
+}
+
+/* What would have told of them may never come. */
+static void list_refused_behind_joined_ones_ends_the_connection(struct kunit *test)
+{
+	struct poster *p = test->priv;
+	int i;
+
+	fake_hca_refuse(p->fake->hca, 3, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, 3, post_all(p));
+	KUNIT_EXPECT_EQ(test, -ENOMEM, p->error);
+	KUNIT_EXPECT_EQ(test, 1, p->fake->broken);
+	KUNIT_EXPECT_EQ(test, 0, post_some(p, 3, 1, false));
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, p->error);
+	expect_done(test, 0);
+	end_connection(p);
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_EQ(test, -EIO, p->ops[i]->req.result);
 }
 
 static void list_refused_as_a_whole_is_as_if_never_posted(struct kunit *test)
@@ -355,12 +419,16 @@ static void list_ends_at_what_never_fits(struct kunit *test)
 
 static struct kunit_case list_cases[] = {
 	KUNIT_CASE(list_is_handed_over_at_once_and_in_order),
-	KUNIT_CASE(list_completes_one_by_one),
+	KUNIT_CASE(list_of_large_ones_completes_one_by_one),
+	KUNIT_CASE(list_of_small_ones_completes_with_its_last),
+	KUNIT_CASE(list_of_small_ones_is_told_of_before_it_is_long),
+	KUNIT_CASE(list_of_bytes_is_told_of_before_they_are_many),
 	KUNIT_CASE(list_of_silent_ones_completes_with_its_last),
 	KUNIT_CASE(list_tells_of_silent_ones_by_the_next_that_is_not),
 	KUNIT_CASE(list_counts_the_bytes_of_silent_ones),
 	KUNIT_CASE(list_on_iwarp_has_no_silent_ones),
 	KUNIT_CASE(list_of_which_half_is_refused_is_half_posted),
+	KUNIT_CASE(list_refused_behind_joined_ones_ends_the_connection),
 	KUNIT_CASE(list_refused_as_a_whole_is_as_if_never_posted),
 	KUNIT_CASE(list_refused_behind_silent_ones_leaves_them_to_the_next),
 	KUNIT_CASE(list_longer_than_the_queue_is_posted_as_far_as_there_is_room),

@@ -207,9 +207,12 @@ void live_export(struct live *live, u32 rights)
 	live->export = export;
 }
 
-static void req_done(struct kverbs_req *req)
+static void req_done(struct list_head *over)
 {
-	complete_all(&container_of(req, struct live_req, req)->done);
+	struct kverbs_req *req;
+
+	while ((req = kverbs_req_pop(over, req_done)))
+		complete_all(&container_of(req, struct live_req, req)->done);
 }
 
 /**

@@ -481,6 +481,7 @@ static void submit_of_which_half_is_refused_takes_half(struct kunit *test)
 	struct submitter *s = test->priv;
 	struct kverbs_sqe sqe = a_send(s, 0);
 
+	sqe.flags &= ~KVERBS_SQE_SIGNAL;
 	sqe.region_id = s->region_obj.obj.id;
 	sqe.length = LENGTH;
 	put_some(s, &sqe, 3);

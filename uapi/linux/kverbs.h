@@ -330,9 +330,11 @@ struct kverbs_piece {
  * (IB_ATOMIC_HCA) unless the device says so.
  *
  * READ, RECV and atomics need a region that is not KVERBS_REGION_READ_ONLY. Without
- * KVERBS_SQE_SIGNAL an operation completes only if it fails. Operations other
- * than RECV need an established connection. A list is read when SUBMIT takes its
- * entry. iWARP has neither immediate data nor atomics: EOPNOTSUPP; so it is with
+ * KVERBS_SQE_SIGNAL an operation completes only if it fails. Small operations that
+ * one SUBMIT takes together may complete together, up to 16 or 16 KiB; if the
+ * connection breaks meanwhile all of them fail, even those that the peer has seen.
+ * Operations other than RECV need an established connection. A list is read when
+ * SUBMIT takes its entry. iWARP has neither immediate data nor atomics: EOPNOTSUPP; so it is with
  * atomics on a device without KVERBS_CAP_ATOMIC. Receives are taken from the moment
  * that a connection has an id and are posted before the peer can send; only one
  * whose buffer lies in more pieces than the connection has scatter/gather
