@@ -110,7 +110,6 @@ SHOW(kverbs_queue_sweep);
 SHOW(kverbs_queue_up);
 
 SHOW(kverbs_region_byte);
-SHOW(kverbs_region_covers);
 SHOW(kverbs_region_create);
 SHOW(kverbs_region_destroy);
 SHOW(kverbs_region_unuse_many);

@@ -230,20 +230,6 @@ void kverbs_region_destroy(struct kverbs_region *region)
 }
 
 /**
- * kverbs_region_covers() - whether a range lies within a region
- * @region: the region
- * @offset: first byte
- * @length: bytes
- *
- * Return: true if it does.
- */
-bool kverbs_region_covers(const struct kverbs_region *region, u64 offset,
-			  u64 length)
-{
-	return offset <= region->length && length <= region->length - offset;
-}
-
-/**
  * kverbs_region_byte() - where the kernel has a byte of a region
  * @region: the region, which must not be destroyed while that is used
  * @offset: of the byte, within the region

@@ -47,11 +47,16 @@ struct kverbs_region *kverbs_region_create(unsigned long addr, u64 length,
 					   bool writable);
 void kverbs_region_destroy(struct kverbs_region *region);
 void kverbs_region_put(struct kverbs_region *region);
-bool kverbs_region_covers(const struct kverbs_region *region, u64 offset,
-			  u64 length);
 u8 *kverbs_region_byte(const struct kverbs_region *region, u64 offset);
 void kverbs_region_peek(const struct kverbs_region *region, u64 offset, void *to,
 			size_t length);
+
+/* Whether a range of bytes lies in the region. */
+static inline bool kverbs_region_covers(const struct kverbs_region *region, u64 offset,
+					u64 length)
+{
+	return offset <= region->length && length <= region->length - offset;
+}
 
 void kverbs_region_unuse_many(struct kverbs_region *region, int nr);
 

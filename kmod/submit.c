@@ -74,12 +74,15 @@ static int get_conn(struct batch *batch, u32 id)
 	return 0;
 }
 
+static bool has_region(const struct batch *batch, u32 id)
+{
+	return batch->region && batch->region->obj.id == id;
+}
+
 static int get_region(struct batch *batch, u32 id)
 {
 	struct kverbs_region_obj *region;
 
-	if (batch->region && batch->region->obj.id == id)
-		return 0;
 	put_region(batch);
 	region = kverbs_region_obj_get(batch->file, id);
 	if (IS_ERR(region))
@@ -94,7 +97,7 @@ static int find_extent(struct batch *batch, const struct kverbs_sqe *sqe, u32 re
 	struct kverbs_region *region;
 	int ret;
 
-	ret = get_region(batch, region_id);
+	ret = has_region(batch, region_id) ? 0 : get_region(batch, region_id);
 	if (ret)
 		return ret;
 	region = batch->region->region;

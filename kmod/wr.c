@@ -10,7 +10,7 @@
 #include "wr.h"
 
 /* So many operations, or bytes, are told of by one completion at most. */
-#define JOIN_OPS	16
+#define JOIN_OPS	32
 #define JOIN_BYTES	SZ_16K
 
 static enum ib_wr_opcode wr_opcode(const struct kverbs_req *req)

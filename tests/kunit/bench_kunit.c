@@ -268,6 +268,7 @@ static void bench_goes_on_when_it_gets_credit(struct kunit *test)
 	KUNIT_EXPECT_GE(test, m->result.received, 2);
 	/* Its receives could not be taken back otherwise. */
 	KUNIT_EXPECT_TRUE(test, measured_is_over(m));
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, measured_run(m));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&m->fake->region->uses));
 }
 

@@ -4,7 +4,7 @@
 #include "fake_region.h"
 #include "wr.h"
 
-#define SLOTS	32
+#define SLOTS	64
 #define OPS	6
 #define PAGES	10
 
@@ -169,14 +169,14 @@ static void list_of_small_ones_completes_with_its_last(struct kunit *test)
 static void list_of_small_ones_is_told_of_before_it_is_long(struct kunit *test)
 {
 	struct poster *p = test->priv;
-	struct kverbs_req *reqs[20];
+	struct kverbs_req *reqs[36];
 	int i;
 
-	for (i = 0; i < 20; i++)
+	for (i = 0; i < 36; i++)
 		reqs[i] = &fake_op_create(test, KVERBS_OP_WRITE, 0)->req;
-	KUNIT_ASSERT_EQ(test, 20, kverbs_wr_post_list(&p->fake->queue, &p->set, reqs, 20,
+	KUNIT_ASSERT_EQ(test, 36, kverbs_wr_post_list(&p->fake->queue, &p->set, reqs, 36,
 						      &p->fake->chain, false, &p->error));
-	expect_signals(test, "...............x...x");
+	expect_signals(test, "...............................x...x");
 }
 
 static void list_of_bytes_is_told_of_before_they_are_many(struct kunit *test)
@@ -328,6 +328,26 @@ static void list_longer_than_the_queue_is_posted_as_far_as_there_is_room(struct 
 	p->fake->queue.sq_free += SLOTS - 4;
 }
 
+/* Others may have taken slots since it was built. */
+static void list_built_for_more_slots_than_there_are_is_cut(struct kunit *test)
+{
+	struct poster *p = test->priv;
+	struct kverbs_req *reqs[OPS];
+	int i;
+
+	for (i = 0; i < OPS; i++)
+		reqs[i] = &p->ops[i]->req;
+	memset(&p->fake->chain, 0, sizeof(p->fake->chain));
+	p->fake->queue.sq_free = 4;
+	KUNIT_EXPECT_EQ(test, 4, kverbs_queue_post_list(&p->fake->queue, reqs, OPS,
+							&p->fake->chain, &p->error));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, p->error);
+	KUNIT_EXPECT_EQ(test, 4, p->fake->hca->nr_sends);
+	KUNIT_EXPECT_EQ(test, IB_SEND_SIGNALED, p->fake->hca->sends[3].send_flags);
+	KUNIT_EXPECT_EQ(test, 0, p->fake->queue.sq_free);
+	p->fake->queue.sq_free += SLOTS - 4;
+}
+
 static void list_is_posted_only_while_the_queue_is_up(struct kunit *test)
 {
 	struct poster *p = test->priv;
@@ -432,6 +452,7 @@ static struct kunit_case list_cases[] = {
 	KUNIT_CASE(list_refused_as_a_whole_is_as_if_never_posted),
 	KUNIT_CASE(list_refused_behind_silent_ones_leaves_them_to_the_next),
 	KUNIT_CASE(list_longer_than_the_queue_is_posted_as_far_as_there_is_room),
+	KUNIT_CASE(list_built_for_more_slots_than_there_are_is_cut),
 	KUNIT_CASE(list_is_posted_only_while_the_queue_is_up),
 	KUNIT_CASE(list_that_fails_in_the_middle_fails_from_there_on),
 	KUNIT_CASE(list_that_is_flushed_has_not_gone_well),

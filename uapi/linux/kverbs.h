@@ -331,7 +331,7 @@ struct kverbs_piece {
  *
  * READ, RECV and atomics need a region that is not KVERBS_REGION_READ_ONLY. Without
  * KVERBS_SQE_SIGNAL an operation completes only if it fails. Small operations that
- * one SUBMIT takes together may complete together, up to 16 or 16 KiB; if the
+ * one SUBMIT takes together may complete together, up to 32 or 16 KiB; if the
  * connection breaks meanwhile all of them fail, even those that the peer has seen.
  * Operations other than RECV need an established connection. A list is read when
  * SUBMIT takes its entry. iWARP has neither immediate data nor atomics: EOPNOTSUPP; so it is with
