@@ -7,14 +7,18 @@ set -u
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 
 build
-guest 6.12 rxe -- teardown_test
-guest 6.12 siw -- teardown_test
-guest 6.1 rxe -- teardown_test
-for provider in rxe siw; do
-	guest 6.12 "$provider" --hosts 2 --server twohost_server \
+two_hosts() {
+	guest "$1" "$2" --hosts 2 --server twohost_server \
 		--server-ready 'pidof twohost_server' -- twohost_test
-done
+}
+
+# On the others, what differs with the context of completions and with the provider.
 some=(traffic "SIGKILL while writing" "rmmod kverbs")
 [[ ! ${KVERBS_WHOLE:-} ]] || some=()
+guest 6.12 rxe -- teardown_test
+guest 6.12 siw -- teardown_test
+guest 6.1 rxe -- teardown_test "${some[@]}"
+two_hosts 6.12 rxe
+whole two_hosts 6.12 siw
 guest debug rxe -- teardown_test "${some[@]}"
 finish
