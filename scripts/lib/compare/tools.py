@@ -14,6 +14,8 @@ import cases
 HOST = "a"
 ADDRESS = "192.0.2.1"
 LIMIT = 90
+# perftest with events sleeps for ever now and then, and its runs are short.
+PERFTEST_LIMIT = 30
 PROGRAMS = {
     "send-bw": "ib_send_bw", "write-bw": "ib_write_bw", "read-bw": "ib_read_bw",
     "send-lat": "ib_send_lat", "write-lat": "ib_write_lat", "read-lat": "ib_read_lat",
@@ -125,7 +127,7 @@ def perftest(case, count, events=False):
     with Process(*command) as server:
         server.await_listen()
         with Process(*command, ADDRESS) as client:
-            line = client.wait_for(rf"^ *{case['size']} +\d+ .*\n")
+            line = client.wait_for(rf"^ *{case['size']} +\d+ .*\n", PERFTEST_LIMIT)
             return parse_perftest(case["operation"], line[0])
 
 
