@@ -25,6 +25,7 @@ _Static_assert(HIST_BUCKETS == KVERBS_BENCH_BUCKETS && HIST_BITS == KVERBS_BENCH
  * @thread: waits for it
  * @started: there is such a thread
  * @result: what came of it
+ * @end: when it was there
  * @ret: 0 or -errno
  */
 struct runner {
@@ -34,6 +35,7 @@ struct runner {
 	pthread_t thread;
 	bool started;
 	struct kverbs_cmd_bench result;
+	uint64_t end;
 	int ret;
 };
 
@@ -112,9 +114,20 @@ static void add_result(struct bench *b, const struct runner *r)
 	r->lane->posted = r->result.out_sent;
 	r->lane->completed = r->result.out_sent;
 	b->f.done += r->result.out_ops;
-	if (r->result.out_elapsed_ns > sum->elapsed_ns)
-		sum->elapsed_ns = r->result.out_elapsed_ns;
 	sum->cpu_ns += r->result.out_cpu_ns;
+}
+
+/* They do not all run at the same time: from when the first began until the last ended. */
+static uint64_t elapsed(const struct runner *runners, unsigned int nr)
+{
+	uint64_t began = UINT64_MAX, ended = 0;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		began = min(began, runners[i].end - runners[i].result.out_elapsed_ns);
+		ended = max(ended, runners[i].end);
+	}
+	return ended - began;
 }
 
 /* What the kernel says counts, but for what it cannot know of the host. */
@@ -125,7 +138,7 @@ static int sum_up(struct bench *b, const struct runner *runners, unsigned int nr
 
 	field_end(&b->f);
 	b->f.done = 0;
-	b->f.result.elapsed_ns = 0;
+	b->f.result.elapsed_ns = elapsed(runners, nr);
 	b->f.result.cpu_ns = 0;
 	for (i = 0; i < nr; i++) {
 		add_result(b, &runners[i]);
@@ -145,6 +158,7 @@ static void *run(void *arg)
 	struct runner *r = arg;
 
 	r->ret = kverbs_bench(r->lane->conn, &r->opts, &r->result, r->hist);
+	r->end = field_now();
 	return NULL;
 }
 

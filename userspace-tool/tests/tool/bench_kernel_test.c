@@ -108,15 +108,18 @@ static void sends_have_as_much_credit_as_the_server_has_receives(void **state)
 	assert_true(fake.last_bench.recv_stride >= 8);
 }
 
+/* Over the time from when the first began until the last ended. */
 static void connections_are_added_up(void **state)
 {
 	struct json_object *root;
+	double rate;
 
 	(void)state;
 	kernel_tells(0);
 	root = result(EXIT_OK, "write-bw", "--engine", "kernel", "-s", "1M", "-q", "3");
 	assert_true(number(row_of(root, 0), "iterations") == 3 * OPS);
-	assert_true(number(row_of(root, 0), "bw_avg_MiBps") == 3 * OPS);
+	rate = number(row_of(root, 0), "bw_avg_MiBps");
+	assert_true(rate > 2 * OPS && rate <= 3 * OPS);
 	json_object_put(root);
 }
 
