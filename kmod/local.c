@@ -15,6 +15,7 @@ void kverbs_local_set_init(struct kverbs_local_set *set, struct kverbs_mr_pool *
 {
 	mutex_init(&set->lock);
 	INIT_LIST_HEAD(&set->locals);
+	set->chain = NULL;
 	set->pool = pool;
 }
 
@@ -45,6 +46,8 @@ void kverbs_local_set_destroy(struct kverbs_local_set *set)
 	mutex_lock(&set->lock);
 	list_for_each_entry_safe(local, next, &set->locals, entry)
 		free_local(local);
+	kvfree(set->chain);
+	set->chain = NULL;
 	mutex_unlock(&set->lock);
 }
 

@@ -31,14 +31,16 @@ struct kverbs_local {
 
 /**
  * struct kverbs_local_set - all of a connection's
- * @lock: guards @locals, and is held from finding MRs to posting them
+ * @lock: guards @locals and @chain, and is held from finding MRs to posting them
  * @locals: struct kverbs_local
+ * @chain: for registrations that receives wait for, from when it is first needed
  * @pool: where the MRs come from
  * @stride: from one chunk's start to the next one's, at most the size of one
  */
 struct kverbs_local_set {
 	struct mutex lock;
 	struct list_head locals;
+	struct kverbs_chain *chain;
 	struct kverbs_mr_pool *pool;
 	u64 stride;
 };

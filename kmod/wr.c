@@ -488,27 +488,43 @@ static int build_recv(struct kverbs_queue *queue, struct kverbs_local_set *set,
 	return builder.valid ? builder.nr : -EAGAIN;
 }
 
-static int register_recv(struct kverbs_queue *queue, struct kverbs_local_set *set,
-			 struct kverbs_req *req, struct ib_sge *sges)
+/* Kept, since receives of such a buffer often come again and again. */
+static struct kverbs_chain *recv_chain(struct kverbs_local_set *set)
 {
-	struct kverbs_chain *chain;
+	lockdep_assert_held(&set->lock);
+	if (!set->chain)
+		set->chain = kvmalloc(sizeof(*set->chain), GFP_KERNEL_ACCOUNT);
+	return set->chain;
+}
+
+static int build_registered(struct kverbs_queue *queue, struct kverbs_local_set *set,
+			    struct kverbs_req *req, struct ib_sge *sges)
+{
+	struct kverbs_chain *chain = recv_chain(set);
 	int nr, ret;
 
-	if (kverbs_queue_check_up(queue))
-		return -EAGAIN;
-	chain = kvmalloc(sizeof(*chain), GFP_KERNEL_ACCOUNT);
 	if (!chain)
 		return -ENOMEM;
 	reset_chain(chain);
-	mutex_lock(&set->lock);
 	nr = build_recv(queue, set, req, chain, sges);
 	if (nr == -EAGAIN && chain->nr_regs) {
 		ret = kverbs_queue_post_regs(queue, chain);
 		if (ret && ret != -ENOTCONN)
 			nr = ret;
 	}
+	return nr;
+}
+
+static int register_recv(struct kverbs_queue *queue, struct kverbs_local_set *set,
+			 struct kverbs_req *req, struct ib_sge *sges)
+{
+	int nr;
+
+	if (kverbs_queue_check_up(queue))
+		return -EAGAIN;
+	mutex_lock(&set->lock);
+	nr = build_registered(queue, set, req, sges);
 	mutex_unlock(&set->lock);
-	kvfree(chain);
 	return nr;
 }
 

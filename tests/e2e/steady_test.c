@@ -186,6 +186,16 @@ static void write_registered(void)
 	run(1, 1);
 }
 
+static void receive_registered(void)
+{
+	struct kverbs_sqe recv = sqe_recv(pair.server, buf.region, 0, 32 * PAGE);
+	struct kverbs_sqe send = sqe_send(pair.client, buf.region, 32 * PAGE, 32 * PAGE);
+
+	ring_push(&pair.ring, &recv);
+	ring_push(&pair.ring, &send);
+	run(2, 2);
+}
+
 static void send_and_receive(void)
 {
 	push_many(sqe_recv(pair.server, buf.region, 0, 64), true);
@@ -228,6 +238,7 @@ static const struct load {
 	{ "WRITEs that all complete", write_one_by_one, BATCH, OPS, 1 },
 	{ "READs into two pages", read_scattered, BATCH, OPS / 4, 1 },
 	{ "WRITEs from registered memory", write_registered, 1, OPS / 100, 128 },
+	{ "RECVs into registered memory", receive_registered, 2, OPS / 100, 128 },
 	{ "SENDs and RECVs", send_and_receive, 2 * BATCH, OPS, 1 },
 	{ "SENDs of lists", send_lists, 2 * BATCH, OPS / 4, 1 },
 };
