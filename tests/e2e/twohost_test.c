@@ -102,10 +102,10 @@ static void mend_wire(void)
 
 TEST(with_keepalive_an_idle_connection_stays_up_as_long_as_the_peer_does)
 {
-	struct kverbs_conn_param param = { .keepalive_ms = 50 };
+	struct kverbs_conn_param param = { .keepalive_ms = 500 };
 
 	connect_to_a(&param);
-	/* Twenty times what a peer that is gone would get. */
+	/* Twice what a peer that is gone would get. */
 	CHECK_OK(ring_wait(&ring, 1, 2000));
 	CHECK_EQ(ring_unread(&ring), 0);
 	CHECK_DONE(ring_do(&ring, sqe_send(conn, region, 0, 64)));
@@ -124,7 +124,7 @@ TEST(with_keepalive_an_idle_connection_ends_with_its_peer)
 	CHECK_EQ(cqe.type, KVERBS_CQE_DISCONNECTED);
 	CHECK_EQ(cqe.result, -ETIMEDOUT);
 	/* Twice the time, and what a slow guest takes. */
-	CHECK(test_now_ms() - start < 2000);
+	CHECK(test_now_ms() - start < 5000);
 	mend_wire();
 }
 
