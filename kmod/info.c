@@ -216,9 +216,12 @@ static void fill_identity(struct ib_device *ib, struct kverbs_cmd_device_query *
 
 	memset(cmd->out_name, 0, sizeof(cmd->out_name));
 	memset(cmd->out_fw_version, 0, sizeof(cmd->out_fw_version));
+	memset(cmd->out_driver, 0, sizeof(cmd->out_driver));
 	strscpy(cmd->out_name, dev_name(&ib->dev), sizeof(cmd->out_name));
 	ib_get_device_fw_str(ib, fw);
 	strscpy(cmd->out_fw_version, fw, sizeof(cmd->out_fw_version));
+	if (ib->ops.owner)
+		strscpy(cmd->out_driver, module_name(ib->ops.owner), sizeof(cmd->out_driver));
 	memcpy(cmd->out_node_guid, &ib->node_guid, sizeof(cmd->out_node_guid));
 	memcpy(cmd->out_sys_image_guid, &ib->attrs.sys_image_guid,
 	       sizeof(cmd->out_sys_image_guid));

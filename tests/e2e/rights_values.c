@@ -54,6 +54,8 @@ TEST(DEVICE_QUERY_pads_its_names_with_zeroes)
 	CHECK_OK(dev_cmd(dev_open(), KVERBS_DEVICE_QUERY, &query));
 	check_text(query.out_name, sizeof(query.out_name), "the name");
 	check_text(query.out_fw_version, sizeof(query.out_fw_version), "the firmware");
+	check_text(query.out_driver, sizeof(query.out_driver), "the driver");
+	CHECK(!strcmp(query.out_driver, dev_is_iwarp() ? "siw" : "rdma_rxe"));
 	CHECK_EQ(query.out_caps & ~ALL_CAPS, 0);
 	CHECK_EQ(!!(query.out_caps & KVERBS_CAP_ATOMIC), !dev_is_iwarp());
 }

@@ -220,6 +220,8 @@ struct kverbs_gid {
  * @out_max_rd_atomic: READs and atomics in flight per connection as a target
  * @out_max_init_rd_atomic: READs and atomics in flight per connection as a
  *	source
+ * @out_driver: the module that drives the device, NUL-terminated, empty if it is
+ *	built in: "mlx5_ib", "irdma", "rdma_rxe"
  *
  * Arrays that are too small are filled as far as they go and EMSGSIZE is
  * returned with everything else set.
@@ -251,6 +253,7 @@ struct kverbs_cmd_device_query {
 	__u32 out_max_mr_pages;
 	__u32 out_max_rd_atomic;
 	__u32 out_max_init_rd_atomic;
+	char out_driver[64];
 };
 
 /**

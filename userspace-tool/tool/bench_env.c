@@ -37,6 +37,7 @@ static void put_device(struct json_object *o, struct kverbs *kv, uint32_t index)
 		if (list[i].attr.out_index != index)
 			continue;
 		row_str(o, "device", list[i].attr.out_name);
+		row_str(o, "provider", list[i].attr.out_driver);
 		row_str(o, "firmware", list[i].attr.out_fw_version);
 	}
 	if (n >= 0)

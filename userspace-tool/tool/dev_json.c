@@ -83,6 +83,7 @@ static struct json_object *json_device(const struct kverbs_device *dev)
 
 	row_str(o, "ifname", a->out_name);
 	row_int(o, "index", a->out_index);
+	row_str(o, "driver", a->out_driver);
 	row_str(o, "firmware", a->out_fw_version);
 	row_str(o, "node_guid", dev_guid(a->out_node_guid, buf));
 	row_str(o, "sys_image_guid", dev_guid(a->out_sys_image_guid, buf));

@@ -89,8 +89,10 @@ static void put_own(struct grid *g, const struct kverbs_device *dev)
 	grid_cell(g, 1, "node GUID %s, system image GUID %s", dev_guid(a->out_node_guid, node),
 		  dev_guid(a->out_sys_image_guid, image));
 	grid_row(g);
-	grid_cell(g, 1, "firmware %s, vendor 0x%x, part %u, revision 0x%x, %s",
-		  *a->out_fw_version ? a->out_fw_version : "-", a->out_vendor_id,
+	grid_cell(g, 1, "driver %s, firmware %s", *a->out_driver ? a->out_driver : "-",
+		  *a->out_fw_version ? a->out_fw_version : "-");
+	grid_row(g);
+	grid_cell(g, 1, "vendor 0x%x, part %u, revision 0x%x, %s", a->out_vendor_id,
 		  a->out_vendor_part_id, a->out_hw_version,
 		  dev->nr_ports ? dev_link_layer(&dev->ports[0]) : "-");
 }

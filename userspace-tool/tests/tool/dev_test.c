@@ -37,6 +37,7 @@ static struct kverbs_gid gids[] = {
 static struct kverbs_device device = {
 	.attr = {
 		.out_name = "mlx5_0",
+		.out_driver = "mlx5_ib",
 		.out_fw_version = "28.39.1002",
 		.out_node_guid = { 0x98, 0x03, 0x9b, 0x03, 0, 0x91, 0x2a, 0x4c },
 		.out_sys_image_guid = { 0x98, 0x03, 0x9b, 0x03, 0, 0x91, 0x2a, 0x4d },
@@ -109,14 +110,15 @@ static void a_gid_has_its_type_and_interface(void **state)
 	free(text);
 }
 
-static void a_device_has_its_guids_firmware_and_vendor(void **state)
+static void a_device_has_its_guids_driver_firmware_and_vendor(void **state)
 {
 	char *text = shown(false);
 
 	(void)state;
 	assert_non_null(strstr(text, "node GUID 9803:9b03:0091:2a4c"));
 	assert_non_null(strstr(text, "system image GUID 9803:9b03:0091:2a4d"));
-	assert_non_null(strstr(text, "firmware 28.39.1002, vendor 0x2c9, part 4129, revision 0x2"));
+	assert_non_null(strstr(text, "driver mlx5_ib, firmware 28.39.1002"));
+	assert_non_null(strstr(text, "vendor 0x2c9, part 4129, revision 0x2, Ethernet"));
 	free(text);
 }
 
@@ -167,7 +169,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_port_has_its_states_mtus_rate_and_lids),
 		cmocka_unit_test(a_gid_has_its_type_and_interface),
-		cmocka_unit_test(a_device_has_its_guids_firmware_and_vendor),
+		cmocka_unit_test(a_device_has_its_guids_driver_firmware_and_vendor),
 		cmocka_unit_test(limits_are_shown_when_asked_for),
 		cmocka_unit_test(eighty_columns_are_enough),
 		cmocka_unit_test(json_has_the_same),
