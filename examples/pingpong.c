@@ -26,15 +26,18 @@ static void answer(struct kverbs *kv, struct kverbs_buf *in, struct kverbs_buf *
 	conn = accept_one(listener, in, &recv);
 	for (i = 0; i < ROUNDS; i++) {
 		finish(&recv, "receive");
+		/* The peer has the answer before this one, and is still there. */
+		if (i)
+			finish(&send, "send");
 		len = snprintf(kverbs_buf_addr(out), SIZE, "pong to %s",
 			       (char *)kverbs_buf_addr(in));
 		/* The next one may come as soon as the peer has this answer. */
 		must(kverbs_recv(conn, in, 0, SIZE, &recv), "post a receive");
 		must(kverbs_send(conn, out, 0, len + 1, &send), "send");
-		finish(&send, "send");
 	}
-	/* The peer leaves first. */
+	/* The peer leaves when it has the last one, perhaps before it has acknowledged it. */
 	kverbs_wait(&recv, -1);
+	kverbs_wait(&send, -1);
 }
 
 static void ask(struct kverbs *kv, const char *host, struct kverbs_buf *in,
