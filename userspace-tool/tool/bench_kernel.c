@@ -176,6 +176,9 @@ static void look(struct bench *b, const struct runner *runners, unsigned int nr)
 	warm_up = b->f.param.warmup * nr;
 	b->f.done = bytes / b->f.param.size;
 	b->f.done -= min(b->f.done, warm_up);
+	/* The first second begins when it is warm. */
+	if (!b->f.done)
+		b->f.next_tick = field_now() + FIELD_TICK_NS;
 	field_maybe_tick(&b->f, field_now());
 }
 
