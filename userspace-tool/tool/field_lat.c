@@ -89,7 +89,7 @@ static int settle(struct field *f, struct lane *l)
 
 	if (answer_of(l, seq) && l->param->op != BENCH_WRITE_LAT)
 		ret = lane_post_recv(l, seq % l->nr_rx);
-	if (!ret && l->posted >= l->nr_tx)
+	if (!ret && l->posted >= l->nr_tx && lane_tells(l, l->posted))
 		ret = await(f, next);
 	return ret;
 }

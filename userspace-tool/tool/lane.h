@@ -139,6 +139,8 @@ size_t lane_offset(const struct lane *l, const void *at);
 
 /* lane_work.c: what the two sides do */
 void lane_set_callbacks(struct lane *l);
+/* Whether that operation has a completion of its own. */
+bool lane_tells(const struct lane *l, uint64_t seq);
 /* Post the next operation, its bytes filled in if they are verified. */
 int lane_post(struct lane *l);
 /* The same, then wait for a request. */

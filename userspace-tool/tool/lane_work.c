@@ -107,6 +107,12 @@ unsigned int lane_opcode(const struct lane *l)
 	}
 }
 
+/* What the peer has answered has arrived, and who waits should not wake for it as well. */
+bool lane_tells(const struct lane *l, uint64_t seq)
+{
+	return l->rule->kind == BENCH_BANDWIDTH || !l->rule->half || !((seq + 1) % l->nr_tx);
+}
+
 static void fill_op(struct lane *l, uint64_t seq, struct kverbs_op *op)
 {
 	fill(l, seq);
@@ -119,7 +125,7 @@ static void fill_op(struct lane *l, uint64_t seq, struct kverbs_op *op)
 		.token = &l->theirs,
 		.remote_offset = remote_offset(l, seq),
 		.operand = 1,
-		.req = &l->tx[seq % l->nr_tx].req,
+		.req = lane_tells(l, seq) ? &l->tx[seq % l->nr_tx].req : NULL,
 	};
 }
 
@@ -314,7 +320,7 @@ void lane_answer(struct lane *l, int timeout_ms)
 	struct kverbs_req *req = &l->tx[l->posted % l->nr_tx].req;
 	int ret = 0;
 
-	if (l->posted >= l->nr_tx)
+	if (l->posted >= l->nr_tx && lane_tells(l, l->posted))
 		ret = kverbs_wait(req, timeout_ms);
 	if (!ret)
 		ret = answer(l);
