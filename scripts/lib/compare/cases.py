@@ -5,7 +5,7 @@ KIB = 1024
 MIB = 1024 * KIB
 PARTS = ("bw", "rate", "lat", "many", "connect", "ping", "cp", "alloc")
 # Seconds, after which no other round is begun.
-BUDGET = {"bw": 480, "rate": 210, "lat": 360, "many": 180, "connect": 60, "ping": 60, "cp": 60,
+BUDGET = {"bw": 480, "rate": 240, "lat": 420, "many": 300, "connect": 60, "ping": 60, "cp": 60,
           "alloc": 60}
 NAMES = {
     "perftest": "perftest", "perftest-e": "perftest -e",

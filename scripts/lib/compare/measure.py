@@ -5,6 +5,7 @@
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -62,11 +63,13 @@ def look(result, column):
     """One figure more, at the second try if need be, unless the column has failed twice already."""
     errors = result["errors"].setdefault(column, [])
     while len(errors) < TRIES:
+        began = time.monotonic()
         try:
             figures = RUN[column](result, result["count"])
         except FAILURES as error:
             note(f"{result['operation']} {result['size']}, {column}: {error}")
             errors.append(str(error))
+            result["lost"] = result.get("lost", 0) + time.monotonic() - began
             continue
         for name, value in figures.items():
             result["figures"][column].setdefault(name, []).append(round(value, 4))
@@ -105,13 +108,16 @@ def measure_part(part, options, kernel):
     seconds = 0.03 if options.quick else options.seconds
     results = [begin(case, seconds) for case in cases.cases_of(part, kernel, options.quick)]
     for number in range(1 if options.quick else options.rounds):
-        spent = time.monotonic() - began
+        # What came to nothing is not tried again each time.
+        lost = sum(result.get("lost", 0) for result in results)
+        spent = time.monotonic() - began - lost
         if number and spent * (number + 1) / number > cases.BUDGET[part]:
             note(f"{part}: no time for round {number + 1}")
             break
         measure_round(results, number)
     for result in results:
         result["errors"] = causes(result)
+        result.pop("lost", None)
     spent = time.monotonic() - began
     note(f"{part}: {spent:.0f} s")
     return {"cases": results, "seconds": round(spent)}
@@ -129,6 +135,8 @@ def environment():
         found[package] = version("dpkg-query", "-W", "-f", "${Version}", package)
     with open("/sys/class/net/dummy0/mtu", encoding="ascii") as file:
         found["netdev_mtu_bytes"] = int(file.read())
+    with open("/proc/cmdline", encoding="ascii") as file:
+        found["idle"] = dict(re.findall(r"(\S+)=(\S*)", file.read())).get("idle", "halt")
     return found
 
 
