@@ -132,6 +132,12 @@ class Guest:
             arguments += ["-device", f"virtio-blk-pci,drive={kind}"]
         return arguments
 
+    def _kernel(self):
+        """An image that needs no decompressing, if there is one."""
+        names = ("vmlinux", "vmlinuz")
+        paths = [os.path.join(self.options.kernel_dir, name) for name in names]
+        return next(path for path in paths if os.path.exists(path))
+
     def start(self):
         options = self.options
         image = os.path.join(self.directory, "initramfs")
@@ -146,7 +152,7 @@ class Guest:
         command = [
             "qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
             "-name", f"kverbs-{self.name}", "-smp", str(options.smp), "-m", options.mem,
-            "-kernel", os.path.join(options.kernel_dir, "vmlinuz"), "-initrd", image, "-append", append,
+            "-kernel", self._kernel(), "-initrd", image, "-append", append,
             "-fsdev", f"local,id=root,path={options.root or '/'},security_model=none,readonly=on,multidevs=remap",
             "-device", "virtio-9p-pci,fsdev=root,mount_tag=root",
             "-fsdev", f"local,id=xchg,path={self.directory}/xchg,security_model=none",
