@@ -23,6 +23,11 @@ whole() {
 	[[ ! ${KVERBS_WHOLE:-} ]] || "$@"
 }
 
+# What a developer need not wait for each time, and build machines do.
+seldom() {
+	[[ ! ${KVERBS_WHOLE:-} && ${CI:-} != true ]] || "$@"
+}
+
 # run_guest FILE VM-OPTION...: what it prints goes into the file, what is told of it
 # also into FILE.err.
 run_guest() {

@@ -8,6 +8,6 @@ set -u
 build
 guest 6.12 rxe -- rights_test
 whole guest 6.12 siw -- rights_test
-guest 6.1 rxe -- rights_test
+seldom guest 6.1 rxe -- rights_test
 whole guest debug rxe -- rights_test
 finish
