@@ -12,28 +12,15 @@
 
 #include "rate.h"
 #include "retries.h"
-#include "snap.h"
+#include "snap_text.h"
 #include "tmp.h"
 
 #define CONN "file=1 pid=7 type=conn id=1 "
 
-static struct snap look(double at, const char *text)
-{
-	FILE *file = fmemopen((void *)text, strlen(text), "r");
-	struct snap snap;
-
-	assert_non_null(file);
-	assert_int_equal(snap_read(&snap, file), 0);
-	fclose(file);
-	snap.at = at;
-	snap.devices_at = at;
-	return snap;
-}
-
 /* The rate of the second look's only connection. */
 static struct rate conn_rate(double seconds, const char *before_text, const char *now_text)
 {
-	struct snap before = look(1000, before_text), now = look(1000 + seconds, now_text);
+	struct snap before = snap_of(1000, before_text), now = snap_of(1000 + seconds, now_text);
 	struct rate rate = rate_conn(&now, &before, &now.conns[0]);
 
 	snap_free(&before);
@@ -43,7 +30,7 @@ static struct rate conn_rate(double seconds, const char *before_text, const char
 
 static struct rate device_rate(double seconds, const char *before_text, const char *now_text)
 {
-	struct snap before = look(1000, before_text), now = look(1000 + seconds, now_text);
+	struct snap before = snap_of(1000, before_text), now = snap_of(1000 + seconds, now_text);
 	struct rate rate = rate_device(&now, &before, &now.devices[0]);
 
 	snap_free(&before);
@@ -111,8 +98,8 @@ static void a_device_counts_what_has_gone_too(void **state)
 /* On a slow host the devices are read a good while after the connections. */
 static void a_device_has_moved_since_it_was_looked_at_itself(void **state)
 {
-	struct snap before = look(1000, "device=a type=device ops=10\n");
-	struct snap now = look(1002, "device=a type=device ops=30\n");
+	struct snap before = snap_of(1000, "device=a type=device ops=10\n");
+	struct snap now = snap_of(1002, "device=a type=device ops=30\n");
 
 	(void)state;
 	now.devices_at = 1004;

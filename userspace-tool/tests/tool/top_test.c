@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "screen.h"
+#include "snap_text.h"
 #include "top_view.h"
 
 #define A "file=1 pid=31000 comm=alice type=conn id=1 device=rxe0 remote=192.0.2.1:7 "
@@ -32,14 +33,8 @@ static const char after[] =
 
 static void look(struct top_view *view, double at, const char *text)
 {
-	FILE *file = fmemopen((void *)text, strlen(text), "r");
-	struct snap snap;
+	struct snap snap = snap_of(at, text);
 
-	assert_non_null(file);
-	assert_int_equal(snap_read(&snap, file), 0);
-	fclose(file);
-	snap.at = at;
-	snap.devices_at = at;
 	top_view_look(view, &snap);
 }
 
