@@ -19,7 +19,7 @@ two_hosts() {
 
 two_hosts 6.12 rxe
 one_host 6.12 rxe
-two_hosts 6.12 siw
+seldom two_hosts 6.12 siw
 whole one_host 6.12 siw
 whole two_hosts 6.1 rxe
 whole one_host 6.1 rxe
