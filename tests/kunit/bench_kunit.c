@@ -142,6 +142,21 @@ static void bench_ends_when_the_time_is_over(struct kunit *test)
 	KUNIT_EXPECT_LT(test, m->result.sent, FAKE_WRS);
 }
 
+/* Some devices work in whoever posts, and are done before he has posted more. */
+static void bench_that_always_has_room_looks_at_the_time(struct kunit *test)
+{
+	struct measured *m = measured_at(test, IB_POLL_SOFTIRQ);
+
+	m->hca->bh_work_queued = true;
+	fake_hca_refuse(m->hca, 100000, -ENOMEM);
+	m->plan.count = 0;
+	m->plan.duration_ns = NSEC_PER_MSEC;
+	KUNIT_ASSERT_EQ(test, 0, measured_run(m));
+	KUNIT_EXPECT_EQ(test, 0, m->result.error);
+	KUNIT_EXPECT_GE(test, m->result.elapsed_ns, NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, m->result.sent, m->result.ops);
+}
+
 static void bench_refused_at_once_has_not_begun(struct kunit *test)
 {
 	struct measured *m = measured_create(test);
@@ -309,6 +324,7 @@ static struct kunit_case bench_cases[] = {
 	KUNIT_CASE(bench_lets_the_last_of_a_list_tell),
 	KUNIT_CASE(bench_waits_when_the_queue_is_full),
 	KUNIT_CASE(bench_ends_when_the_time_is_over),
+	KUNIT_CASE(bench_that_always_has_room_looks_at_the_time),
 	KUNIT_CASE(bench_refused_at_once_has_not_begun),
 	KUNIT_CASE(bench_refused_later_tells_how_far_it_came),
 	KUNIT_CASE(bench_of_what_the_transport_cannot_is_refused),

@@ -75,6 +75,8 @@ static int post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 	spin_unlock_irqrestore(&hca->lock, flags);
 	if (fake_qp_is_broken(qp))
 		fake_hca_flush(hca, qp);
+	else if (!ret && hca->bh_work_queued)
+		queue_work(system_bh_wq, &hca->bh_work);
 	else if (!ret && hca->work_queued)
 		schedule_work(&hca->work);
 	return ret;
@@ -103,6 +105,12 @@ static int post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
 	return ret;
 }
 
+static void forget_sends(struct fake_hca *hca)
+{
+	hca->nr_sends = 0;
+	hca->nr_completed = 0;
+}
+
 /* What is being posted is not there before its poster lets go of the lock. */
 static struct fake_wr *next_posted(struct fake_hca *hca)
 {
@@ -112,14 +120,15 @@ static struct fake_wr *next_posted(struct fake_hca *hca)
 	spin_lock_irqsave(&hca->lock, flags);
 	if (hca->nr_completed < hca->nr_sends)
 		wr = &hca->sends[hca->nr_completed++];
+	else if (hca->bh_work_queued)
+		forget_sends(hca);
 	spin_unlock_irqrestore(&hca->lock, flags);
 	return wr;
 }
 
 /* As an HCA would: what went well and is not signalled does not complete. */
-static void complete_sends(struct work_struct *work)
+static void complete_sends(struct fake_hca *hca)
 {
-	struct fake_hca *hca = container_of(work, struct fake_hca, work);
 	struct fake_wr *wr;
 
 	while ((wr = next_posted(hca))) {
@@ -132,15 +141,24 @@ static void complete_sends(struct work_struct *work)
 	}
 }
 
+static void do_work(struct work_struct *work)
+{
+	complete_sends(container_of(work, struct fake_hca, work));
+}
+
+static void do_bh_work(struct work_struct *work)
+{
+	complete_sends(container_of(work, struct fake_hca, bh_work));
+}
+
 /**
  * fake_hca_forget() - let a device be as new
  * @hca: the device, on which nobody has anything
  */
 void fake_hca_forget(struct fake_hca *hca)
 {
-	hca->nr_sends = 0;
+	forget_sends(hca);
 	hca->nr_recvs = 0;
-	hca->nr_completed = 0;
 	reinit_completion(&hca->dereg_begun);
 	reinit_completion(&hca->dereg_let);
 	reinit_completion(&hca->asked);
@@ -153,7 +171,9 @@ void fake_hca_forget(struct fake_hca *hca)
 void fake_hca_stop_work(struct fake_hca *hca)
 {
 	hca->work_queued = false;
+	hca->bh_work_queued = false;
 	cancel_work_sync(&hca->work);
+	cancel_work_sync(&hca->bh_work);
 }
 
 static void stop_work(void *hca)
@@ -178,7 +198,8 @@ void fake_hca_init(struct fake_hca *hca)
 	init_completion(&hca->removed);
 	xa_init(&hca->qps);
 	hca->room = UINT_MAX;
-	INIT_WORK(&hca->work, complete_sends);
+	INIT_WORK(&hca->work, do_work);
+	INIT_WORK(&hca->bh_work, do_bh_work);
 }
 
 /**
