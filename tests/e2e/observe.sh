@@ -6,7 +6,7 @@ set -u
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 
 guest 6.12 rxe -- "$TOP/tests/e2e/guest/observe"
-guest 6.1 rxe -- "$TOP/tests/e2e/guest/observe"
+seldom guest 6.1 rxe -- "$TOP/tests/e2e/guest/observe"
 whole guest 6.12 siw -- "$TOP/tests/e2e/guest/observe"
 whole guest debug rxe -- "$TOP/tests/e2e/guest/observe"
 finish

@@ -20,5 +20,5 @@ guest 6.12 siw -- teardown_test
 seldom guest 6.1 rxe -- teardown_test "${some[@]}"
 two_hosts 6.12 rxe
 whole two_hosts 6.12 siw
-guest debug rxe -- teardown_test "${some[@]}"
+seldom guest debug rxe -- teardown_test "${some[@]}"
 finish
