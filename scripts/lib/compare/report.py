@@ -163,9 +163,12 @@ def allocations(part):
             rst.table(head, rows))
 
 
+def aim(bound, limit):
+    return {"min": "at least ", "max": "at most "}[bound] + f"{limit:g}" if bound else "-"
+
+
 def judged(results):
-    rows = [[number, what, ("at least " if bound == "min" else "at most ") + f"{limit:g}",
-             rst.ratio(value), verdict]
+    rows = [[number, what, aim(bound, limit), rst.ratio(value), verdict]
             for number, what, bound, limit, value, verdict in targets.judge(results)]
     return ("The worst case of each, from the tables below.\n\n" +
             rst.table(["no.", "what", "target", "measured", ""], rows))

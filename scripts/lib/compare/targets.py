@@ -84,7 +84,8 @@ def allocations(results):
     return worst(values, max)
 
 
-# Number, what, "min" or "max", the limit, how to get it.
+# Number, what, "min" or "max", the limit, how to get it. Without a limit it is there to be
+# compared with: what the device loses by itself.
 TARGETS = (
     ("1", "bandwidth at 64 KiB and 1 MiB, of perftest's better mode", "min", 1.0, bandwidth),
     ("2", "message rate at 64 B in lists of 32, of perftest's better mode", "min", 1.5, rate),
@@ -93,7 +94,7 @@ TARGETS = (
     ("4", "user engine at 64 B in lists of 32, of the kernel engine", "min", 0.75, engines_small),
     ("6", "allocations of kverbs for an operation", "max", 0.005, allocations),
     ("7", "10 to 1,000 connections, of one", "min", 0.8, kept("user-e")),
-    ("7", "the same, kernel engine", "min", 0.8, kept("kernel-e")),
+    ("7", "the same, kernel engine, for reference", None, None, kept("kernel-e")),
     ("8", "kverbs cp, of bench write-bw -s 1M", "min", 0.9, copy),
 )
 
@@ -101,6 +102,8 @@ TARGETS = (
 def verdict(value, bound, limit):
     if value is None:
         return "not measured"
+    if limit is None:
+        return ""
     return "met" if (value >= limit if bound == "min" else value <= limit) else "not met"
 
 
