@@ -97,18 +97,20 @@ void kverbs_device_leave(struct kverbs_tenant *tenant)
 /**
  * kverbs_device_next() - find a device by its index
  * @index: smallest index that will do
+ * @net: network namespace that must be let use it
  *
  * Return: the device with a reference that keeps it registered, so that the
  * caller must ib_device_put() it soon, or NULL.
  */
-struct ib_device *kverbs_device_next(u32 index)
+struct ib_device *kverbs_device_next(u32 index, const struct net *net)
 {
 	struct kverbs_device *dev;
 	struct ib_device *best = NULL;
 
 	mutex_lock(&registry_lock);
 	list_for_each_entry(dev, &registry, entry)
-		if (dev->ib->index >= index && (!best || dev->ib->index < best->index))
+		if (dev->ib->index >= index && (!best || dev->ib->index < best->index) &&
+		    rdma_dev_access_netns(dev->ib, net))
 			best = dev->ib;
 	if (best && !ib_device_try_get(best))
 		best = NULL;
@@ -118,15 +120,18 @@ struct ib_device *kverbs_device_next(u32 index)
 
 /**
  * kverbs_device_count() - how many devices kverbs can use now
+ * @net: network namespace that must be let use them
  *
  * Return: their number.
  */
-u32 kverbs_device_count(void)
+u32 kverbs_device_count(const struct net *net)
 {
-	u32 n;
+	struct kverbs_device *dev;
+	u32 n = 0;
 
 	mutex_lock(&registry_lock);
-	n = list_count_nodes(&registry);
+	list_for_each_entry(dev, &registry, entry)
+		n += rdma_dev_access_netns(dev->ib, net);
 	mutex_unlock(&registry_lock);
 	return n;
 }

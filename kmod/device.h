@@ -94,8 +94,8 @@ int kverbs_device_enter(struct ib_device *ib, struct kverbs_tenant *tenant,
 			enum kverbs_tenant_kind kind,
 			void (*evict)(struct kverbs_tenant *tenant));
 void kverbs_device_leave(struct kverbs_tenant *tenant);
-struct ib_device *kverbs_device_next(u32 index);
-u32 kverbs_device_count(void);
+struct ib_device *kverbs_device_next(u32 index, const struct net *net);
+u32 kverbs_device_count(const struct net *net);
 void kverbs_device_for_each(void (*show)(const struct kverbs_device_use *use, void *arg),
 			    void *arg);
 u32 kverbs_device_mr_pages(struct ib_device *ib);

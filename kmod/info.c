@@ -25,7 +25,7 @@ int kverbs_cmd_info(struct kverbs_ucmd *ucmd)
 	if (cmd->flags)
 		return -EINVAL;
 	cmd->out_abi = KVERBS_ABI_VERSION;
-	cmd->out_nr_devices = kverbs_device_count();
+	cmd->out_nr_devices = kverbs_device_count(current->nsproxy->net_ns);
 	cmd->out_features = 0;
 	cmd->out_opcodes = KVERBS_OPCODES;
 	cmd->out_max_objects = KVERBS_MAX_OBJECTS;
@@ -259,7 +259,7 @@ int kverbs_cmd_device_query(struct kverbs_ucmd *ucmd)
 	struct ib_device *ib;
 	int ret, err;
 
-	ib = kverbs_device_next(cmd->index);
+	ib = kverbs_device_next(cmd->index, current->nsproxy->net_ns);
 	if (!ib)
 		return -ENODEV;
 	fill_identity(ib, cmd);

@@ -2,6 +2,7 @@
 /* Who may open /dev/kverbs, and that whoever may needs no other right. */
 #include <fcntl.h>
 #include <grp.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -73,6 +74,43 @@ TEST(a_member_of_the_nodes_group_opens_it_and_nobody_else)
 	node_give(0660, GROUP);
 	in_child(open_as_member);
 	in_child(open_as_stranger);
+}
+
+/* A namespace that was left is gone a little later only. */
+static void share_devices(const char *mode)
+{
+	CHECK_EQ(test_shell("timeout 10 sh -c 'until rdma system set netns %s 2>/dev/null; "
+			    "do sleep 0.01; done'", mode), 0);
+}
+
+static void see_devices(uint32_t nr, int error)
+{
+	struct kverbs_cmd_device_query query = { .size = sizeof(query) };
+	struct kverbs_cmd_info info = { .size = sizeof(info) };
+	int fd = dev_open();
+
+	CHECK_EQ(unshare(CLONE_NEWNET), 0);
+	CHECK_OK(dev_cmd(fd, KVERBS_INFO, &info));
+	CHECK_EQ(info.out_nr_devices, nr);
+	CHECK_ERR(dev_cmd(fd, KVERBS_DEVICE_QUERY, &query), error);
+}
+
+static void see_one_device(void)
+{
+	see_devices(1, EMSGSIZE);
+}
+
+static void see_no_device(void)
+{
+	see_devices(0, ENODEV);
+}
+
+TEST(a_network_namespace_sees_the_devices_that_it_may_use)
+{
+	in_child(see_one_device);
+	share_devices("exclusive");
+	in_child(see_no_device);
+	share_devices("shared");
 }
 
 TEST(of_a_file_that_was_opened_for_reading_no_ring_can_be_mapped_for_writing)

@@ -8,7 +8,7 @@
 
 static bool is_known(struct fake_hca *hca)
 {
-	struct ib_device *ib = kverbs_device_next(hca->ib.index);
+	struct ib_device *ib = kverbs_device_next(hca->ib.index, &init_net);
 
 	if (ib)
 		ib_device_put(ib);
@@ -17,13 +17,13 @@ static bool is_known(struct fake_hca *hca)
 
 static void device_is_known_while_it_is_there(struct kunit *test)
 {
-	u32 before = kverbs_device_count();
+	u32 before = kverbs_device_count(&init_net);
 	struct fake_hca *hca = fake_device_create(test);
 
-	KUNIT_EXPECT_EQ(test, before + 1, kverbs_device_count());
+	KUNIT_EXPECT_EQ(test, before + 1, kverbs_device_count(&init_net));
 	KUNIT_EXPECT_TRUE(test, is_known(hca));
 	fake_device_remove(hca);
-	KUNIT_EXPECT_EQ(test, before, kverbs_device_count());
+	KUNIT_EXPECT_EQ(test, before, kverbs_device_count(&init_net));
 	KUNIT_EXPECT_FALSE(test, is_known(hca));
 }
 
@@ -42,7 +42,7 @@ static void devices_are_found_by_index(struct kunit *test)
 
 static void devices_may_come_and_go_in_any_order(struct kunit *test)
 {
-	u32 before = kverbs_device_count();
+	u32 before = kverbs_device_count(&init_net);
 	struct fake_hca *hcas[3];
 	unsigned int i;
 
@@ -51,7 +51,7 @@ static void devices_may_come_and_go_in_any_order(struct kunit *test)
 	fake_device_remove(hcas[1]);
 	fake_device_remove(hcas[0]);
 	hcas[1] = fake_device_create(test);
-	KUNIT_EXPECT_EQ(test, before + 2, kverbs_device_count());
+	KUNIT_EXPECT_EQ(test, before + 2, kverbs_device_count(&init_net));
 	KUNIT_EXPECT_TRUE(test, is_known(hcas[1]));
 	KUNIT_EXPECT_TRUE(test, is_known(hcas[2]));
 }

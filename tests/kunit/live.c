@@ -120,7 +120,7 @@ static void end_register(struct kunit *test, struct live_end *end)
 /* An address of the first device's network device. */
 static void find_address(struct kunit *test, struct sockaddr_in *sin)
 {
-	struct ib_device *ib = kverbs_device_next(0);
+	struct ib_device *ib = kverbs_device_next(0, &init_net);
 	struct net_device *netdev;
 
 	KUNIT_ASSERT_NOT_NULL(test, ib);

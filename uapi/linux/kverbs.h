@@ -83,7 +83,7 @@
  * @size: sizeof(struct kverbs_cmd_info)
  * @flags: must be 0
  * @out_abi: KVERBS_ABI_VERSION of the module
- * @out_nr_devices: RDMA devices that kverbs can use now
+ * @out_nr_devices: RDMA devices that the caller's network namespace can use now
  * @out_features: reserved for feature bits, 0 in this version
  * @out_opcodes: bit mask of the enum kverbs_opcode values that are supported
  * @out_max_objects: objects that one file may hold at a time
@@ -195,7 +195,8 @@ struct kverbs_gid {
  * struct kverbs_cmd_device_query - KVERBS_DEVICE_QUERY: one device
  * @size: sizeof(struct kverbs_cmd_device_query)
  * @index: the device with this index, or the next one above it; start at 0 and
- *	go on from @out_index + 1 until ENODEV
+ *	go on from @out_index + 1 until ENODEV; one that the caller's network
+ *	namespace may not use does not count
  * @ports_len: in: room in @ports_uptr; out: ports of the device
  * @gids_len: in: room in @gids_uptr; out: used GID slots of all ports
  * @ports_uptr: array of struct kverbs_port, may be 0 if @ports_len is 0
