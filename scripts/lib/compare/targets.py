@@ -95,7 +95,7 @@ TARGETS = (
     ("6", "allocations of kverbs for an operation", "max", 0.005, allocations),
     ("7", "10 to 1,000 connections, of one", "min", 0.8, kept("user-e")),
     ("7", "the same, kernel engine, for reference", None, None, kept("kernel-e")),
-    ("8", "kverbs cp, of bench write-bw -s 1M", "min", 0.9, copy),
+    ("8", "kverbs cp, of bench write-bw -s 1M, both in one guest", "min", 0.9, copy),
 )
 
 
