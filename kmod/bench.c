@@ -69,8 +69,7 @@ static bool is_above(const u64 *what, u64 above)
 	return counted(what) > above;
 }
 
-/* Nobody wakes who waits for a queue that he must poll. */
-static int poll_until(struct kverbs_bench *bench, const u64 *what, u64 above)
+static int look_until(struct kverbs_bench *bench, const u64 *what, u64 above)
 {
 	struct kverbs_cq_set *cqs = bench->conn->attr.cqs;
 	u64 until = ktime_get_ns() + bench->plan->timeout_ns;
@@ -85,6 +84,17 @@ static int poll_until(struct kverbs_bench *bench, const u64 *what, u64 above)
 			return -ETIMEDOUT;
 		kverbs_cq_give_way();
 	}
+}
+
+/* Nobody wakes who waits for a queue that he must poll. */
+static int poll_until(struct kverbs_bench *bench, const u64 *what, u64 above)
+{
+	int ret;
+
+	kverbs_cq_poll_begin();
+	ret = look_until(bench, what, above);
+	kverbs_cq_poll_end();
+	return ret;
 }
 
 /**

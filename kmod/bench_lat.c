@@ -12,7 +12,7 @@
 
 #define STEPS	BIT(KVERBS_BENCH_BUCKET_BITS)
 /* Looks at memory between two at anything else. */
-#define LOOKS	64
+#define LOOKS	8
 
 /**
  * kverbs_bench_bucket() - where a time is counted
@@ -73,8 +73,7 @@ static bool has_arrived(const struct pair *pair, u8 mark)
 	return false;
 }
 
-/* A WRITE causes no completion where it goes. */
-static int await_mark(const struct pair *pair, u8 mark)
+static int look_for_mark(const struct pair *pair, u8 mark)
 {
 	struct kverbs_bench *bench = pair->bench;
 	struct kverbs_conn *conn = bench->conn;
@@ -87,11 +86,22 @@ static int await_mark(const struct pair *pair, u8 mark)
 			return -ENOTCONN;
 		if (signal_pending(current))
 			return -EINTR;
-		if (ktime_get_ns() > until)
+		if (kverbs_cq_has_passed(until))
 			return -ETIMEDOUT;
-		cond_resched();
+		kverbs_cq_give_way();
 	}
 	return 0;
+}
+
+/* A WRITE causes no completion where it goes. */
+static int await_mark(const struct pair *pair, u8 mark)
+{
+	int ret;
+
+	kverbs_cq_poll_begin();
+	ret = look_for_mark(pair, mark);
+	kverbs_cq_poll_end();
+	return ret;
 }
 
 static int round_trip(const struct pair *pair, u64 seq)

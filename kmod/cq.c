@@ -2,6 +2,7 @@
 /* Completion queues that cannot overflow. */
 #include <linux/delay.h>
 #include <linux/irq_poll.h>
+#include <linux/sched/idle.h>
 #include <linux/sched/stat.h>
 #include <linux/slab.h>
 
@@ -88,6 +89,30 @@ bool kverbs_cq_has_passed(u64 deadline_ns)
 }
 
 /**
+ * kverbs_cq_poll_begin() - begin to poll until something has come
+ *
+ * From here on kverbs_cq_give_way() must be called again and again. Whoever wakes a thread
+ * on this processor knows that, and does not interrupt it: interrupts are sent with the run
+ * queue locked, so that the poller would only wait for them.
+ *
+ * Context: process.
+ */
+void kverbs_cq_poll_begin(void)
+{
+	__current_set_polling();
+}
+
+/**
+ * kverbs_cq_poll_end() - undo kverbs_cq_poll_begin()
+ *
+ * Context: process.
+ */
+void kverbs_cq_poll_end(void)
+{
+	current_clr_polling();
+}
+
+/**
  * kverbs_cq_give_way() - let those go on that a completion may have to wait for
  *
  * Software devices work in threads. One that was woken on the processor of whoever polls
@@ -97,6 +122,8 @@ bool kverbs_cq_has_passed(u64 deadline_ns)
  */
 void kverbs_cq_give_way(void)
 {
+	/* Nobody may have interrupted to tell of it. */
+	preempt_fold_need_resched();
 	cond_resched();
 	if (single_task_running())
 		cpu_relax();

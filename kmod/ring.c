@@ -169,8 +169,7 @@ static int stop_waiting(struct kverbs_ring *ring)
 	return signal_pending(current) ? -ERESTARTNOHAND : 0;
 }
 
-/* Nobody wakes a waiter whose ring is BUSY_POLL. */
-static int poll_until(struct kverbs_ring *ring, u32 nr, u64 deadline_ns)
+static int look_until(struct kverbs_ring *ring, u32 nr, u64 deadline_ns)
 {
 	int ret;
 
@@ -185,6 +184,17 @@ static int poll_until(struct kverbs_ring *ring, u32 nr, u64 deadline_ns)
 			return -ETIME;
 		kverbs_cq_give_way();
 	}
+}
+
+/* Nobody wakes a waiter whose ring is BUSY_POLL. */
+static int poll_until(struct kverbs_ring *ring, u32 nr, u64 deadline_ns)
+{
+	int ret;
+
+	kverbs_cq_poll_begin();
+	ret = look_until(ring, nr, deadline_ns);
+	kverbs_cq_poll_end();
+	return ret;
 }
 
 /**
