@@ -133,13 +133,44 @@ static int run_cmd(struct kverbs_ucmd *ucmd, const struct cmd_op *op, void __use
 	return ret ?: err;
 }
 
+static noinline_for_stack int run_any(struct kverbs_ucmd *ucmd, const struct cmd_op *op,
+				      void __user *arg, u32 user_size)
+{
+	union cmd_buffer buf;
+	int ret;
+
+	ret = copy_struct_from_user(&buf, op->size, arg, user_size);
+	if (ret)
+		return ret;
+	ucmd->cmd = &buf;
+	return run_cmd(ucmd, op, arg, user_size);
+}
+
+/*
+ * What every operation takes, in the size that it has here: hardened kernels clear the
+ * room for any other command first, and look twice at what they copy of a size not known
+ * before.
+ */
+static int run_submit(struct kverbs_ucmd *ucmd, const struct cmd_op *op, void __user *arg)
+{
+	struct kverbs_cmd_submit cmd;
+	int ret;
+
+	if (copy_from_user(&cmd, arg, sizeof(cmd)))
+		return -EFAULT;
+	ucmd->cmd = &cmd;
+	ret = kverbs_cmd_submit(ucmd);
+	if (has_answer(op, ret) && copy_to_user(arg, &cmd, sizeof(cmd)))
+		return -EFAULT;
+	return ret;
+}
+
 static long kverbs_ioctl(struct file *filp, unsigned int number, unsigned long arg)
 {
 	struct kverbs_ucmd ucmd = { .file = filp->private_data };
 	void __user *uarg = (void __user *)arg;
 	unsigned int nr = _IOC_NR(number);
 	const struct cmd_op *op;
-	union cmd_buffer buf;
 	u32 user_size;
 	int ret;
 
@@ -154,11 +185,10 @@ static long kverbs_ioctl(struct file *filp, unsigned int number, unsigned long a
 		return -EINVAL;
 	if (user_size > PAGE_SIZE)
 		return -E2BIG;
-	ret = copy_struct_from_user(&buf, op->size, uarg, user_size);
-	if (ret)
-		return ret;
-	ucmd.cmd = &buf;
-	ret = run_cmd(&ucmd, op, uarg, user_size);
+	if (number == KVERBS_SUBMIT && user_size == sizeof(struct kverbs_cmd_submit))
+		ret = run_submit(&ucmd, op, uarg);
+	else
+		ret = run_any(&ucmd, op, uarg, user_size);
 	if (ret < 0)
 		pr_debug_ratelimited("%s[%d]: command %u gives %pe\n", current->comm,
 				     task_tgid_nr(current), nr, ERR_PTR(ret));
