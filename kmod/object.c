@@ -15,6 +15,7 @@ void kverbs_object_table_init(struct kverbs_object_table *table)
 	xa_init_flags(&table->xa, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	table->next = 1;
 	atomic_set(&table->count, 0);
+	memset(table->recent, 0, sizeof(table->recent));
 	init_waitqueue_head(&table->released);
 }
 
@@ -90,6 +91,33 @@ void kverbs_object_publish(struct kverbs_object *obj)
 	store(obj);
 }
 
+static struct kverbs_object **recent_slot(struct kverbs_object_table *table, u32 id)
+{
+	return &table->recent[id % KVERBS_RECENT_OBJECTS];
+}
+
+/* A ring, a connection and a region are looked for with every post. */
+static struct kverbs_object *find(struct kverbs_object_table *table, u32 id)
+{
+	struct kverbs_object **slot = recent_slot(table, id);
+	struct kverbs_object *obj = *slot;
+
+	if (obj && obj->id == id)
+		return obj;
+	obj = xa_load(&table->xa, id);
+	if (obj)
+		*slot = obj;
+	return obj;
+}
+
+static void forget(struct kverbs_object_table *table, u32 id)
+{
+	struct kverbs_object **slot = recent_slot(table, id);
+
+	if (*slot && (*slot)->id == id)
+		*slot = NULL;
+}
+
 /**
  * kverbs_object_get_any() - find an object of any type, and keep it for a moment
  * @file: where it belongs; it does not close meanwhile
@@ -102,7 +130,7 @@ struct kverbs_object *kverbs_object_get_any(struct kverbs_file *file, u32 id)
 	struct kverbs_object *obj;
 
 	xa_lock(&file->objects.xa);
-	obj = xa_load(&file->objects.xa, id);
+	obj = find(&file->objects, id);
 	if (obj)
 		refcount_inc(&obj->gets);
 	xa_unlock(&file->objects.xa);
@@ -158,6 +186,8 @@ static struct kverbs_object *unpublish(struct kverbs_file *file, u32 id)
 		obj = ERR_PTR(-EBUSY);
 	else
 		__xa_store(&file->objects.xa, id, XA_ZERO_ENTRY, GFP_ATOMIC);
+	if (!IS_ERR(obj))
+		forget(&file->objects, id);
 	xa_unlock(&file->objects.xa);
 	return obj;
 }

@@ -12,6 +12,8 @@ struct kverbs_object;
 
 /* Objects that one file may hold at a time. */
 #define KVERBS_MAX_OBJECTS	65536
+/* Of those, remembered since they are likely to be looked for again. */
+#define KVERBS_RECENT_OBJECTS	8
 
 /**
  * enum kverbs_object_type - in the order in which a closing file ends them
@@ -72,12 +74,14 @@ struct kverbs_object {
  * @xa: by id; its lock guards publication
  * @next: where to look for a free id
  * @count: ids in use
+ * @recent: published ones that were looked for, by the end of their id; under @xa's lock
  * @released: woken when an ioctl stops using an object
  */
 struct kverbs_object_table {
 	struct xarray xa;
 	u32 next;
 	atomic_t count;
+	struct kverbs_object *recent[KVERBS_RECENT_OBJECTS];
 	wait_queue_head_t released;
 };
 
