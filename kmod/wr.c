@@ -12,6 +12,8 @@
 /* So many operations, or bytes, are told of by one completion at most. */
 #define JOIN_OPS	32
 #define JOIN_BYTES	SZ_16K
+/* Entries that most buffers need: hardened kernels clear all that is on the stack. */
+#define FEW_SGES	2
 
 static enum ib_wr_opcode wr_opcode(const struct kverbs_req *req)
 {
@@ -528,6 +530,34 @@ static int register_recv(struct kverbs_queue *queue, struct kverbs_local_set *se
 	return nr;
 }
 
+/* A buffer in many pieces, or one that must be registered. */
+static noinline_for_stack int recv_scattered(struct kverbs_queue *queue,
+					     struct kverbs_local_set *set,
+					     struct kverbs_req *req)
+{
+	struct ib_sge sges[KVERBS_RECV_SGES];
+	int nr;
+
+	nr = direct_sges(set->pool->pd, req, NULL, sges,
+			 min_t(int, queue->max_sge, KVERBS_RECV_SGES));
+	if (nr == -EMSGSIZE)
+		nr = register_recv(queue, set, req, sges);
+	return nr < 0 ? nr : kverbs_queue_post_recv(queue, req, sges, nr);
+}
+
+static int post_recv(struct kverbs_queue *queue, struct kverbs_local_set *set,
+		     struct kverbs_req *req)
+{
+	struct ib_sge sges[FEW_SGES];
+	int nr;
+
+	nr = direct_sges(set->pool->pd, req, NULL, sges,
+			 min_t(int, queue->max_sge, FEW_SGES));
+	if (nr == -EMSGSIZE)
+		return recv_scattered(queue, set, req);
+	return nr < 0 ? nr : kverbs_queue_post_recv(queue, req, sges, nr);
+}
+
 /**
  * kverbs_wr_recv() - build and post the first parked receive
  * @queue: the queue
@@ -541,16 +571,8 @@ static int register_recv(struct kverbs_queue *queue, struct kverbs_local_set *se
 int kverbs_wr_recv(struct kverbs_queue *queue, struct kverbs_local_set *set,
 		   struct kverbs_req *req)
 {
-	struct ib_sge sges[KVERBS_RECV_SGES];
-	int nr, ret;
+	int ret = post_recv(queue, set, req);
 
-	nr = direct_sges(set->pool->pd, req, NULL, sges,
-			 min_t(int, queue->max_sge, KVERBS_RECV_SGES));
-	if (nr == -EMSGSIZE)
-		nr = register_recv(queue, set, req, sges);
-	if (nr < 0)
-		return nr;
-	ret = kverbs_queue_post_recv(queue, req, sges, nr);
 	/* Closed meanwhile: what ends the connection ends the receive. */
 	return ret == -ENOTCONN ? -EAGAIN : ret;
 }
