@@ -7,18 +7,23 @@
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
+/* What is taken of a direct queue at a time. */
+#define KVERBS_CQ_BATCH	8
+
 /**
  * struct kverbs_cq - a completion queue and how much of it is promised
  * @entry: in its set
  * @ib: the queue
  * @size: completions it can hold
  * @used: of those, promised to connections
+ * @wcs: where they are looked at, if it is direct; under the set's lock
  */
 struct kverbs_cq {
 	struct list_head entry;
 	struct ib_cq *ib;
 	unsigned int size;
 	unsigned int used;
+	struct ib_wc wcs[KVERBS_CQ_BATCH];
 };
 
 /**
