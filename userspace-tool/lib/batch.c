@@ -44,11 +44,13 @@ static const struct rule rules[] = {
 /*
  * An entry of a batch.
  * @op: whose it is
- * @split: what is left of that
+ * @whole: that is one entry
+ * @split: else what is left of it
  * @behind: entries of it before this one
  */
 struct place {
 	size_t op;
+	bool whole;
 	struct kverbs_split split;
 	unsigned int behind;
 };
@@ -99,6 +101,21 @@ static int check_token(const struct kverbs_op *op)
 	return op->token->access & rule->access ? 0 : -EACCES;
 }
 
+/* Most are one entry, which can be told at a glance. */
+static bool is_whole(const struct posting *p, const struct kverbs_op *op)
+{
+	const struct rule *rule = &rules[op->opcode];
+	const struct kverbs_token *token = op->token;
+	uint64_t length = length_of(op), end = op->remote_offset + length;
+
+	if (!rule->access)
+		return true;
+	if (!token || token->nr_segs != 1 || end < length)
+		return false;
+	return end <= token->length && end <= token->segs->length &&
+	       (!rule->part || length <= p->max_msg);
+}
+
 /* Find out how to cut it into entries, or why it cannot be posted. */
 static int cut(const struct posting *p, const struct kverbs_op *op,
 	       struct kverbs_split *split)
@@ -106,11 +123,6 @@ static int cut(const struct posting *p, const struct kverbs_op *op,
 	const struct rule *rule = &rules[op->opcode];
 	int ret;
 
-	if (!kverbs_buf_holds(op->buf, p->b->conn->kv, op->offset, length_of(op)))
-		return -EINVAL;
-	ret = check_token(op);
-	if (ret)
-		return ret;
 	ret = kverbs_split_init(split, op->offset, length_of(op),
 				rule->access ? op->token : NULL, op->remote_offset);
 	if (rule->part)
@@ -122,14 +134,20 @@ static int cut(const struct posting *p, const struct kverbs_op *op,
 static int64_t count_parts(const struct posting *p, const struct kverbs_op *op)
 {
 	struct kverbs_split split;
-	uint64_t parts = 1;
+	uint64_t parts;
 	int ret;
 
+	if (!kverbs_buf_holds(op->buf, p->b->conn->kv, op->offset, length_of(op)))
+		return -EINVAL;
+	ret = check_token(op);
+	if (ret)
+		return ret;
+	if (is_whole(p, op))
+		return 1;
 	ret = cut(p, op, &split);
 	if (ret)
 		return ret;
-	if (rules[op->opcode].access)
-		parts = kverbs_split_count(&split);
+	parts = kverbs_split_count(&split);
 	if (parts > 1 && !rules[op->opcode].part)
 		return -ERANGE;
 	return parts < UINT_MAX ? (int64_t)parts : -EINVAL;
@@ -141,8 +159,11 @@ static void go_to(const struct posting *p, struct place *at, size_t op)
 {
 	at->op = op;
 	at->behind = 0;
+	if (op == p->nr)
+		return;
+	at->whole = is_whole(p, &p->b->ops[op]);
 	/* It could be cut before, so it can be now. */
-	if (op < p->nr)
+	if (!at->whole)
 		cut(p, &p->b->ops[op], &at->split);
 }
 
@@ -151,9 +172,24 @@ static bool all_taken(const struct posting *p)
 	return p->at.op == p->nr;
 }
 
+static void take_whole(const struct kverbs_op *op, struct kverbs_sqe *sqe)
+{
+	sqe->length = length_of(op);
+	sqe->offset = sqe->length ? op->offset : 0;
+	if (!rules[op->opcode].access)
+		return;
+	sqe->remote_addr = op->token->segs->addr + op->remote_offset;
+	sqe->rkey = op->token->segs->rkey;
+}
+
 /* Set the range of the entry that is there, and go on to the next. */
 static void next_entry(const struct posting *p, struct place *at, struct kverbs_sqe *sqe)
 {
+	if (at->whole) {
+		take_whole(&p->b->ops[at->op], sqe);
+		go_to(p, at, at->op + 1);
+		return;
+	}
 	kverbs_split_next(&at->split, sqe);
 	at->behind++;
 	if (at->split.ended)
