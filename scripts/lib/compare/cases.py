@@ -3,9 +3,9 @@
 
 KIB = 1024
 MIB = 1024 * KIB
-PARTS = ("bw", "rate", "lat", "many", "connect", "ping", "cp", "alloc")
+PARTS = ("bw", "rate", "cost", "lat", "many", "connect", "ping", "cp", "alloc")
 # Seconds, after which no other round is begun.
-BUDGET = {"bw": 480, "rate": 240, "lat": 420, "many": 300, "connect": 60, "ping": 60, "cp": 60,
+BUDGET = {"bw": 720, "rate": 240, "cost": 240, "lat": 420, "many": 300, "connect": 60, "ping": 60, "cp": 60,
           "alloc": 60}
 NAMES = {
     "perftest": "perftest", "perftest-e": "perftest -e",
@@ -61,6 +61,14 @@ def rates(kernel, quick):
         yield case("rate", operation, columns, 64, list=LIST, moderation=LIST)
 
 
+def costs(kernel, quick):
+    """With events: on one CPU who polls takes the time of whom he waits for."""
+    for operation in ("send-bw", "read-bw") if quick else ("send-bw", "write-bw", "read-bw"):
+        columns = [each for each in columns_of(operation, kernel) if each.endswith("-e")]
+        for size, length in ((64, LIST),) if quick else ((64, 1), (64, LIST), (4 * KIB, 1), (4 * KIB, LIST)):
+            yield case("cost", operation, columns, size, list=length, moderation=LIST, most=3)
+
+
 def latencies(kernel, quick):
     sizes = (8,) if quick else (8, 4 * KIB, 256 * KIB, 8 * MIB)
     for operation in ("send-lat", "write-lat", "read-lat"):
@@ -97,7 +105,7 @@ def allocations(kernel, quick):
                        count=1 if quick else 5)
 
 
-MAKERS = dict(zip(PARTS, (bandwidths, rates, latencies, many, singles, pings, copies, allocations)))
+MAKERS = dict(zip(PARTS, (bandwidths, rates, costs, latencies, many, singles, pings, copies, allocations)))
 
 
 def cases_of(part, kernel, quick):

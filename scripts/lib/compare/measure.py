@@ -18,9 +18,9 @@ import store  # noqa: E402
 import tools  # noqa: E402
 
 # Operations that find out how many there should be.
-TRIAL = {"bw": 64, "rate": 1024, "lat": 20, "many": 16}
-LEAST = {"bw": 5, "rate": 1024, "lat": 20, "many": 16}
-MOST = {"bw": 20000, "rate": 40000, "lat": 4000, "many": 4000}
+TRIAL = {"bw": 64, "rate": 1024, "cost": 1024, "lat": 20, "many": 16}
+LEAST = {"bw": 5, "rate": 1024, "cost": 2048, "lat": 20, "many": 16}
+MOST = {"bw": 20000, "rate": 40000, "cost": 8192, "lat": 4000, "many": 4000}
 
 
 RUN = {**tools.RUN, "alloc": alloc.measure,

@@ -65,6 +65,25 @@ def rates(part):
                        lambda case: (operation(case), case["list"], case["moderation"])))
 
 
+def cost_rows(part):
+    columns = shown(part)
+    for case in part["cases"]:
+        values = [ratio(1, median(case, each, "Mpps")) for each in columns]
+        known = dict(zip(columns, values))
+        yield [operation(case), rst.size(case["size"]), case["list"], *map(rst.number, values),
+               rst.ratio(ratio(known["user-e"], known["perftest-e"])),
+               *([rst.ratio(ratio(known["user-e"], known["kernel-e"]))] if "kernel-e" in known else [])]
+
+
+def cost(part):
+    columns = shown(part)
+    head = ["operation", "size", "-l", *names(columns), "kverbs/perftest"]
+    head += ["user/kernel"] if "kernel-e" in columns else []
+    return ("Thousand instructions for an operation, of all that the guest does, both ends and the\n"
+            "device; ``-t 128 -Q 32``. Here a ratio below 1 is to kverbs' credit.\n\n" +
+            rst.table(head, cost_rows(part)))
+
+
 def latency_rows(part):
     for case in part["cases"]:
         for ours, theirs, kernel in targets.modes(case):
@@ -196,7 +215,7 @@ def failures(results):
     return "\nNot measured:\n\n" + "".join(lines) if lines else ""
 
 
-MAKERS = {"bw": bandwidth, "rate": rates, "lat": latency, "many": many, "connect": connect,
+MAKERS = {"bw": bandwidth, "rate": rates, "cost": cost, "lat": latency, "many": many, "connect": connect,
           "ping": ping, "cp": copy, "alloc": allocations}
 
 
