@@ -193,6 +193,37 @@ static void object_is_not_found_after_it_is_destroyed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, nr_destroyed);
 }
 
+static void object_that_was_found_is_not_found_after_it_is_destroyed(struct kunit *test)
+{
+	struct thing *thing = publish(test, KVERBS_OBJ_CONN);
+
+	KUNIT_ASSERT_TRUE(test, found(test, thing->obj.id));
+	KUNIT_EXPECT_EQ(test, 0, kverbs_object_destroy(test->priv, thing->obj.id));
+	KUNIT_EXPECT_FALSE(test, found(test, thing->obj.id));
+}
+
+/* Those that are remembered together would stand in one place. */
+static void objects_whose_ids_end_alike_are_told_apart(struct kunit *test)
+{
+	struct thing *things[KVERBS_RECENT_OBJECTS + 1];
+	struct thing *first, *last;
+	struct kverbs_object *obj;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(things); i++)
+		things[i] = publish(test, KVERBS_OBJ_CONN);
+	first = things[0];
+	last = things[KVERBS_RECENT_OBJECTS];
+	for (i = 0; i < 4; i++) {
+		obj = kverbs_object_get(test->priv, (i % 2 ? last : first)->obj.id, KVERBS_OBJ_CONN);
+		KUNIT_ASSERT_PTR_EQ(test, i % 2 ? &last->obj : &first->obj, obj);
+		kverbs_object_put(obj);
+	}
+	KUNIT_EXPECT_EQ(test, 0, kverbs_object_destroy(test->priv, first->obj.id));
+	KUNIT_EXPECT_TRUE(test, found(test, last->obj.id));
+	KUNIT_EXPECT_FALSE(test, found(test, first->obj.id));
+}
+
 static const u32 strange_ids[] = { 0, 2, INT_MAX, (u32)INT_MAX + 1, U32_MAX };
 
 static void describe_id(const u32 *id, char *desc)
@@ -440,6 +471,8 @@ static struct kunit_case object_cases[] = {
 	KUNIT_CASE(object_is_not_found_as_another_type),
 	KUNIT_CASE(object_is_not_found_before_it_is_published),
 	KUNIT_CASE(object_is_not_found_after_it_is_destroyed),
+	KUNIT_CASE(object_that_was_found_is_not_found_after_it_is_destroyed),
+	KUNIT_CASE(objects_whose_ids_end_alike_are_told_apart),
 	KUNIT_CASE_PARAM(object_with_an_unknown_id_is_not_found, strange_ids_gen_params),
 	KUNIT_CASE(object_of_another_file_is_not_found),
 	KUNIT_CASE(object_is_shut_down_before_it_is_destroyed),
