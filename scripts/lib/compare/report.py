@@ -15,7 +15,7 @@ import cases  # noqa: E402
 import rst  # noqa: E402
 import store  # noqa: E402
 import targets  # noqa: E402
-from store import best, median, ratio  # noqa: E402
+from store import median, paired, paired_best, ratio  # noqa: E402
 
 THEIRS, USER = targets.THEIRS, targets.USER
 TITLES = {"send": "SEND", "write": "WRITE", "read": "READ"}
@@ -35,7 +35,7 @@ def rate_rows(part, name, first):
     for case in part["cases"]:
         values = [median(case, each, name) for each in columns]
         yield [*first(case), *map(rst.number, values),
-               rst.ratio(ratio(best(case, USER, name), best(case, THEIRS, name))),
+               rst.ratio(paired_best(case, USER, THEIRS, name)),
                *([rst.ratio(targets.of_kernel(case, name))] if "kernel" in columns else [])]
 
 
@@ -91,7 +91,7 @@ def latency_rows(part):
             row = [operation(case), rst.size(case["size"]), mode]
             for name in "p50_us", "p99_us":
                 pair = median(case, theirs, name), median(case, ours, name)
-                row += [*map(rst.number, pair), rst.ratio(ratio(pair[1], pair[0]))]
+                row += [*map(rst.number, pair), rst.ratio(paired(case, ours, theirs, name))]
             row += [rst.number(median(case, kernel, f"p{q}_us")) for q in (50, 99)]
             yield row
 
@@ -204,7 +204,8 @@ def setting(results):
         lines.append(f"``{' '.join(parts)}``\n    {text}\n")
     rounds = sorted({case["rounds"] for part in results["parts"].values() for case in part["cases"]})
     return ("\n".join(lines) + f"\nEach figure is the median of {' or '.join(map(str, rounds))} rounds, in which all\n"
-            "columns of a row are measured in turns, every second time in the other order.\n" +
+            "columns of a row are measured in turns, every second time in the other order. Ratios\n"
+            "of rates and latencies are those of each round, of which the median is told, too.\n" +
             failures(results))
 
 

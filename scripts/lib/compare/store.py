@@ -45,12 +45,26 @@ def median(case, column, name):
     return statistics.median(values) if values else None
 
 
-def best(case, columns, name, choose=max):
-    """The better of several columns."""
-    values = [median(case, column, name) for column in columns]
-    values = [value for value in values if value is not None]
-    return choose(values) if values else None
+def best(case, columns, name):
+    """The column that has most of it, or None."""
+    known = {each: median(case, each, name) for each in columns}
+    known = {each: value for each, value in known.items() if value is not None}
+    return max(known, key=known.get, default=None)
 
 
 def ratio(ours, theirs):
     return ours / theirs if ours is not None and theirs else None
+
+
+def paired(case, ours, theirs, name):
+    """The median of the ratios of rounds: what slows a host down slows both of a pair down."""
+    pairs = [case["figures"].get(each, {}).get(name, []) for each in (ours, theirs)]
+    if len(pairs[0]) != len(pairs[1]):
+        return ratio(median(case, ours, name), median(case, theirs, name))
+    ratios = [mine / other for mine, other in zip(*pairs) if other]
+    return statistics.median(ratios) if ratios else None
+
+
+def paired_best(case, ours, theirs, name):
+    """The same, of the better column of each side."""
+    return paired(case, best(case, ours, name), best(case, theirs, name), name)
