@@ -215,8 +215,10 @@ static void objects_whose_ids_end_alike_are_told_apart(struct kunit *test)
 	first = things[0];
 	last = things[KVERBS_RECENT_OBJECTS];
 	for (i = 0; i < 4; i++) {
-		obj = kverbs_object_get(test->priv, (i % 2 ? last : first)->obj.id, KVERBS_OBJ_CONN);
-		KUNIT_ASSERT_PTR_EQ(test, i % 2 ? &last->obj : &first->obj, obj);
+		struct kverbs_object *it = i % 2 ? &last->obj : &first->obj;
+
+		obj = kverbs_object_get(test->priv, it->id, KVERBS_OBJ_CONN);
+		KUNIT_ASSERT_PTR_EQ(test, it, obj);
 		kverbs_object_put(obj);
 	}
 	KUNIT_EXPECT_EQ(test, 0, kverbs_object_destroy(test->priv, first->obj.id));
