@@ -530,16 +530,20 @@ static int register_recv(struct kverbs_queue *queue, struct kverbs_local_set *se
 	return nr;
 }
 
+static int direct_recv(struct kverbs_queue *queue, struct kverbs_local_set *set,
+		       const struct kverbs_req *req, struct ib_sge *sges, int max)
+{
+	return direct_sges(set->pool->pd, req, NULL, sges, min_t(int, queue->max_sge, max));
+}
+
 /* A buffer in many pieces, or one that must be registered. */
 static noinline_for_stack int recv_scattered(struct kverbs_queue *queue,
 					     struct kverbs_local_set *set,
 					     struct kverbs_req *req)
 {
 	struct ib_sge sges[KVERBS_RECV_SGES];
-	int nr;
+	int nr = direct_recv(queue, set, req, sges, KVERBS_RECV_SGES);
 
-	nr = direct_sges(set->pool->pd, req, NULL, sges,
-			 min_t(int, queue->max_sge, KVERBS_RECV_SGES));
 	if (nr == -EMSGSIZE)
 		nr = register_recv(queue, set, req, sges);
 	return nr < 0 ? nr : kverbs_queue_post_recv(queue, req, sges, nr);
@@ -549,10 +553,8 @@ static int post_recv(struct kverbs_queue *queue, struct kverbs_local_set *set,
 		     struct kverbs_req *req)
 {
 	struct ib_sge sges[FEW_SGES];
-	int nr;
+	int nr = direct_recv(queue, set, req, sges, FEW_SGES);
 
-	nr = direct_sges(set->pool->pd, req, NULL, sges,
-			 min_t(int, queue->max_sge, FEW_SGES));
 	if (nr == -EMSGSIZE)
 		return recv_scattered(queue, set, req);
 	return nr < 0 ? nr : kverbs_queue_post_recv(queue, req, sges, nr);
