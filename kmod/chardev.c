@@ -161,7 +161,7 @@ static int run_submit(struct kverbs_ucmd *ucmd, const struct cmd_op *op, void __
 	ucmd->cmd = &cmd;
 	ret = kverbs_cmd_submit(ucmd);
 	if (has_answer(op, ret) && copy_to_user(arg, &cmd, sizeof(cmd)))
-		return -EFAULT;
+		return ret ?: -EFAULT;
 	return ret;
 }
 
