@@ -187,7 +187,7 @@ def aim(bound, limit):
 
 
 def judged(results):
-    rows = [[number, what, aim(bound, limit), rst.ratio(value), verdict]
+    rows = [[number, what, aim(bound, limit), "-" if value is None else f"{value:.3f}", verdict]
             for number, what, bound, limit, value, verdict in targets.judge(results)]
     return ("The worst case of each, from the tables below.\n\n" +
             rst.table(["no.", "what", "target", "measured", ""], rows))

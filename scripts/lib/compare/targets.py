@@ -103,8 +103,6 @@ def verdict(value, bound, limit):
         return "not measured"
     if limit is None:
         return ""
-    # As it is shown: no ratio is known better.
-    value = round(value, 2) if limit >= 0.1 else value
     return "met" if (value >= limit if bound == "min" else value <= limit) else "not met"
 
 
