@@ -60,6 +60,7 @@ class Guest:
         self.sockets = {}
         self.console = bytearray()
         self.state = set()
+        self.step = "boot"
         self.status = None
         self.why = None
         self.gets = []
@@ -215,8 +216,14 @@ class Guest:
         self.state.add(word)
         if word == "exit":
             self.status = int(rest)
+        elif word == "at":
+            self.step = rest
         elif word == "fail":
             self.why = rest
+
+    def met_kverbs(self):
+        """Whether what hangs now can be of our making."""
+        return bool(self.options.root) or self.step.startswith(("insmod", "/bin/bash"))
 
     def kill(self):
         if self.process:
