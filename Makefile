@@ -68,12 +68,10 @@ unit:
 kunit:
 	scripts/kunit
 
-e2e: tool
-	+[ ! -e tests/e2e/Makefile ] || $(MAKE) -C tests/e2e
+e2e:
 	scripts/e2e
 
-whole: tool
-	+$(MAKE) -C tests/e2e
+whole:
 	KVERBS_WHOLE=y scripts/e2e
 
 fuzz:
