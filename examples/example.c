@@ -52,7 +52,8 @@ void send_token(struct kverbs_conn *conn, struct kverbs_buf *buf,
 	len = must(kverbs_token_pack(token, kverbs_buf_addr(buf), kverbs_buf_size(buf)),
 		   "pack a token");
 	must(kverbs_send(conn, buf, 0, len, &req), "send a token");
-	finish(&req, "send a token");
+	/* Who has used it and left may have taken the acknowledgment of it along. */
+	kverbs_wait(&req, -1);
 }
 
 void take_token(struct kverbs_buf *buf, struct kverbs_req *recv, struct kverbs_token *token)
