@@ -5,7 +5,7 @@ KIB = 1024
 MIB = 1024 * KIB
 PARTS = ("bw", "rate", "cost", "lat", "many", "connect", "ping", "cp", "alloc")
 # Seconds, after which no other round is begun.
-BUDGET = {"bw": 720, "rate": 240, "cost": 240, "lat": 420, "many": 300, "connect": 60, "ping": 60, "cp": 60,
+BUDGET = {"bw": 840, "rate": 240, "cost": 240, "lat": 600, "many": 300, "connect": 60, "ping": 60, "cp": 60,
           "alloc": 60}
 NAMES = {
     "perftest": "perftest", "perftest-e": "perftest -e",
@@ -49,8 +49,11 @@ def case(part, operation, columns, size, **more):
 def bandwidths(kernel, quick):
     sizes = (64 * KIB,) if quick else (8, 4 * KIB, 64 * KIB, MIB, 8 * MIB)
     for operation in ("send-bw", "write-bw", "read-bw"):
+        columns = columns_of(operation, kernel)
         for size in sizes:
-            yield case("bw", operation, columns_of(operation, kernel), size)
+            yield case("bw", operation, columns, size)
+        if not quick or operation == "send-bw":
+            yield case("bw", operation, columns, 4 * KIB, list=LIST)
 
 
 def rates(kernel, quick):

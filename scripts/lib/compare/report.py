@@ -50,11 +50,11 @@ def operation(case):
 
 
 def bandwidth(part):
-    return ("MiB per second. ``-t`` is the depth and ``-Q`` the moderation of both, each with one\n"
-            "operation a post.\n\n" +
-            rate_table(part, "MiBps", ["operation", "size", "-t", "-Q"],
+    return ("MiB per second. ``-t`` is the depth, ``-Q`` the moderation and ``-l`` the operations of a\n"
+            "post, of both.\n\n" +
+            rate_table(part, "MiBps", ["operation", "size", "-t", "-Q", "-l"],
                        lambda case: (operation(case), rst.size(case["size"]), case["depth"],
-                                     case["moderation"])))
+                                     case["moderation"], case["list"])))
 
 
 def rates(part):
@@ -224,9 +224,9 @@ MAKERS = {"bw": bandwidth, "rate": rates, "cost": cost, "lat": latency, "many": 
 
 
 def bench_json(part, verb, column, key, name):
-    """What kverbs bench plot draws: a sweep."""
+    """What kverbs bench plot draws: a sweep, of one operation a post."""
     rows = [{"operation": case["operation"], "size_bytes": case["size"], name: value}
-            for case in part["cases"] if cases.verb(case["operation"]) == verb
+            for case in part["cases"] if cases.verb(case["operation"]) == verb and case["list"] == 1
             for value in [median(case, column, key)] if value]
     return {"rows": rows} if rows else None
 
