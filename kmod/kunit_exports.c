@@ -122,6 +122,7 @@ SHOW(kverbs_ring_reserve);
 SHOW(kverbs_ring_unread);
 SHOW(kverbs_ring_unreserve);
 SHOW(kverbs_ring_wait);
+SHOW(kverbs_ring_watch);
 
 SHOW(kverbs_works_done);
 SHOW(kverbs_works_return);

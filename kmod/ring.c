@@ -6,11 +6,15 @@
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/uaccess.h>
 
 #include "chardev.h"
 #include "compat.h"
 #include "ring.h"
 #include "work.h"
+
+/* Looks at memory between two at anything else. */
+#define LOOKS	8
 
 static struct kverbs_ring_user *user_indices(struct kverbs_ring *ring)
 {
@@ -169,14 +173,39 @@ static int stop_waiting(struct kverbs_ring *ring)
 	return signal_pending(current) ? -ERESTARTNOHAND : 0;
 }
 
-static int look_until(struct kverbs_ring *ring, u32 nr, u64 deadline_ns)
+/* 0 also if it has changed. */
+static int look_at_byte(const struct kverbs_watch *watch, bool *changed)
 {
+	unsigned int i;
+	u8 now;
+
+	for (i = 0; i < LOOKS && !*changed; i++) {
+		if (get_user(now, watch->at))
+			return -EFAULT;
+		*changed = now != watch->old;
+		cpu_relax();
+	}
+	return 0;
+}
+
+static int look(struct kverbs_ring *ring, u32 nr, const struct kverbs_watch *watch, bool *met)
+{
+	if (ring->cqs.direct)
+		kverbs_cq_set_poll(&ring->cqs);
+	*met = kverbs_ring_unread(ring) >= nr;
+	return *met || !watch ? 0 : look_at_byte(watch, met);
+}
+
+static int look_until(struct kverbs_ring *ring, u32 nr, u64 deadline_ns,
+		      const struct kverbs_watch *watch)
+{
+	bool met;
 	int ret;
 
 	for (;;) {
-		kverbs_cq_set_poll(&ring->cqs);
-		if (kverbs_ring_unread(ring) >= nr)
-			return 0;
+		ret = look(ring, nr, watch, &met);
+		if (ret || met)
+			return ret;
 		ret = stop_waiting(ring);
 		if (ret)
 			return ret;
@@ -186,13 +215,25 @@ static int look_until(struct kverbs_ring *ring, u32 nr, u64 deadline_ns)
 	}
 }
 
-/* Nobody wakes a waiter whose ring is BUSY_POLL. */
-static int poll_until(struct kverbs_ring *ring, u32 nr, u64 deadline_ns)
+/**
+ * kverbs_ring_watch() - wait for completions, or for a byte to change
+ * @ring: the ring
+ * @nr: until so many are unread
+ * @deadline_ns: CLOCK_MONOTONIC time at which to give up, 0: never
+ * @watch: the byte, of the caller's; NULL: none
+ *
+ * Looks all the time, and makes way for others.
+ *
+ * Context: process, may sleep.
+ * Return: as kverbs_ring_wait(); -EFAULT the byte cannot be read.
+ */
+int kverbs_ring_watch(struct kverbs_ring *ring, u32 nr, u64 deadline_ns,
+		      const struct kverbs_watch *watch)
 {
 	int ret;
 
 	kverbs_cq_poll_begin();
-	ret = look_until(ring, nr, deadline_ns);
+	ret = look_until(ring, nr, deadline_ns, watch);
 	kverbs_cq_poll_end();
 	return ret;
 }
@@ -202,6 +243,8 @@ static int poll_until(struct kverbs_ring *ring, u32 nr, u64 deadline_ns)
  * @ring: the ring
  * @nr: until so many are unread
  * @deadline_ns: CLOCK_MONOTONIC time at which to give up, 0: never
+ *
+ * Nobody wakes a waiter whose ring is BUSY_POLL, so he looks all the time.
  *
  * Context: process, sleeps interruptibly.
  * Return: 0, -ETIME, -ENOENT (the ring is being destroyed), -ERESTARTNOHAND: a
@@ -213,7 +256,7 @@ int kverbs_ring_wait(struct kverbs_ring *ring, u32 nr, u64 deadline_ns)
 	int ret;
 
 	if (ring->cqs.direct)
-		return poll_until(ring, nr, deadline_ns);
+		return kverbs_ring_watch(ring, nr, deadline_ns, NULL);
 	if (kverbs_ring_unread(ring) >= nr)
 		return 0;
 	for (;;) {

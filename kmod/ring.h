@@ -69,6 +69,16 @@ struct kverbs_ring {
 	struct kverbs_cq_set cqs;
 };
 
+/**
+ * struct kverbs_watch - a byte of the caller's memory
+ * @at: where it is
+ * @old: what it has been so far
+ */
+struct kverbs_watch {
+	const u8 __user *at;
+	u8 old;
+};
+
 int kverbs_ring_reserve(struct kverbs_ring *ring, u32 nr);
 void kverbs_ring_unreserve(struct kverbs_ring *ring, u32 nr);
 void kverbs_ring_event(struct kverbs_ring *ring, const struct kverbs_cqe *cqe);
@@ -77,6 +87,8 @@ void kverbs_ring_tell(struct kverbs_ring *ring, u32 nr);
 void kverbs_ring_wake(struct kverbs_ring *ring);
 u32 kverbs_ring_unread(struct kverbs_ring *ring);
 int kverbs_ring_wait(struct kverbs_ring *ring, u32 nr, u64 deadline_ns);
+int kverbs_ring_watch(struct kverbs_ring *ring, u32 nr, u64 deadline_ns,
+		      const struct kverbs_watch *watch);
 int kverbs_ring_mmap(struct kverbs_ring *ring, unsigned int part,
 		     struct vm_area_struct *vma);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Taking entries from the submission ring. */
+#include <linux/pagemap.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include <linux/uaccess.h>
 
 #include "chardev.h"
 #include "conn_cmd.h"
@@ -384,23 +384,67 @@ static int submit(struct kverbs_ucmd *ucmd, struct kverbs_ring *ring)
 	return cmd->out_taken ? 0 : ret;
 }
 
+static bool watches(const struct kverbs_cmd_submit *cmd)
+{
+	return cmd->flags & KVERBS_SUBMIT_WATCH;
+}
+
+/* Before anything is taken, so that it need not be told of a byte that is not there. */
+static int check_watch(const struct kverbs_cmd_submit *cmd)
+{
+	if (!watches(cmd))
+		return cmd->watch_uptr || cmd->watch_old ? -EINVAL : 0;
+	if (!cmd->min_complete || cmd->watch_old > U8_MAX)
+		return -EINVAL;
+	return fault_in_readable(u64_to_user_ptr(cmd->watch_uptr), 1) ? -EFAULT : 0;
+}
+
+static int check_cmd(const struct kverbs_cmd_submit *cmd, const struct kverbs_ring *ring)
+{
+	if (cmd->flags & ~KVERBS_SUBMIT_WATCH || cmd->__reserved)
+		return -EINVAL;
+	if (cmd->min_complete > ring->cq_entries)
+		return -EINVAL;
+	return check_watch(cmd);
+}
+
+static int wait_or_watch(struct kverbs_ring *ring, const struct kverbs_cmd_submit *cmd)
+{
+	const struct kverbs_watch watch = {
+		.at = u64_to_user_ptr(cmd->watch_uptr),
+		.old = cmd->watch_old,
+	};
+
+	if (watches(cmd))
+		return kverbs_ring_watch(ring, cmd->min_complete, cmd->deadline_ns, &watch);
+	return kverbs_ring_wait(ring, cmd->min_complete, cmd->deadline_ns);
+}
+
+/* What was taken counts, whatever ends the wait. */
+static int wait_for(struct kverbs_ring *ring, const struct kverbs_cmd_submit *cmd)
+{
+	int ret = wait_or_watch(ring, cmd);
+
+	if (cmd->out_taken && (ret == -ERESTARTNOHAND || ret == -EFAULT))
+		return 0;
+	return ret == -ETIME ? 0 : ret;
+}
+
 static int submit_and_wait(struct kverbs_ucmd *ucmd, struct kverbs_ring *ring)
 {
 	struct kverbs_cmd_submit *cmd = ucmd->cmd;
-	int ret = 0;
+	int ret;
 
-	if (cmd->min_complete > ring->cq_entries)
-		return -EINVAL;
+	ret = check_cmd(cmd, ring);
+	if (ret)
+		return ret;
 	/* What has completed gives its slots back before more is taken. */
 	if (ring->cqs.direct)
 		kverbs_cq_set_poll(&ring->cqs);
 	if (cmd->to_submit)
 		ret = submit(ucmd, ring);
-	if (!ret && cmd->min_complete) {
-		ret = kverbs_ring_wait(ring, cmd->min_complete, cmd->deadline_ns);
-		if (ret == -ETIME || (ret == -ERESTARTNOHAND && cmd->out_taken))
-			ret = 0;
-	}
+	if (!ret && cmd->min_complete)
+		ret = wait_for(ring, cmd);
 	cmd->out_ready = kverbs_ring_unread(ring);
 	/* Who only looks is going to look again. */
 	if (ring->cqs.direct && !cmd->to_submit && !cmd->min_complete && !cmd->out_ready)
@@ -420,8 +464,6 @@ int kverbs_cmd_submit(struct kverbs_ucmd *ucmd)
 	struct kverbs_ring *ring;
 	int ret;
 
-	if (cmd->flags)
-		return -EINVAL;
 	cmd->out_taken = 0;
 	cmd->out_error = 0;
 	ring = kverbs_ring_get(ucmd->file, cmd->ring_id);

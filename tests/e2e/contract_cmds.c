@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Arguments for every command. */
+#include <stddef.h>
 #include <string.h>
 
 #include "contract_cmds.h"
@@ -114,19 +115,24 @@ static void fill_bench(const struct ring *ring, union any_cmd *cmd)
 	};
 }
 
-#define COMMAND(_name, _struct, _answer, _fill) {			\
+#define GROWN(_name, _struct, _first_size, _answer, _fill) {		\
 		.name = #_name,						\
 		.number = KVERBS_##_name,				\
 		.size = sizeof(struct _struct),				\
+		.first_size = _first_size,				\
 		.answer = _answer,					\
 		.fill = _fill,						\
 	}
+
+#define COMMAND(_name, _struct, _answer, _fill)				\
+	GROWN(_name, _struct, 0, _answer, _fill)
 
 const struct command commands[] = {
 	COMMAND(INFO, kverbs_cmd_info, 0, fill_nothing),
 	COMMAND(DEVICE_QUERY, kverbs_cmd_device_query, 0, fill_device_query),
 	COMMAND(RING_CREATE, kverbs_cmd_ring_create, 0, fill_ring_create),
-	COMMAND(SUBMIT, kverbs_cmd_submit, 0, fill_submit),
+	GROWN(SUBMIT, kverbs_cmd_submit, offsetof(struct kverbs_cmd_submit, watch_uptr), 0,
+	      fill_submit),
 	COMMAND(REGION_CREATE, kverbs_cmd_region_create, 0, fill_region_create),
 	COMMAND(LISTEN, kverbs_cmd_listen, 0, fill_listen),
 	COMMAND(CONNECT, kverbs_cmd_connect, 0, fill_connect),

@@ -29,6 +29,7 @@ union any_cmd {
  * @name: its name
  * @number: its ioctl number
  * @size: of its struct
+ * @first_size: of its struct as it was from the start, 0: it has not grown
  * @answer: errno of what @fill makes, mostly ENOENT for want of an object
  * @fill: fills in arguments
  */
@@ -36,6 +37,7 @@ struct command {
 	const char *name;
 	unsigned long number;
 	size_t size;
+	size_t first_size;
 	int answer;
 	void (*fill)(const struct ring *ring, union any_cmd *cmd);
 };

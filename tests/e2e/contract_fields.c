@@ -66,12 +66,16 @@ static const struct bad_field bad_fields[] = {
 	BAD(RING_CREATE, ring_create, cq_entries, U32, 0x80000000, EINVAL),
 	BAD(RING_CREATE, ring_create, cq_entries, U32, 0xffffffff, EINVAL),
 
-	BAD(SUBMIT, submit, flags, U32, 1, EINVAL),
+	BAD(SUBMIT, submit, flags, U32, KVERBS_SUBMIT_WATCH, EINVAL),
+	BAD(SUBMIT, submit, flags, U32, 2, EINVAL),
 	BAD(SUBMIT, submit, flags, U32, 0x80000000, EINVAL),
 	BAD(SUBMIT, submit, ring_id, U32, 0, ENOENT),
 	BAD(SUBMIT, submit, ring_id, U32, 0xffffffff, ENOENT),
 	BAD(SUBMIT, submit, min_complete, U32, 0xffffffff, EINVAL),
 	BAD(SUBMIT, submit, min_complete, U32, 33, EINVAL),
+	BAD(SUBMIT, submit, watch_uptr, U64, 1, EINVAL),
+	BAD(SUBMIT, submit, watch_old, U32, 1, EINVAL),
+	BAD(SUBMIT, submit, __reserved, U32, 1, EINVAL),
 
 	BAD(REGION_CREATE, region_create, flags, U32, 2, EINVAL),
 	BAD(REGION_CREATE, region_create, flags, U32, 0x80000000, EINVAL),

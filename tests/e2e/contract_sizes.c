@@ -28,12 +28,28 @@ static void exact(const void *arg)
 	CHECK_ERR(dev_cmd(fd, command->number, &cmd), command->answer);
 }
 
+static size_t first_size(const struct command *command)
+{
+	return command->first_size ?: command->size;
+}
+
+static void first(const void *arg)
+{
+	const struct command *command = arg;
+	int fd = prepare(command);
+
+	cmd.size = first_size(command);
+	memset(&cmd.bytes[cmd.size], 0xff, sizeof(cmd) - cmd.size);
+	CHECK_ERR(dev_cmd(fd, command->number, &cmd), command->answer);
+	CHECK_EQ(cmd.bytes[first_size(command)], 0xff);
+}
+
 static void short_by_one(const void *arg)
 {
 	const struct command *command = arg;
 	int fd = prepare(command);
 
-	cmd.size = command->size - 1;
+	cmd.size = first_size(command) - 1;
 	CHECK_ERR(dev_cmd(fd, command->number, &cmd), EINVAL);
 }
 
@@ -153,7 +169,8 @@ static const struct {
 	test_fn run;
 } rules[] = {
 	{ "its exact size is taken", exact },
-	{ "one byte short gives EINVAL", short_by_one },
+	{ "the size that it had from the start is taken", first },
+	{ "a byte less than that gives EINVAL", short_by_one },
 	{ "size 0 gives EINVAL", size_zero },
 	{ "a size that covers itself only gives EINVAL", only_the_size },
 	{ "trailing zeroes change nothing", trailing_zero },

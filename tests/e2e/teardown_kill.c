@@ -57,6 +57,27 @@ TEST(SIGKILL_while_waiting_for_a_completion)
 	child_kill(child_start(wait_in_submit));
 }
 
+static void watch_in_submit(void)
+{
+	static uint8_t never;
+	struct kverbs_cmd_submit cmd = {
+		.size = sizeof(cmd),
+		.flags = KVERBS_SUBMIT_WATCH,
+		.min_complete = 1,
+		.watch_uptr = (uintptr_t)&never,
+	};
+
+	link_open(&both);
+	cmd.ring_id = both.client.ring.id;
+	child_ready();
+	dev_cmd(both.client.ring.fd, KVERBS_SUBMIT, &cmd);
+}
+
+TEST(SIGKILL_while_watching_a_byte)
+{
+	child_kill(child_start(watch_in_submit));
+}
+
 static void connect_all_the_time(void)
 {
 	struct pair pair;

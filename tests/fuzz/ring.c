@@ -180,6 +180,17 @@ static void note_taken(struct fuzzer *f, const struct kverbs_cmd_submit *cmd, in
 		entry_refused(f, i);
 }
 
+/* Who waits watches now and then, as a rule what is there. */
+static void watch(struct fuzzer *f, struct kverbs_cmd_submit *cmd)
+{
+	uint64_t length;
+
+	cmd->flags = KVERBS_SUBMIT_WATCH;
+	cmd->watch_uptr = rng_once_in(&f->rng, 8) ? rng_number(&f->rng) :
+						    (uintptr_t)memory_choose(f, &length);
+	cmd->watch_old = rng_once_in(&f->rng, 2) ? 0 : rng_below(&f->rng, 257);
+}
+
 static void submit(struct fuzzer *f, unsigned int nr)
 {
 	struct kverbs_cmd_submit cmd = {
@@ -190,12 +201,15 @@ static void submit(struct fuzzer *f, unsigned int nr)
 		.deadline_ns = in_ms(f, 5),
 	};
 	bool spoilt = rng_once_in(&f->rng, 60);
+	bool watches = cmd.min_complete && rng_once_in(&f->rng, 2);
 	int ret;
 
+	if (watches)
+		watch(f, &cmd);
 	if (spoilt)
 		world_spoil(f, &cmd, offsetof(struct kverbs_cmd_submit, deadline_ns));
 	ret = world_cmd(f->world, KVERBS_SUBMIT, &cmd);
-	if (!spoilt || !ret)
+	if (!ret || (!spoilt && !watches))
 		note_taken(f, &cmd, ret, nr);
 }
 

@@ -508,10 +508,13 @@ struct kverbs_cmd_ring_create {
 	__aligned_u64 out_idx_size;
 };
 
+/* Bits of kverbs_cmd_submit.flags */
+#define KVERBS_SUBMIT_WATCH	(1U << 0)	/* wait for a byte of memory, too */
+
 /**
  * struct kverbs_cmd_submit - KVERBS_SUBMIT: hand over entries, wait
  * @size: sizeof(struct kverbs_cmd_submit)
- * @flags: must be 0
+ * @flags: KVERBS_SUBMIT_WATCH, or 0
  * @ring_id: the ring
  * @to_submit: take at most so many entries from the submission ring
  * @min_complete: then wait until so many completions are unread; 0: do not wait
@@ -519,12 +522,20 @@ struct kverbs_cmd_ring_create {
  * @deadline_ns: absolute CLOCK_MONOTONIC time at which to stop waiting; 0: none
  * @out_ready: completions unread on return
  * @out_error: 0, or the -errno that refused the first entry not taken
+ * @watch_uptr: WATCH: address of the byte, else 0
+ * @watch_old: WATCH: what it has been so far, 0-255; else 0
+ * @__reserved: must be 0
  *
  * Returns 0 if anything was taken, if nothing was asked to be taken, or if the
  * deadline came first: look at @out_taken and @out_ready. If the first entry is
  * refused its errno is returned and nothing is waited for. Each entry is read
  * once. A signal ends the wait with EINTR, unless entries were taken: then with
  * 0.
+ *
+ * A peer's WRITE or atomic completes nothing here. With WATCH, which needs
+ * @min_complete, the wait ends as well when the byte is other than @watch_old, or
+ * cannot be read any more. The caller looks at it all the time, as if the ring were
+ * BUSY_POLL, and makes way for whoever else wants the processor.
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EINTR; of the first entry: EAGAIN,
  * EINVAL, ENOENT, ENOTCONN, EBUSY (a BENCH has the connection), ENODEV,
@@ -540,6 +551,9 @@ struct kverbs_cmd_submit {
 	__aligned_u64 deadline_ns;
 	__u32 out_ready;
 	__s32 out_error;
+	__aligned_u64 watch_uptr;
+	__u32 watch_old;
+	__u32 __reserved;
 };
 
 /* Bits of kverbs_cmd_region_create.flags */
