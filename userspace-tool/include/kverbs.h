@@ -812,6 +812,41 @@ KVERBS_API int kverbs_post_wait(struct kverbs_conn *conn, const struct kverbs_op
 KVERBS_API int kverbs_wait(struct kverbs_req *req, int timeout_ms);
 
 /**
+ * kverbs_watch() - wait until a peer has changed a byte
+ * @conn: the connection that it comes by, whose end ends the wait
+ * @byte: its address, often the last byte of what the peer is to write
+ * @old: what it has been so far
+ * @timeout_ms: how long
+ *
+ * A peer's WRITE or atomic completes nothing on this side. The calling thread looks all
+ * the time, makes way for whoever else wants the processor, and runs callbacks of what
+ * completes meanwhile. RDMA does not promise in which order the bytes of a WRITE arrive,
+ * but today's devices put the last one last.
+ *
+ * Return: 0 the byte is other than @old; -ETIMEDOUT; -EINTR; -EDEADLK: from a callback;
+ * else what ended the connection.
+ */
+KVERBS_API int kverbs_watch(struct kverbs_conn *conn, const void *byte, uint8_t old,
+			    int timeout_ms);
+
+/**
+ * kverbs_post_watch() - post an operation, then wait until a peer has changed a byte
+ * @conn: the connection
+ * @op: the operation
+ * @byte: its address
+ * @old: what it has been so far
+ * @timeout_ms: how long
+ *
+ * As kverbs_post() and then kverbs_watch(), with one system call if no other thread waits
+ * at the moment.
+ *
+ * Return: as kverbs_post() if @op was not posted, and its request is not in use then;
+ * else as kverbs_watch(), while @op may not be complete yet.
+ */
+KVERBS_API int kverbs_post_watch(struct kverbs_conn *conn, const struct kverbs_op *op,
+				 const void *byte, uint8_t old, int timeout_ms);
+
+/**
  * kverbs_complete() - whether a request is complete
  * @req: the request
  *

@@ -253,7 +253,7 @@ static int submit_and_wait(struct posting *p)
 
 	kverbs_ring_lock(r);
 	fill_entry(p, &filled, kverbs_ring_sqe(r));
-	if (kverbs_ring_submit_wait(r, wait->deadline, &wait->early, &error))
+	if (kverbs_ring_submit_wait(r, wait->deadline, wait->watch, &wait->early, &error))
 		p->at = filled;
 	kverbs_ring_unlock(r);
 	return error;

@@ -10,13 +10,17 @@
 
 #include <kverbs.h>
 
+struct kverbs_ring_watch;
+
 /*
  * What whoever posts is going to wait for next, so that both can be asked for at once.
  * @deadline: until when
+ * @watch: a byte that may end it as well, NULL: none
  * @early: he was woken, though nothing has come: by a signal, if the time is not up
  */
 struct kverbs_batch_wait {
 	uint64_t deadline;
+	const struct kverbs_ring_watch *watch;
 	bool early;
 };
 

@@ -22,3 +22,4 @@ lib-y += sys.o
 lib-y += table.o
 lib-y += token.o
 lib-y += wait.o
+lib-y += watch.o

@@ -150,7 +150,17 @@ unsigned int kverbs_ring_submit(struct kverbs_ring *r, int *error)
 	return taken;
 }
 
-bool kverbs_ring_submit_wait(struct kverbs_ring *r, uint64_t deadline, bool *early,
+static void set_watch(struct kverbs_cmd_submit *cmd, const struct kverbs_ring_watch *watch)
+{
+	if (!watch)
+		return;
+	cmd->flags |= KVERBS_SUBMIT_WATCH;
+	cmd->watch_uptr = (uintptr_t)watch->at;
+	cmd->watch_old = watch->old;
+}
+
+bool kverbs_ring_submit_wait(struct kverbs_ring *r, uint64_t deadline,
+			     const struct kverbs_ring_watch *watch, bool *early,
 			     int *error)
 {
 	struct kverbs_cmd_submit cmd = {
@@ -163,6 +173,7 @@ bool kverbs_ring_submit_wait(struct kverbs_ring *r, uint64_t deadline, bool *ear
 	uint32_t last = r->sq_tail;
 	int ret;
 
+	set_watch(&cmd, watch);
 	publish_tail(r);
 	r->handed = true;
 	pthread_mutex_unlock(&r->sq_lock);
@@ -191,7 +202,8 @@ void kverbs_ring_poll(struct kverbs_ring *r)
 		kverbs_sys_ioctl(r->fd, KVERBS_SUBMIT, &cmd);
 }
 
-int kverbs_ring_wait(struct kverbs_ring *r, uint64_t deadline)
+int kverbs_ring_wait(struct kverbs_ring *r, uint64_t deadline,
+		     const struct kverbs_ring_watch *watch)
 {
 	struct kverbs_cmd_submit cmd = {
 		.size = sizeof(cmd),
@@ -200,6 +212,7 @@ int kverbs_ring_wait(struct kverbs_ring *r, uint64_t deadline)
 		.deadline_ns = deadline,
 	};
 
+	set_watch(&cmd, watch);
 	return kverbs_sys_ioctl(r->fd, KVERBS_SUBMIT, &cmd);
 }
 

@@ -50,17 +50,28 @@ struct kverbs_sqe *kverbs_ring_sqe(struct kverbs_ring *r);
  */
 unsigned int kverbs_ring_submit(struct kverbs_ring *r, int *error);
 
+/* A byte that a peer is going to change, and what it has been so far. */
+struct kverbs_ring_watch {
+	const uint8_t *at;
+	uint8_t old;
+};
+
 /*
  * The same with the only entry that was filled, and wait as kverbs_ring_wait() does if
  * it is taken; the lock is dropped meanwhile. *early: nothing has come.
  */
-bool kverbs_ring_submit_wait(struct kverbs_ring *r, uint64_t deadline, bool *early,
+bool kverbs_ring_submit_wait(struct kverbs_ring *r, uint64_t deadline,
+			     const struct kverbs_ring_watch *watch, bool *early,
 			     int *error);
 
 /* Have a BUSY_POLL ring looked at once; others need no looking at. */
 void kverbs_ring_poll(struct kverbs_ring *r);
-/* Wait for an unread completion until @deadline, 0: for ever. */
-int kverbs_ring_wait(struct kverbs_ring *r, uint64_t deadline);
+/*
+ * Wait for an unread completion until @deadline, 0: for ever; or until a byte has changed,
+ * unless @watch is NULL.
+ */
+int kverbs_ring_wait(struct kverbs_ring *r, uint64_t deadline,
+		     const struct kverbs_ring_watch *watch);
 /* The next unread completion; false: there is none. */
 bool kverbs_ring_next(struct kverbs_ring *r, struct kverbs_cqe *cqe);
 /* Tell the kernel what was read. */

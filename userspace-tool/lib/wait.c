@@ -124,7 +124,7 @@ static int sleep_in_kernel(struct kverbs *kv, uint64_t deadline)
 
 	kv->led = true;
 	pthread_mutex_unlock(&kv->lock);
-	ret = kverbs_ring_wait(&kv->ring, deadline);
+	ret = kverbs_ring_wait(&kv->ring, deadline, NULL);
 	pthread_mutex_lock(&kv->lock);
 	kv->led = false;
 	return ret;

@@ -87,6 +87,8 @@ void fake_fail_nth(unsigned int nth);
 bool fake_fail_nth_hit(void);
 /* Interrupt one thread that sleeps in SUBMIT, as a signal does. */
 void fake_interrupt(void);
+/* Write a byte as a peer does, for whoever watches it. */
+void fake_write(uint8_t *byte, uint8_t value);
 /* Return when @n threads sleep in SUBMIT. */
 void fake_wait_sleepers(unsigned int n);
 

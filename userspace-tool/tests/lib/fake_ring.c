@@ -186,6 +186,16 @@ static void take(int fd, struct fake_obj *ring, struct kverbs_cmd_submit *cmd)
 	cmd->out_error = ret;
 }
 
+static bool is_met(const struct fake_ring *r, const struct kverbs_cmd_submit *cmd)
+{
+	const uint8_t *byte = (const uint8_t *)(uintptr_t)cmd->watch_uptr;
+
+	if (cmd->flags & KVERBS_SUBMIT_WATCH &&
+	    __atomic_load_n(byte, __ATOMIC_ACQUIRE) != cmd->watch_old)
+		return true;
+	return unread(r) >= cmd->min_complete;
+}
+
 /* Who waits on a BUSY_POLL ring looks all the time. */
 static int wait_unread(struct fake_obj *ring, const struct kverbs_cmd_submit *cmd)
 {
@@ -198,7 +208,7 @@ static int wait_unread(struct fake_obj *ring, const struct kverbs_cmd_submit *cm
 
 	fk.sleepers++;
 	pthread_cond_broadcast(&fk.changed);
-	while (unread(r) < cmd->min_complete && ret != ETIMEDOUT && !fk.interrupts) {
+	while (!is_met(r, cmd) && ret != ETIMEDOUT && !fk.interrupts) {
 		if (cmd->deadline_ns)
 			ret = pthread_cond_timedwait(&fk.changed, &fk.lock, &ts);
 		else
@@ -206,7 +216,7 @@ static int wait_unread(struct fake_obj *ring, const struct kverbs_cmd_submit *cm
 		look(ring);
 	}
 	fk.sleepers--;
-	if (unread(r) >= cmd->min_complete || !fk.interrupts)
+	if (is_met(r, cmd) || !fk.interrupts)
 		return 0;
 	fk.interrupts--;
 	return cmd->out_taken ? 0 : -EINTR;
@@ -219,6 +229,7 @@ int fake_ring_submit(int fd, struct kverbs_cmd_submit *cmd)
 
 	if (!ring)
 		return -ENOENT;
+	fake_check(!(cmd->flags & KVERBS_SUBMIT_WATCH) || cmd->min_complete);
 	cmd->out_taken = 0;
 	cmd->out_error = 0;
 	look(ring);
@@ -236,6 +247,14 @@ int fake_ring_submit(int fd, struct kverbs_cmd_submit *cmd)
 	}
 	cmd->out_ready = unread(&ring->r);
 	return ret;
+}
+
+void fake_write(uint8_t *byte, uint8_t value)
+{
+	pthread_mutex_lock(&fk.lock);
+	__atomic_store_n(byte, value, __ATOMIC_RELEASE);
+	pthread_cond_broadcast(&fk.changed);
+	pthread_mutex_unlock(&fk.lock);
 }
 
 static struct fake_obj *first_ring(void)

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Waiting for what a peer writes, of which no completion tells.
+ */
+#include <errno.h>
+
+#include "batch.h"
+#include "conn.h"
+#include "done.h"
+#include "internal.h"
+#include "ring.h"
+#include "sys.h"
+#include "wait.h"
+
+/* Who watches while another thread reads completions looks so often what became of them. */
+#define SLICE_MS 10
+
+static bool has_changed(const struct kverbs_ring_watch *watch)
+{
+	return __atomic_load_n(watch->at, __ATOMIC_ACQUIRE) != watch->old;
+}
+
+static uint64_t slice_of(uint64_t deadline)
+{
+	uint64_t slice = kverbs_deadline(SLICE_MS);
+
+	return deadline && deadline < slice ? deadline : slice;
+}
+
+/* Completions come to whoever leads: this thread does, unless another one sleeps. */
+static int sleep_once(struct kverbs *kv, const struct kverbs_ring_watch *watch,
+		      uint64_t deadline)
+{
+	int ret;
+
+	if (!kverbs_lead_begin(kv))
+		return kverbs_ring_wait(&kv->ring, slice_of(deadline), watch);
+	ret = kverbs_ring_wait(&kv->ring, deadline, watch);
+	kverbs_lead_end(kv);
+	return ret;
+}
+
+static int why_not(struct kverbs_conn *conn)
+{
+	struct kverbs *kv = conn->kv;
+	int ret;
+
+	pthread_mutex_lock(&kv->lock);
+	ret = kverbs_done_here(kv) ? -EDEADLK : conn->error;
+	pthread_mutex_unlock(&kv->lock);
+	return ret;
+}
+
+static int watch_until(struct kverbs_conn *conn, const struct kverbs_ring_watch *watch,
+		       uint64_t deadline)
+{
+	int ret = 0;
+
+	while (!has_changed(watch)) {
+		if (!ret)
+			ret = why_not(conn);
+		if (ret)
+			return ret;
+		ret = sleep_once(conn->kv, watch, deadline);
+		if (!ret && kverbs_deadline_passed(deadline))
+			ret = -ETIMEDOUT;
+	}
+	return 0;
+}
+
+int kverbs_watch(struct kverbs_conn *conn, const void *byte, uint8_t old, int timeout_ms)
+{
+	const struct kverbs_ring_watch watch = { .at = byte, .old = old };
+
+	return watch_until(conn, &watch, kverbs_deadline(timeout_ms));
+}
+
+int kverbs_post_watch(struct kverbs_conn *conn, const struct kverbs_op *op,
+		      const void *byte, uint8_t old, int timeout_ms)
+{
+	const struct kverbs_ring_watch watch = { .at = byte, .old = old };
+	struct kverbs_batch_wait wait = {
+		.deadline = kverbs_deadline(timeout_ms),
+		.watch = &watch,
+	};
+	const struct kverbs_batch batch = { .conn = conn, .ops = op, .nr = 1, .wait = &wait };
+	int ret = kverbs_batch_post(&batch);
+
+	if (ret < 0)
+		return ret;
+	if (wait.early && !has_changed(&watch) && !kverbs_deadline_passed(wait.deadline))
+		return -EINTR;
+	return watch_until(conn, &watch, wait.deadline);
+}
