@@ -15,9 +15,6 @@
 /* How often a server asks whether it is to go on. */
 #define LOOK_MS 500
 
-/* How many looks at memory go between two at anything else. */
-#define SPINS 256
-
 static uint64_t clock_ns(clockid_t id)
 {
 	struct timespec ts;
@@ -224,15 +221,18 @@ static bool all_over(const struct field *f)
 }
 
 /* A WRITE is told by nothing but its last byte. */
-static void watch(struct field *f, struct lane *l)
+static int watch(struct field *f, struct lane *l)
 {
-	unsigned int i;
+	int watch_ms = min(f->timeout_ms, LOOK_MS), ret;
 
-	for (i = 0; i < SPINS; i++)
-		if (lane_arrived(l))
-			lane_answer(l, f->timeout_ms);
-	kverbs_process(f->kv, 0);
+	if (lane_arrived(l))
+		ret = lane_answer(l, f->timeout_ms, watch_ms);
+	else
+		ret = lane_watch(l, watch_ms);
+	if (ret && ret != -ETIMEDOUT && ret != -EINTR && !lane_over(l))
+		return ret;
 	f->now = 0;
+	return 0;
 }
 
 int field_serve(struct field *f)
@@ -241,7 +241,7 @@ int field_serve(struct field *f)
 
 	while (!ret && !all_over(f)) {
 		if (f->param.op == BENCH_WRITE_LAT)
-			watch(f, &f->lanes[0]);
+			ret = watch(f, &f->lanes[0]);
 		else
 			ret = field_wait(f, min(f->timeout_ms, LOOK_MS));
 		if (ret == -ETIMEDOUT)

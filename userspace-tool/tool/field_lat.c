@@ -7,28 +7,6 @@
 #include "pattern.h"
 #include "util.h"
 
-#define LOOKS 1024
-
-/* Until the peer's WRITE is there; as long as nothing else must be looked at. */
-static int await_byte(struct field *f, struct lane *l)
-{
-	uint64_t until = field_now() + f->timeout_ms * 1000000ull;
-	unsigned int i;
-
-	for (;;) {
-		for (i = 0; i < LOOKS; i++)
-			if (lane_arrived(l))
-				return 0;
-		kverbs_process(f->kv, 0);
-		if (lane_over(l))
-			return kverbs_conn_error(l->conn);
-		if (field_now() > until)
-			return -ETIMEDOUT;
-		if (f->stop && __atomic_load_n(f->stop, __ATOMIC_RELAXED))
-			return -EINTR;
-	}
-}
-
 static bool is_stopped(const struct field *f)
 {
 	return f->stop && __atomic_load_n(f->stop, __ATOMIC_RELAXED);
@@ -51,11 +29,14 @@ static int post_and_await(struct field *f, struct lane *l, struct kverbs_req *re
 	return ret == -EINTR && !is_stopped(f) ? await(f, req) : ret;
 }
 
+/* What came instead of the mark is no answer. */
 static int post_and_watch(struct field *f, struct lane *l)
 {
-	int ret = lane_post(l);
+	int ret = lane_post_watch(l, f->timeout_ms);
 
-	return ret ? ret : await_byte(f, l);
+	while (ret == -EINTR && !is_stopped(f))
+		ret = lane_watch(l, f->timeout_ms);
+	return !ret && !lane_arrived(l) ? -EPROTO : ret;
 }
 
 /* What the peer's answer comes into, NULL: the operation is its own answer. */

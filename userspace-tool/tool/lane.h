@@ -141,10 +141,10 @@ size_t lane_offset(const struct lane *l, const void *at);
 void lane_set_callbacks(struct lane *l);
 /* Whether that operation has a completion of its own. */
 bool lane_tells(const struct lane *l, uint64_t seq);
-/* Post the next operation, its bytes filled in if they are verified. */
-int lane_post(struct lane *l);
-/* The same, then wait for a request. */
+/* Post the next operation, its bytes filled in if they are verified, and wait for a request. */
 int lane_post_wait(struct lane *l, struct kverbs_req *req, int timeout_ms);
+/* The same, and wait until the last byte that the peer writes has changed. */
+int lane_post_watch(struct lane *l, int timeout_ms);
 /* Post as many as there is room for, up to the goal. */
 int lane_push(struct lane *l, uint64_t now);
 /* Make what has been posted the goal, or as little more as lets it complete. */
@@ -152,9 +152,11 @@ void lane_end_goal(struct lane *l);
 /* Whether some of the goal is not complete, and verified if it is to be. */
 bool lane_busy(const struct lane *l);
 void lane_fail(struct lane *l, const struct kverbs_req *req, int err);
-/* write-lat: whether the peer's last one is there, and what is done then. */
+/* write-lat: whether the peer's last one is there, and waiting until anything is. */
 bool lane_arrived(const struct lane *l);
-void lane_answer(struct lane *l, int timeout_ms);
+int lane_watch(struct lane *l, int timeout_ms);
+/* Answer it, and wait for the next one. */
+int lane_answer(struct lane *l, int timeout_ms, int watch_ms);
 /* Whether the bytes of an operation are not what they should be. */
 bool lane_differs(const struct lane *l, const void *mem, uint64_t seq);
 /* Whether the connection has ended. */

@@ -61,12 +61,26 @@ bool lane_differs(const struct lane *l, const void *mem, uint64_t seq)
 	return pattern_differs(mem, patterned(l), seq);
 }
 
+static const uint8_t *last_in(const struct lane *l)
+{
+	return (const uint8_t *)lane_in(l, 0) + l->param->size - 1;
+}
+
+static uint8_t last_now(const struct lane *l)
+{
+	return __atomic_load_n(last_in(l), __ATOMIC_ACQUIRE);
+}
+
 bool lane_arrived(const struct lane *l)
 {
-	const uint8_t *last = (const uint8_t *)lane_in(l, 0) + l->param->size - 1;
-	uint64_t seq = l->drives ? l->posted - 1 : l->received;
+	return last_now(l) == mark_of(l->drives ? l->posted - 1 : l->received);
+}
 
-	return __atomic_load_n(last, __ATOMIC_ACQUIRE) == mark_of(seq);
+int lane_watch(struct lane *l, int timeout_ms)
+{
+	uint8_t old = last_now(l);
+
+	return lane_arrived(l) ? 0 : kverbs_watch(l->conn, last_in(l), old, timeout_ms);
 }
 
 /* ---- operations ---------------------------------------------------------------- */
@@ -129,25 +143,21 @@ static void fill_op(struct lane *l, uint64_t seq, struct kverbs_op *op)
 	};
 }
 
-int lane_post(struct lane *l)
-{
-	struct kverbs_op op;
-	int ret;
-
-	fill_op(l, l->posted, &op);
-	ret = kverbs_post(l->conn, &op, 1);
-	if (ret < 0)
-		return ret;
-	l->posted++;
-	return 0;
-}
-
 int lane_post_wait(struct lane *l, struct kverbs_req *req, int timeout_ms)
 {
 	struct kverbs_op op;
 
 	fill_op(l, l->posted++, &op);
 	return kverbs_post_wait(l->conn, &op, req, timeout_ms);
+}
+
+int lane_post_watch(struct lane *l, int timeout_ms)
+{
+	uint8_t old = last_now(l);
+	struct kverbs_op op;
+
+	fill_op(l, l->posted++, &op);
+	return kverbs_post_watch(l->conn, &op, last_in(l), old, timeout_ms);
 }
 
 /* The peer has its operations one after another when those of a round are done. */
@@ -293,12 +303,6 @@ static void take_question(struct lane *l)
 	l->received++;
 }
 
-static int answer(struct lane *l)
-{
-	take_question(l);
-	return lane_post(l);
-}
-
 /* The answer first, then the receive for the next question. */
 static int answer_and_repost(struct lane *l, unsigned int i)
 {
@@ -315,17 +319,19 @@ static int answer_and_repost(struct lane *l, unsigned int i)
 	return ret == 2 ? 0 : lane_post_recv(l, i);
 }
 
-void lane_answer(struct lane *l, int timeout_ms)
+int lane_answer(struct lane *l, int timeout_ms, int watch_ms)
 {
 	struct kverbs_req *req = &l->tx[l->posted % l->nr_tx].req;
 	int ret = 0;
 
 	if (l->posted >= l->nr_tx && lane_tells(l, l->posted))
 		ret = kverbs_wait(req, timeout_ms);
-	if (!ret)
-		ret = answer(l);
-	if (ret)
+	if (ret) {
 		lane_fail(l, req, ret);
+		return ret;
+	}
+	take_question(l);
+	return lane_post_watch(l, watch_ms);
 }
 
 static void on_ping(struct kverbs_req *req)
