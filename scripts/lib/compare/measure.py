@@ -28,7 +28,9 @@ RUN = {**tools.RUN, "alloc": alloc.measure,
 
 
 FAILURES = (tools.Broken, OSError, ValueError, KeyError, subprocess.SubprocessError)
-TRIES = 2
+# Of a column that gives no figure; who hangs costs so many seconds of it at most.
+TRIES = 5
+PATIENCE = 40
 
 
 def note(text):
@@ -60,16 +62,17 @@ def count_for(case, seconds):
 
 
 def look(result, column):
-    """One figure more, at the second try if need be, unless the column has failed twice already."""
+    """One figure more, at another try if need be, unless the column has failed too often already."""
     errors = result["errors"].setdefault(column, [])
-    while len(errors) < TRIES:
+    lost = result["lost"]
+    while len(errors) < TRIES and lost[column] < PATIENCE:
         began = time.monotonic()
         try:
             figures = RUN[column](result, result["count"])
         except FAILURES as error:
             note(f"{result['operation']} {result['size']}, {column}: {error}")
             errors.append(str(error))
-            result["lost"] = result.get("lost", 0) + time.monotonic() - began
+            lost[column] += time.monotonic() - began
             continue
         for name, value in figures.items():
             result["figures"][column].setdefault(name, []).append(round(value, 4))
@@ -83,7 +86,8 @@ def causes(result):
 
 
 def begin(case, seconds):
-    result = {**case, "errors": {}, "figures": {each: {} for each in case["columns"]}}
+    result = {**case, "errors": {}, "lost": {each: 0 for each in case["columns"]},
+              "figures": {each: {} for each in case["columns"]}}
     try:
         result["count"] = count_for(case, seconds)
     except FAILURES as error:
@@ -109,7 +113,7 @@ def measure_part(part, options, kernel):
     results = [begin(case, seconds) for case in cases.cases_of(part, kernel, options.quick)]
     for number in range(1 if options.quick else options.rounds):
         # What came to nothing is not tried again each time.
-        lost = sum(result.get("lost", 0) for result in results)
+        lost = sum(sum(result["lost"].values()) for result in results)
         spent = time.monotonic() - began - lost
         if number and spent * (number + 1) / number > cases.BUDGET[part]:
             note(f"{part}: no time for round {number + 1}")
@@ -117,7 +121,7 @@ def measure_part(part, options, kernel):
         measure_round(results, number)
     for result in results:
         result["errors"] = causes(result)
-        result.pop("lost", None)
+        del result["lost"]
     spent = time.monotonic() - began
     note(f"{part}: {spent:.0f} s")
     return {"cases": results, "seconds": round(spent)}
