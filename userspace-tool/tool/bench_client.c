@@ -61,7 +61,7 @@ static int connect_lanes(struct bench *b, const struct wire_msg *open)
 	int ret;
 
 	for (i = 0; i < f->nr_lanes; i++)
-		f->lanes[i].by_kernel = b->engine == BENCH_ENGINE_KERNEL;
+		f->lanes[i].by_kernel = b->engine == BENCH_ENGINE_KERNEL && f->lanes[i].drives;
 	ret = lanes_address(b, open, &addr);
 	for (i = 0; i < f->nr_lanes && !ret; i++)
 		ret = lane_connect(&f->lanes[i], &addr, b->to.source, open->digest,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The kernel engine: each lane's operations are one BENCH, in a thread of its own. The
- * server is told nothing of it, and serves as it would serve this program.
+ * The kernel engine: the operations of each lane that this side drives are one BENCH, in a
+ * thread of its own. The server is told nothing of it, and serves as it would serve this
+ * program, which serves the server's lanes meanwhile.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -13,6 +14,9 @@
 #include "bench.h"
 #include "lane_note.h"
 #include "util.h"
+
+/* How often it looks whether a lane is through, and what has been done so far. */
+#define LOOK_MS 100
 
 _Static_assert(HIST_BUCKETS == KVERBS_BENCH_BUCKETS && HIST_BITS == KVERBS_BENCH_BUCKET_BITS &&
 	       HIST_TOP_BIT == KVERBS_BENCH_TOP_BIT, "both count times in the same buckets");
@@ -130,7 +134,10 @@ static uint64_t elapsed(const struct runner *runners, unsigned int nr)
 	return ended - began;
 }
 
-/* What the kernel says counts, but for what it cannot know of the host. */
+/*
+ * What the kernel says counts, but for what it cannot know: of the host, and of the
+ * server's lanes.
+ */
 static int sum_up(struct bench *b, const struct runner *runners, unsigned int nr)
 {
 	unsigned int i;
@@ -139,7 +146,8 @@ static int sum_up(struct bench *b, const struct runner *runners, unsigned int nr
 	field_end(&b->f);
 	b->f.done = 0;
 	b->f.result.elapsed_ns = elapsed(runners, nr);
-	b->f.result.cpu_ns = 0;
+	if (!b->both)
+		b->f.result.cpu_ns = 0;
 	for (i = 0; i < nr; i++) {
 		add_result(b, &runners[i]);
 		lane_fail(runners[i].lane, NULL, runners[i].ret);
@@ -182,15 +190,45 @@ static void look(struct bench *b, const struct runner *runners, unsigned int nr)
 	field_maybe_tick(&b->f, field_now());
 }
 
-static struct timespec in_a_tick(void)
+static struct timespec in_a_while(void)
 {
 	struct timespec at;
 
 	clock_gettime(CLOCK_REALTIME, &at);
-	at.tv_nsec += FIELD_TICK_NS / 10;
+	at.tv_nsec += LOOK_MS * 1000000;
 	at.tv_sec += at.tv_nsec / 1000000000;
 	at.tv_nsec %= 1000000000;
 	return at;
+}
+
+/* Nothing is to be done for who writes or reads by himself. */
+static bool serves(const struct bench *b)
+{
+	return b->both && b->rule->receives;
+}
+
+/* Looks after the server's lanes meanwhile. 1: the thread has ended; 0 or -errno. */
+static int serve_a_while(struct bench *b, const struct runner *r)
+{
+	uint64_t until = field_now() + LOOK_MS * 1000000ull;
+	int ret;
+
+	do {
+		ret = field_wait(&b->f, LOOK_MS);
+		if (ret && ret != -ETIMEDOUT)
+			return ret;
+		if (!pthread_tryjoin_np(r->thread, NULL))
+			return 1;
+	} while (field_now() < until);
+	return 0;
+}
+
+/* 1: the thread has ended. */
+static int wait_a_while(const struct runner *r)
+{
+	struct timespec at = in_a_while();
+
+	return !pthread_timedjoin_np(r->thread, NULL, &at);
 }
 
 static void stop_all(const struct runner *runners, unsigned int nr)
@@ -206,23 +244,23 @@ static bool is_stopped(const struct bench *b)
 	return b->stop && __atomic_load_n(b->stop, __ATOMIC_RELAXED);
 }
 
-/* Ends them if the user wants that. Returns -EINTR then. */
+/* Ends them if the user wants that, which is -EINTR then, or if it cannot serve. */
 static int await(struct bench *b, struct runner *runners, unsigned int nr)
 {
-	struct timespec at;
 	unsigned int i = 0;
-	int ret = 0;
+	int ret = 0, ended;
 
 	while (i < nr && runners[i].started) {
-		at = in_a_tick();
-		if (!pthread_timedjoin_np(runners[i].thread, NULL, &at)) {
+		ended = serves(b) && !ret ? serve_a_while(b, &runners[i]) :
+					    wait_a_while(&runners[i]);
+		if (ended > 0) {
 			i++;
 			continue;
 		}
 		look(b, runners, nr);
-		if (ret || !is_stopped(b))
+		if (ret || (!ended && !is_stopped(b)))
 			continue;
-		ret = -EINTR;
+		ret = ended ? ended : -EINTR;
 		stop_all(runners, nr);
 	}
 	return ret;
@@ -258,19 +296,19 @@ static int drive(struct bench *b, struct runner *runners, unsigned int nr)
 
 int bench_kernel(struct bench *b)
 {
-	struct runner *runners = calloc(b->f.nr_lanes, sizeof(*runners));
+	unsigned int i, nr = b->f.param.lanes;
+	struct runner *runners = calloc(nr, sizeof(*runners));
 	uint64_t *hist = calloc(HIST_BUCKETS, sizeof(*hist));
 	bool latency = b->rule->kind == BENCH_LATENCY;
-	unsigned int i;
 	int ret = -ENOMEM;
 
-	for (i = 0; runners && hist && i < b->f.nr_lanes; i++) {
+	for (i = 0; runners && hist && i < nr; i++) {
 		runners[i].lane = &b->f.lanes[i];
 		runners[i].hist = latency ? hist : NULL;
 		set_opts(b, &b->f.lanes[i], &runners[i].opts);
 	}
 	if (runners && hist)
-		ret = drive(b, runners, b->f.nr_lanes);
+		ret = drive(b, runners, nr);
 	if (!ret && latency)
 		fill_hist(&b->f.hist, &runners[0].result, hist);
 	free(hist);

@@ -39,7 +39,7 @@ const char bench_help[] =
 "  -Q, --cq-mod N         let only each N-th complete by itself (default 1), bandwidths\n"
 "  -e, --events           sleep for completions (default: poll); not for write-lat\n"
 "      --engine ENGINE    user: this program, by the library and the ring (default);\n"
-"                         kernel: a loop in the module; without -b and --verify\n"
+"                         kernel: a loop in the module; without --verify\n"
 "      --poll HOW         who takes the kernel engine's completions: softirq,\n"
 "                         workqueue (default with -e) or direct (default), the loop\n"
 "                         itself\n"
