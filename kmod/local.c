@@ -24,15 +24,25 @@ static u64 chunk_size(const struct kverbs_local_set *set)
 	return (u64)set->pool->pages << PAGE_SHIFT;
 }
 
+/* With or without MRs: whoever ends the region must find it here. */
+static void count_local(struct kverbs_local *local)
+{
+	kverbs_region_use(local->region);
+	atomic_inc(&local->region->locals);
+}
+
 static void free_local(struct kverbs_local *local)
 {
+	struct kverbs_region *region = local->region;
 	unsigned int i;
 
 	list_del(&local->entry);
 	for (i = 0; i < local->nr; i++)
 		if (local->mrs[i])
-			atomic_dec(&local->region->locals);
+			atomic_dec(&region->locals);
 	kvfree(local);
+	atomic_dec(&region->locals);
+	kverbs_region_unuse(region);
 }
 
 /**
@@ -78,6 +88,7 @@ struct kverbs_local *kverbs_local_get(struct kverbs_local_set *set,
 	local->sink = sink;
 	local->nr = nr;
 	list_add(&local->entry, &set->locals);
+	count_local(local);
 	return local;
 }
 

@@ -19,7 +19,8 @@ struct kverbs_map;
  * @mrs: an MR for each chunk, NULL until needed
  *
  * A chunk is what one MR can cover; chunks begin at the region's first page and
- * then at every stride of their set.
+ * then at every stride of their set. It counts in the region's @locals by itself, as
+ * does each MR.
  */
 struct kverbs_local {
 	struct list_head entry;

@@ -431,12 +431,28 @@ static void local_forget_deregisters(struct kunit *test)
 
 	post(test, KVERBS_OP_SEND, 0, LENGTH);
 	complete_all_sends(poster);
-	KUNIT_EXPECT_EQ(test, 3, atomic_read(&region->uses));
-	KUNIT_EXPECT_EQ(test, 3, atomic_read(&region->locals));
+	KUNIT_EXPECT_EQ(test, 1 + 3, atomic_read(&region->uses));
+	KUNIT_EXPECT_EQ(test, 1 + 3, atomic_read(&region->locals));
 	KUNIT_EXPECT_EQ(test, 0, kverbs_local_forget(&poster->set, region));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&region->uses));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&region->locals));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&poster->fake->hca->nr_mrs));
+}
+
+/* Else another region that comes to lie there would be taken for it. */
+static void local_region_is_known_by_its_set_even_without_registrations(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct kverbs_region *region = &poster->region->region;
+
+	poster->fake->hca->errors[FAKE_ALLOC_MR] = -ENOMEM;
+	KUNIT_EXPECT_EQ(test, -ENOMEM, try_post(poster, op_on(test, KVERBS_OP_SEND, 0, LENGTH),
+						false));
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&region->uses));
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&region->locals));
+	KUNIT_EXPECT_EQ(test, 0, kverbs_local_forget(&poster->set, region));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&region->uses));
+	KUNIT_EXPECT_TRUE(test, list_empty(&poster->set.locals));
 }
 
 static void local_forget_leaves_other_regions_alone(struct kunit *test)
@@ -512,6 +528,7 @@ static struct kunit_case local_cases[] = {
 	KUNIT_CASE(local_receive_of_too_many_chunks_cannot_be_posted),
 	KUNIT_CASE(local_list_that_comes_back_registers_a_chunk_once),
 	KUNIT_CASE(local_forget_deregisters),
+	KUNIT_CASE(local_region_is_known_by_its_set_even_without_registrations),
 	KUNIT_CASE(local_forget_leaves_other_regions_alone),
 	KUNIT_CASE(local_forget_does_not_touch_what_is_in_the_queue),
 	{}
