@@ -167,9 +167,21 @@ int kverbs_export_check(struct kverbs_conn *conn, u32 rights)
 	return ret;
 }
 
+static void note_segments(const struct kverbs_export *export, struct kverbs_segment *segs)
+{
+	unsigned int i;
+
+	for (i = 0; i < export->nr; i++)
+		segs[i] = (struct kverbs_segment) {
+			.addr = export->mrs[i]->ib->iova,
+			.length = export->mrs[i]->ib->length,
+			.rkey = export->mrs[i]->ib->rkey,
+		};
+}
+
 static int export_locked(struct kverbs_conn *conn, struct kverbs_region *region,
 			 u64 offset, u64 length, u32 rights,
-			 struct kverbs_export **export)
+			 struct kverbs_export **export, struct kverbs_segment *segs)
 {
 	int ret;
 
@@ -182,7 +194,10 @@ static int export_locked(struct kverbs_conn *conn, struct kverbs_region *region,
 	if (!*export)
 		return -ENOMEM;
 	(*export)->conn = conn;
-	return fill_export(*export, region, offset, length, rights);
+	ret = fill_export(*export, region, offset, length, rights);
+	if (!ret)
+		note_segments(*export, segs);
+	return ret;
 }
 
 /* What was posted would keep the region in use until the connection has ended. */
@@ -203,6 +218,9 @@ static int give_up(struct kverbs_export *export, int ret)
  * @offset: first byte
  * @length: bytes, at least 1, within the region
  * @rights: KVERBS_REMOTE_*, which the region allows
+ * @segs: filled in with what the peer must be told; room for kverbs_export_count()
+ *
+ * The MRs are gone as soon as the connection ends, so nobody looks at them later.
  *
  * Context: process, may sleep and be killed.
  * Return: the export, whose keys work, or an ERR_PTR, and then nothing of it is left:
@@ -211,14 +229,15 @@ static int give_up(struct kverbs_export *export, int ret)
  */
 struct kverbs_export *kverbs_export_create(struct kverbs_conn *conn,
 					   struct kverbs_region *region, u64 offset,
-					   u64 length, u32 rights)
+					   u64 length, u32 rights,
+					   struct kverbs_segment *segs)
 {
 	struct kverbs_export *export = NULL;
 	int ret = -EINTR;
 
 	down_read(&conn->use);
 	if (!mutex_lock_killable(&conn->control_lock)) {
-		ret = export_locked(conn, region, offset, length, rights, &export);
+		ret = export_locked(conn, region, offset, length, rights, &export, segs);
 		mutex_unlock(&conn->control_lock);
 	}
 	up_read(&conn->use);

@@ -7,6 +7,7 @@
 struct kverbs_conn;
 struct kverbs_mr;
 struct kverbs_region;
+struct kverbs_segment;
 
 /**
  * struct kverbs_export - remote access for one connection's peer
@@ -24,7 +25,8 @@ struct kverbs_export {
 int kverbs_export_check(struct kverbs_conn *conn, u32 rights);
 struct kverbs_export *kverbs_export_create(struct kverbs_conn *conn,
 					   struct kverbs_region *region, u64 offset,
-					   u64 length, u32 rights);
+					   u64 length, u32 rights,
+					   struct kverbs_segment *segs);
 int kverbs_export_destroy(struct kverbs_export *export);
 unsigned int kverbs_export_count(struct kverbs_conn *conn,
 				 struct kverbs_region *region, u64 offset, u64 length);

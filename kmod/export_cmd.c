@@ -33,25 +33,6 @@ static const struct kverbs_object_ops export_ops = {
 	.destroy	= export_destroy,
 };
 
-static int copy_segments(const struct kverbs_export *export, u64 uptr)
-{
-	struct kverbs_segment __user *segs = u64_to_user_ptr(uptr);
-	unsigned int i;
-
-	for (i = 0; i < export->nr; i++) {
-		struct kverbs_segment seg = {
-			.addr = export->mrs[i]->ib->iova,
-			.length = export->mrs[i]->ib->length,
-			.rkey = export->mrs[i]->ib->rkey,
-		};
-
-		if (copy_to_user(&segs[i], &seg, sizeof(seg)))
-			return -EFAULT;
-		cond_resched();
-	}
-	return 0;
-}
-
 static int new_export_obj(struct kverbs_ucmd *ucmd, struct kverbs_conn_obj *conn_obj,
 			  struct kverbs_export *export)
 {
@@ -59,9 +40,6 @@ static int new_export_obj(struct kverbs_ucmd *ucmd, struct kverbs_conn_obj *conn
 	struct kverbs_export_obj *export_obj;
 	int ret;
 
-	ret = copy_segments(export, cmd->segs_uptr);
-	if (ret)
-		return ret;
 	export_obj = kzalloc(sizeof(*export_obj), GFP_KERNEL_ACCOUNT);
 	if (!export_obj)
 		return -ENOMEM;
@@ -99,11 +77,42 @@ static int check_room(struct kverbs_cmd_export *cmd, struct kverbs_conn *conn,
 	return ret;
 }
 
+/* Its memory may fault for as long as its user likes, so nothing is held meanwhile. */
+static int copy_segments(const struct kverbs_cmd_export *cmd,
+			 const struct kverbs_segment *segs)
+{
+	if (copy_to_user(u64_to_user_ptr(cmd->segs_uptr), segs,
+			 array_size(cmd->segs_len, sizeof(*segs))))
+		return -EFAULT;
+	return 0;
+}
+
+static int export_to_peer(struct kverbs_ucmd *ucmd, struct kverbs_conn_obj *conn_obj,
+			  struct kverbs_region *region, struct kverbs_segment *segs)
+{
+	struct kverbs_cmd_export *cmd = ucmd->cmd;
+	struct kverbs_export *export;
+	int ret;
+
+	kverbs_region_use(region);
+	export = kverbs_export_create(conn_obj->conn, region, cmd->offset, cmd->length,
+				      cmd->access, segs);
+	kverbs_region_unuse(region);
+	if (IS_ERR(export))
+		return PTR_ERR(export);
+	ret = copy_segments(cmd, segs);
+	if (!ret)
+		ret = new_export_obj(ucmd, conn_obj, export);
+	if (ret)
+		kverbs_export_destroy(export);
+	return ret;
+}
+
 static int export_region(struct kverbs_ucmd *ucmd, struct kverbs_conn_obj *conn_obj,
 			 struct kverbs_region *region)
 {
 	struct kverbs_cmd_export *cmd = ucmd->cmd;
-	struct kverbs_export *export;
+	struct kverbs_segment *segs;
 	int ret;
 
 	if (!cmd->length || !kverbs_region_covers(region, cmd->offset, cmd->length))
@@ -113,15 +122,11 @@ static int export_region(struct kverbs_ucmd *ucmd, struct kverbs_conn_obj *conn_
 	ret = check_room(cmd, conn_obj->conn, region);
 	if (ret)
 		return ret;
-	kverbs_region_use(region);
-	export = kverbs_export_create(conn_obj->conn, region, cmd->offset, cmd->length,
-				      cmd->access);
-	kverbs_region_unuse(region);
-	if (IS_ERR(export))
-		return PTR_ERR(export);
-	ret = new_export_obj(ucmd, conn_obj, export);
-	if (ret)
-		kverbs_export_destroy(export);
+	segs = kvcalloc(cmd->segs_len, sizeof(*segs), GFP_KERNEL_ACCOUNT);
+	if (!segs)
+		return -ENOMEM;
+	ret = export_to_peer(ucmd, conn_obj, region, segs);
+	kvfree(segs);
 	return ret;
 }
 

@@ -18,12 +18,17 @@ static struct fake_conn *exporter(struct kunit *test)
 	return fake;
 }
 
+static struct kverbs_export *export_all(struct fake_conn *fake, struct kverbs_segment *segs)
+{
+	return kverbs_export_create(fake->conn, fake->region, 0, FAKE_MEM,
+				    KVERBS_REMOTE_READ, segs);
+}
+
 static int try_export(struct fake_conn *fake)
 {
-	struct kverbs_export *export;
+	struct kverbs_segment segs[PARTS];
+	struct kverbs_export *export = export_all(fake, segs);
 
-	export = kverbs_export_create(fake->conn, fake->region, 0, FAKE_MEM,
-				      KVERBS_REMOTE_READ);
 	return PTR_ERR_OR_ZERO(export) ?: kverbs_export_destroy(export);
 }
 
@@ -35,14 +40,30 @@ static void expect_unused(struct fake_conn *fake)
 static void export_takes_its_region_until_it_is_destroyed(struct kunit *test)
 {
 	struct fake_conn *fake = exporter(test);
-	struct kverbs_export *export;
+	struct kverbs_segment segs[PARTS];
+	struct kverbs_export *export = export_all(fake, segs);
 
-	export = kverbs_export_create(fake->conn, fake->region, 0, FAKE_MEM,
-				      KVERBS_REMOTE_READ);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(export));
 	KUNIT_EXPECT_EQ(test, PARTS, atomic_read(&fake->region->uses));
 	KUNIT_EXPECT_EQ(test, 0, kverbs_export_destroy(export));
 	expect_unused(fake);
+}
+
+/* Its registrations are gone by then. */
+static void export_is_described_whole_before_the_connection_can_end(struct kunit *test)
+{
+	struct fake_conn *fake = exporter(test);
+	struct kverbs_segment segs[PARTS] = {};
+	struct kverbs_export *export = export_all(fake, segs);
+	unsigned int i;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(export));
+	kverbs_conn_close(fake->conn);
+	for (i = 0; i < PARTS; i++) {
+		KUNIT_EXPECT_EQ(test, FAKE_MEM / PARTS, segs[i].length);
+		KUNIT_EXPECT_NE(test, 0, segs[i].rkey);
+	}
+	KUNIT_EXPECT_EQ(test, 0, kverbs_export_destroy(export));
 }
 
 static void export_that_is_refused_at_once_leaves_nothing(struct kunit *test)
@@ -80,6 +101,7 @@ static void export_that_fails_ends_the_connection_first(struct kunit *test)
 
 static struct kunit_case export_cases[] = {
 	KUNIT_CASE(export_takes_its_region_until_it_is_destroyed),
+	KUNIT_CASE(export_is_described_whole_before_the_connection_can_end),
 	KUNIT_CASE(export_that_is_refused_at_once_leaves_nothing),
 	KUNIT_CASE(export_that_is_refused_in_part_ends_the_connection_first),
 	KUNIT_CASE(export_that_fails_ends_the_connection_first),

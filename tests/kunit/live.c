@@ -197,11 +197,16 @@ struct live *live_open(struct kunit *test)
  */
 void live_export(struct live *live, u32 rights)
 {
+	unsigned int nr = kverbs_export_count(live->server.conn, live->server.region, 0,
+					      LIVE_MEM);
+	struct kverbs_segment *segs;
 	struct kverbs_export *export;
 
+	segs = kunit_kcalloc(live->test, nr, sizeof(*segs), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(live->test, segs);
 	kverbs_region_use(live->server.region);
 	export = kverbs_export_create(live->server.conn, live->server.region, 0, LIVE_MEM,
-				      rights);
+				      rights, segs);
 	kverbs_region_unuse(live->server.region);
 	KUNIT_ASSERT_FALSE(live->test, IS_ERR(export));
 	live->export = export;
