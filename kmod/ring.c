@@ -100,34 +100,13 @@ struct kverbs_cqe *kverbs_ring_slot(struct kverbs_ring *ring, u32 nr)
 	return cqe_at(ring, ring->cq_tail + nr);
 }
 
-/**
- * kverbs_ring_tell() - show the user what was written
- * @ring: the ring, locked; kverbs_ring_wake() wakes who sleeps
- * @nr: how many completions
- */
-void kverbs_ring_tell(struct kverbs_ring *ring, u32 nr)
-{
-	lockdep_assert_held(&ring->lock);
-	ring->reserved -= nr;
-	/* The completions are there before the user is told of them. */
-	smp_store_release(&kernel_indices(ring)->cq_tail, ring->cq_tail + nr);
-	/* The user can see them before unread() counts them. */
-	smp_store_release(&ring->cq_tail, ring->cq_tail + nr);
-}
-
 static bool has_sleeper(struct wait_queue_head *wait)
 {
-	/* Behind the barrier in kverbs_ring_wake(), which serves both queues. */
+	/* Behind the barrier in wake(), which serves both queues. */
 	return waitqueue_active(wait);
 }
 
-/**
- * kverbs_ring_wake() - tell who waits of completions that were written
- * @ring: the ring
- *
- * Context: process or softirq.
- */
-void kverbs_ring_wake(struct kverbs_ring *ring)
+static void wake(struct kverbs_ring *ring)
 {
 	/* Pairs with those of prepare_to_wait() and poll_wait(): who sleeps looked before. */
 	smp_mb();
@@ -137,6 +116,24 @@ void kverbs_ring_wake(struct kverbs_ring *ring)
 		kverbs_eventfd_signal(ring->eventfd);
 	if (has_sleeper(&ring->obj.file->wait))
 		wake_up_interruptible_poll(&ring->obj.file->wait, EPOLLIN | EPOLLRDNORM);
+}
+
+/**
+ * kverbs_ring_tell() - show the user what was written, and wake who waits for it
+ * @ring: the ring, locked, since these may be the last slots that keep it
+ * @nr: how many completions, at least 1
+ *
+ * Context: process or softirq.
+ */
+void kverbs_ring_tell(struct kverbs_ring *ring, u32 nr)
+{
+	lockdep_assert_held(&ring->lock);
+	ring->reserved -= nr;
+	/* The completions are there before the user is told of them. */
+	smp_store_release(&kernel_indices(ring)->cq_tail, ring->cq_tail + nr);
+	/* The user can see them before unread() counts them. */
+	smp_store_release(&ring->cq_tail, ring->cq_tail + nr);
+	wake(ring);
 }
 
 /**
@@ -152,7 +149,6 @@ void kverbs_ring_event(struct kverbs_ring *ring, const struct kverbs_cqe *cqe)
 	*kverbs_ring_slot(ring, 0) = *cqe;
 	kverbs_ring_tell(ring, 1);
 	spin_unlock_bh(&ring->lock);
-	kverbs_ring_wake(ring);
 }
 
 static int sleep_until(u64 deadline_ns)

@@ -35,13 +35,14 @@ struct kverbs_work;
  * @submit_lock: held while entries are taken
  * @sq_head: entries taken; under @submit_lock
  * @chain: for building work requests; under @submit_lock
- * @lock: guards all below; taken by completions: bottom halves off; innermost
+ * @lock: guards all below; taken by completions: bottom halves off; innermost but
+ *	for those of the wait queues and the eventfd
  * @cq_tail: completions written; the shared copy is never read back; read without @lock
  * @reserved: completion slots promised and not written yet
  * @works: as many as completion slots, so that one is free if a slot is
  * @free_works: those not under way
  * @wait: woken when a completion is written
- * @eventfd: told of every completion, NULL if there is none
+ * @eventfd: told whenever completions are written, NULL if there is none
  * @closing: waiters shall come back
  * @users: connections and listeners that are attached
  * @cqs: the connections' completion queues
@@ -84,7 +85,6 @@ void kverbs_ring_unreserve(struct kverbs_ring *ring, u32 nr);
 void kverbs_ring_event(struct kverbs_ring *ring, const struct kverbs_cqe *cqe);
 struct kverbs_cqe *kverbs_ring_slot(struct kverbs_ring *ring, u32 nr);
 void kverbs_ring_tell(struct kverbs_ring *ring, u32 nr);
-void kverbs_ring_wake(struct kverbs_ring *ring);
 u32 kverbs_ring_unread(struct kverbs_ring *ring);
 int kverbs_ring_wait(struct kverbs_ring *ring, u32 nr, u64 deadline_ns);
 int kverbs_ring_watch(struct kverbs_ring *ring, u32 nr, u64 deadline_ns,

@@ -120,6 +120,4 @@ void kverbs_works_done(struct list_head *over)
 	if (told)
 		kverbs_ring_tell(ring, told);
 	spin_unlock_bh(&ring->lock);
-	if (told)
-		kverbs_ring_wake(ring);
 }

@@ -465,11 +465,11 @@ struct kverbs_ring_user {
  * @flags: KVERBS_RING_BUSY_POLL; or any of KVERBS_RING_EVENTFD, KVERBS_RING_SOFTIRQ
  * @sq_entries: submission entries, a power of two
  * @cq_entries: completions, a power of two; every entry taken and every event
- *	that may come keeps one reserved: three for a connection, one for a
- *	listener
+ *	that may come keeps one reserved: two for a connection, one more for one that
+ *	a peer asks for, one for a listener
  * @out_id: the ring
- * @event_fd: with KVERBS_RING_EVENTFD an eventfd(2), to whose count every completion
- *	adds 1; else must be 0
+ * @event_fd: with KVERBS_RING_EVENTFD an eventfd(2), to whose count 1 is added whenever
+ *	completions are written, which may be several; else must be 0
  * @out_sq_offset: mmap(2) offset of the submission entries (read and write)
  * @out_cq_offset: mmap(2) offset of struct kverbs_ring_kernel and the
  *	completions (read only)
