@@ -421,7 +421,7 @@ static int answer_request(struct kverbs_conn *conn)
  * Return: 0; -ENOTCONN if it does not wait for an answer; after any other error
  * it ends.
  */
-int kverbs_conn_accept(struct kverbs_conn *conn, const struct kverbs_conn_attr *attr)
+int kverbs_conn_accept(struct kverbs_conn *conn, struct kverbs_conn_attr *attr)
 {
 	int ret = -ENOTCONN;
 
@@ -429,6 +429,8 @@ int kverbs_conn_accept(struct kverbs_conn *conn, const struct kverbs_conn_attr *
 	if (move_state(conn, KVERBS_CONN_REQUESTED, KVERBS_CONN_ACCEPTING)) {
 		kverbs_backlog_leave(&conn->backlog);
 		conn->attr = *attr;
+		if (attr->ops->accepting)
+			attr->ops->accepting(conn, attr);
 		ret = kverbs_queue_resize(&conn->queue, attr->param.sq_depth,
 					  attr->param.rq_depth);
 		if (!ret)

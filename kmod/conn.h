@@ -18,13 +18,17 @@
 #include "queue.h"
 
 struct kverbs_conn;
+struct kverbs_conn_attr;
 
 /**
  * struct kverbs_conn_ops - what the owner of a connection is told
+ * @accepting: it is being accepted with this attr, which it has by now; not told of what
+ *	was not requested, or is over; under its mutex; may be NULL
  * @established: it is up; from the CM's handler, so short
  * @ended: it is over and nothing of it is on the HCA; the last call
  */
 struct kverbs_conn_ops {
+	void (*accepting)(struct kverbs_conn *conn, struct kverbs_conn_attr *attr);
 	void (*established)(struct kverbs_conn *conn);
 	void (*ended)(struct kverbs_conn *conn);
 };
@@ -193,7 +197,7 @@ struct kverbs_conn *kverbs_conn_adopt(struct rdma_cm_id *id,
 				      const struct kverbs_conn_attr *attr);
 int kverbs_conn_enter(struct kverbs_conn *conn);
 void kverbs_conn_abandon(struct kverbs_conn *conn);
-int kverbs_conn_accept(struct kverbs_conn *conn, const struct kverbs_conn_attr *attr);
+int kverbs_conn_accept(struct kverbs_conn *conn, struct kverbs_conn_attr *attr);
 int kverbs_conn_reject(struct kverbs_conn *conn, const void *priv, u8 len);
 bool kverbs_conn_end(struct kverbs_conn *conn, enum kverbs_cqe_type type, int error,
 		     u32 reason);

@@ -81,6 +81,33 @@ static void post_event(struct kverbs_conn_obj *conn_obj, u8 type, int result, u3
 	spin_unlock(&conn_obj->lock);
 }
 
+/**
+ * struct acceptance - what one ACCEPT, of maybe several at a time, asks for
+ * @attr: of the connection
+ * @ring: where its completions shall go, with slots for its events; afterwards the one
+ *	whose slots are to be given back
+ * @user_data: what the user will call it
+ */
+struct acceptance {
+	struct kverbs_conn_attr attr;
+	struct kverbs_ring *ring;
+	u64 user_data;
+};
+
+/* Work that was submitted to the old ring completes there, and keeps it. */
+static void conn_accepting(struct kverbs_conn *conn, struct kverbs_conn_attr *attr)
+{
+	struct acceptance *acceptance = container_of(attr, struct acceptance, attr);
+	struct kverbs_conn_obj *conn_obj = attr->owner;
+
+	spin_lock(&conn_obj->lock);
+	swap(conn_obj->ring, acceptance->ring);
+	conn_obj->user_data = acceptance->user_data;
+	atomic_inc(&conn_obj->ring->users);
+	atomic_dec(&acceptance->ring->users);
+	spin_unlock(&conn_obj->lock);
+}
+
 static void conn_established(struct kverbs_conn *conn)
 {
 	post_event(conn->attr.owner, KVERBS_CQE_ESTABLISHED, 0, 0, false);
@@ -93,6 +120,7 @@ static void conn_ended(struct kverbs_conn *conn)
 }
 
 static const struct kverbs_conn_ops conn_ops = {
+	.accepting	= conn_accepting,
 	.established	= conn_established,
 	.ended		= conn_ended,
 };
@@ -314,7 +342,9 @@ int kverbs_cmd_connect(struct kverbs_ucmd *ucmd)
 	return ret;
 }
 
-static void post_request(struct kverbs_conn_obj *conn_obj, u64 listener_data)
+/* To the ring where its slot is: by now the connection may be on another one. */
+static void post_request(struct kverbs_ring *ring, const struct kverbs_conn_obj *conn_obj,
+			 u64 listener_data)
 {
 	struct kverbs_cqe cqe = {
 		.user_data = listener_data,
@@ -322,7 +352,7 @@ static void post_request(struct kverbs_conn_obj *conn_obj, u64 listener_data)
 		.type = KVERBS_CQE_CONN_REQUEST,
 	};
 
-	kverbs_ring_event(conn_obj->ring, &cqe);
+	kverbs_ring_event(ring, &cqe);
 }
 
 static int adopt(struct kverbs_conn_obj *conn_obj, struct kverbs_ring *ring,
@@ -390,33 +420,8 @@ int kverbs_conn_obj_request(struct kverbs_ring *ring, u64 user_data,
 		return ret == -ENOMEM ? -EBUSY : ret;
 	}
 	kverbs_object_publish(&conn_obj->obj);
-	post_request(conn_obj, user_data);
+	post_request(ring, conn_obj, user_data);
 	return 0;
-}
-
-/* Work that was submitted to the old ring completes there, and keeps it. */
-static int move_ring(struct kverbs_conn_obj *conn_obj, struct kverbs_ring *ring,
-		     u64 user_data)
-{
-	struct kverbs_ring *old;
-	int ret;
-
-	ret = kverbs_ring_reserve(ring, EVENT_SLOTS);
-	if (ret)
-		return ret;
-	spin_lock(&conn_obj->lock);
-	old = conn_obj->ring;
-	if (conn_obj->slots == EVENT_SLOTS) {
-		swap(conn_obj->ring, ring);
-		conn_obj->user_data = user_data;
-		atomic_inc(&conn_obj->ring->users);
-		atomic_dec(&old->users);
-	} else {
-		ret = -ENOTCONN;
-	}
-	kverbs_ring_unreserve(ring, EVENT_SLOTS);
-	spin_unlock(&conn_obj->lock);
-	return ret;
 }
 
 /* Another ACCEPT may move it, and then nothing keeps the ring. */
@@ -431,7 +436,7 @@ static u32 ring_id_of(struct kverbs_conn_obj *conn_obj)
 }
 
 static int accept_on_ring(struct kverbs_ucmd *ucmd, struct kverbs_conn_obj *conn_obj,
-			  struct kverbs_conn_attr *attr)
+			  struct acceptance *acceptance)
 {
 	struct kverbs_cmd_accept *cmd = ucmd->cmd;
 	struct kverbs_ring *ring;
@@ -442,11 +447,13 @@ static int accept_on_ring(struct kverbs_ucmd *ucmd, struct kverbs_conn_obj *conn
 	ring = kverbs_ring_get(ucmd->file, cmd->ring_id ?: ring_id_of(conn_obj));
 	if (IS_ERR(ring))
 		return PTR_ERR(ring);
-	ret = move_ring(conn_obj, ring, cmd->user_data);
+	ret = kverbs_ring_reserve(ring, EVENT_SLOTS);
 	if (!ret) {
-		attr->owner = conn_obj;
-		attr->cqs = &ring->cqs;
-		ret = kverbs_conn_accept(conn_obj->conn, attr);
+		acceptance->ring = ring;
+		acceptance->attr.owner = conn_obj;
+		acceptance->attr.cqs = &ring->cqs;
+		ret = kverbs_conn_accept(conn_obj->conn, &acceptance->attr);
+		kverbs_ring_unreserve(acceptance->ring, EVENT_SLOTS);
 	}
 	kverbs_object_put(&ring->obj);
 	return ret;
@@ -461,23 +468,24 @@ static int accept_on_ring(struct kverbs_ucmd *ucmd, struct kverbs_conn_obj *conn
 int kverbs_cmd_accept(struct kverbs_ucmd *ucmd)
 {
 	struct kverbs_cmd_accept *cmd = ucmd->cmd;
-	struct kverbs_conn_attr attr = { };
+	struct acceptance acceptance = { .user_data = cmd->user_data };
+	struct kverbs_conn_attr *attr = &acceptance.attr;
 	struct kverbs_conn_obj *conn_obj;
 	int ret;
 
 	if (cmd->flags || cmd->param.valid & KVERBS_PARAM_TOS)
 		return -EINVAL;
-	ret = fill_attr(&attr, &cmd->param, cmd->timeout_ms);
+	ret = fill_attr(attr, &cmd->param, cmd->timeout_ms);
 	if (!ret)
-		ret = copy_priv(attr.priv, cmd->priv_uptr, cmd->priv_len,
+		ret = copy_priv(attr->priv, cmd->priv_uptr, cmd->priv_len,
 				KVERBS_PRIV_ACCEPT_MAX);
 	if (ret)
 		return ret;
-	attr.priv_len = cmd->priv_len;
+	attr->priv_len = cmd->priv_len;
 	conn_obj = kverbs_conn_obj_get(ucmd->file, cmd->conn_id);
 	if (IS_ERR(conn_obj))
 		return PTR_ERR(conn_obj);
-	ret = accept_on_ring(ucmd, conn_obj, &attr);
+	ret = accept_on_ring(ucmd, conn_obj, &acceptance);
 	kverbs_object_put(&conn_obj->obj);
 	return ret;
 }
