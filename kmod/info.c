@@ -68,6 +68,14 @@ static u32 port_rate(const struct ib_port_attr *attr)
 	return 0;
 }
 
+/* In another network namespace its index would be another interface's. */
+static struct net_device *gid_netdev(const struct ib_gid_attr *gid)
+{
+	struct net_device *ndev = rcu_dereference(gid->ndev);
+
+	return ndev && net_eq(dev_net(ndev), current->nsproxy->net_ns) ? ndev : NULL;
+}
+
 /* iWARP drivers need not say; any used GID slot names the interface. */
 static void port_netdev(struct ib_device *ib, u32 port, struct kverbs_port *out)
 {
@@ -78,7 +86,7 @@ static void port_netdev(struct ib_device *ib, u32 port, struct kverbs_port *out)
 	if (IS_ERR(gid))
 		return;
 	rcu_read_lock();
-	ndev = rcu_dereference(gid->ndev);
+	ndev = gid_netdev(gid);
 	if (ndev) {
 		out->ifindex = ndev->ifindex;
 		strscpy(out->ifname, ndev->name, sizeof(out->ifname));
@@ -112,24 +120,63 @@ static int query_port(struct ib_device *ib, u32 port, struct kverbs_port *out)
 	return 0;
 }
 
-static int copy_ports(struct ib_device *ib, struct kverbs_cmd_device_query *cmd)
+/**
+ * struct answer - an array on its way to user space
+ * @items: the first of them
+ * @size: bytes of one
+ * @room: how many it has room for
+ * @nr: how many there are
+ *
+ * User memory may fault for as long as its user likes, and a device that is looked at
+ * cannot be removed: so it is let go before anything is copied.
+ */
+struct answer {
+	void *items;
+	size_t size;
+	u32 room;
+	u32 nr;
+};
+
+static int answer_init(struct answer *answer, size_t size, u32 room)
 {
-	struct kverbs_port __user *ports = u64_to_user_ptr(cmd->ports_uptr);
+	*answer = (struct answer) { .size = size, .room = room };
+	if (!room)
+		return 0;
+	answer->items = kvcalloc(room, size, GFP_KERNEL_ACCOUNT);
+	return answer->items ? 0 : -ENOMEM;
+}
+
+static void answer_add(struct answer *answer, const void *item)
+{
+	if (answer->nr < answer->room)
+		memcpy(answer->items + answer->nr * answer->size, item, answer->size);
+	answer->nr++;
+}
+
+static int answer_copy(const struct answer *answer, u64 uptr, u32 *len)
+{
+	bool all = answer->nr <= *len;
+
+	if (copy_to_user(u64_to_user_ptr(uptr), answer->items,
+			 min(answer->nr, answer->room) * answer->size))
+		return -EFAULT;
+	*len = answer->nr;
+	return all ? 0 : -EMSGSIZE;
+}
+
+static int collect_ports(struct ib_device *ib, struct answer *ports)
+{
 	struct kverbs_port out;
-	u32 port, nr = 0;
+	u32 port;
 	int ret;
 
 	rdma_for_each_port(ib, port) {
 		ret = query_port(ib, port, &out);
 		if (ret)
 			return ret;
-		if (nr < cmd->ports_len && copy_to_user(&ports[nr], &out, sizeof(out)))
-			return -EFAULT;
-		nr++;
+		answer_add(ports, &out);
 	}
-	ret = nr > cmd->ports_len ? -EMSGSIZE : 0;
-	cmd->ports_len = nr;
-	return ret;
+	return 0;
 }
 
 static u32 gid_type(const struct ib_gid_attr *gid)
@@ -155,45 +202,42 @@ static void fill_gid(const struct ib_gid_attr *gid, struct kverbs_gid *out)
 	};
 	memcpy(out->gid, gid->gid.raw, sizeof(out->gid));
 	rcu_read_lock();
-	ndev = rcu_dereference(gid->ndev);
+	ndev = gid_netdev(gid);
 	if (ndev)
 		out->ifindex = ndev->ifindex;
 	rcu_read_unlock();
 }
 
-static int copy_gid(struct ib_device *ib, u32 port, u32 index,
-		    struct kverbs_cmd_device_query *cmd, u32 *nr)
+static void collect_gids(struct ib_device *ib, const struct kverbs_port *port,
+			 struct answer *gids)
 {
-	struct kverbs_gid __user *gids = u64_to_user_ptr(cmd->gids_uptr);
 	const struct ib_gid_attr *gid;
 	struct kverbs_gid out;
+	u32 index;
 
-	gid = rdma_get_gid_attr(ib, port, index);
-	if (IS_ERR(gid))
-		return 0;
-	fill_gid(gid, &out);
-	rdma_put_gid_attr(gid);
-	if (*nr < cmd->gids_len && copy_to_user(&gids[*nr], &out, sizeof(out)))
-		return -EFAULT;
-	(*nr)++;
-	return 0;
+	for (index = 0; index < port->gid_table_len; index++) {
+		gid = rdma_get_gid_attr(ib, port->port, index);
+		if (IS_ERR(gid))
+			continue;
+		fill_gid(gid, &out);
+		rdma_put_gid_attr(gid);
+		answer_add(gids, &out);
+	}
 }
 
-static int copy_gids(struct ib_device *ib, struct kverbs_cmd_device_query *cmd)
+/* No more of them are than the tables of all ports have room for. */
+static int collect_all_gids(struct ib_device *ib, const struct answer *ports, u32 len,
+			    struct answer *gids)
 {
-	u32 port, index, nr = 0;
-	struct ib_port_attr attr;
+	const struct kverbs_port *port = ports->items;
+	u32 i, most = 0;
 	int ret;
 
-	rdma_for_each_port(ib, port) {
-		ret = kverbs_fault() ?: ib_query_port(ib, port, &attr);
-		for (index = 0; !ret && index < attr.gid_tbl_len; index++)
-			ret = copy_gid(ib, port, index, cmd, &nr);
-		if (ret)
-			return ret;
-	}
-	ret = nr > cmd->gids_len ? -EMSGSIZE : 0;
-	cmd->gids_len = nr;
+	for (i = 0; i < ports->nr; i++)
+		most += port[i].gid_table_len;
+	ret = answer_init(gids, sizeof(struct kverbs_gid), min(len, most));
+	for (i = 0; !ret && i < ports->nr; i++)
+		collect_gids(ib, &port[i], gids);
 	return ret;
 }
 
@@ -247,6 +291,32 @@ static void fill_limits(struct ib_device *ib, struct kverbs_cmd_device_query *cm
 	cmd->out_max_init_rd_atomic = attrs->max_qp_init_rd_atom;
 }
 
+static int collect(const struct kverbs_cmd_device_query *cmd, struct ib_device *ib,
+		   struct answer *ports, struct answer *gids)
+{
+	int ret;
+
+	ret = answer_init(ports, sizeof(struct kverbs_port), rdma_end_port(ib));
+	if (!ret)
+		ret = collect_ports(ib, ports);
+	if (!ret)
+		ret = collect_all_gids(ib, ports, cmd->gids_len, gids);
+	return ret;
+}
+
+static int copy_out(struct kverbs_cmd_device_query *cmd, struct answer *ports,
+		    const struct answer *gids)
+{
+	int ret, err;
+
+	ports->room = min(ports->room, cmd->ports_len);
+	ret = answer_copy(ports, cmd->ports_uptr, &cmd->ports_len);
+	err = answer_copy(gids, cmd->gids_uptr, &cmd->gids_len);
+	if (ret && ret != -EMSGSIZE)
+		return ret;
+	return err ?: ret;
+}
+
 /**
  * kverbs_cmd_device_query() - KVERBS_DEVICE_QUERY
  * @ucmd: the ioctl
@@ -256,18 +326,20 @@ static void fill_limits(struct ib_device *ib, struct kverbs_cmd_device_query *cm
 int kverbs_cmd_device_query(struct kverbs_ucmd *ucmd)
 {
 	struct kverbs_cmd_device_query *cmd = ucmd->cmd;
+	struct answer ports = {}, gids = {};
 	struct ib_device *ib;
-	int ret, err;
+	int ret;
 
 	ib = kverbs_device_next(cmd->index, current->nsproxy->net_ns);
 	if (!ib)
 		return -ENODEV;
 	fill_identity(ib, cmd);
 	fill_limits(ib, cmd);
-	ret = copy_ports(ib, cmd);
-	err = copy_gids(ib, cmd);
+	ret = collect(cmd, ib, &ports, &gids);
 	ib_device_put(ib);
-	if (ret && ret != -EMSGSIZE)
-		return ret;
-	return err ?: ret;
+	if (!ret)
+		ret = copy_out(cmd, &ports, &gids);
+	kvfree(gids.items);
+	kvfree(ports.items);
+	return ret;
 }

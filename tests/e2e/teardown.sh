@@ -13,7 +13,7 @@ two_hosts() {
 }
 
 # On the others, what differs with the context of completions and with the provider.
-some=(traffic "SIGKILL while writing" "rmmod kverbs")
+some=(traffic meanwhile "SIGKILL while writing" "rmmod kverbs")
 [[ ! ${KVERBS_WHOLE:-} ]] || some=()
 guest 6.12 rxe -- teardown_test
 guest 6.12 siw -- teardown_test

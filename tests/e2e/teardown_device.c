@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "teardown_peer.h"
+#include "teardown_slow.h"
 
 #define REMOVAL_MS	60000
 
@@ -190,6 +191,20 @@ TEST(rdma_link_delete_with_a_request_waiting)
 	expect_removed(&both.server, both.server.conn);
 	CHECK(ring_end_of(&both.client.ring, both.client.conn).result);
 	CHECK_ERR(dev_accept(&both.server.ring, both.server.conn, NULL), ENOTCONN);
+	add_device();
+}
+
+TEST(DEVICE_QUERY_whose_answer_faults_does_not_keep_the_device)
+{
+	struct kverbs_cmd_device_query cmd = { .size = sizeof(cmd), .ports_len = 1 };
+	struct slow slow;
+
+	slow_open(&slow);
+	cmd.ports_uptr = (uintptr_t)slow.page;
+	slow_start(&slow, dev_open(), KVERBS_DEVICE_QUERY, &cmd);
+	remove_link();
+	CHECK_ERR(slow_finish(&slow), EMSGSIZE);
+	CHECK_EQ(cmd.ports_len, 1);
 	add_device();
 }
 

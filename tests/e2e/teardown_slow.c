@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Commands whose answer waits for their user's memory, as they might for a file server. */
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "teardown_peer.h"
+#include "teardown_slow.h"
+
+#define PAGE	4096UL
+/* More than one registration of any device's here. */
+#define LARGE	(4UL << 20)
+
+static struct link both;
+static struct slow slow;
+
+/**
+ * slow_open() - make the page
+ * @slow: filled in
+ */
+void slow_open(struct slow *slow)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register range = {
+		.range.len = PAGE,
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+
+	slow->page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			  -1, 0);
+	CHECK(slow->page != MAP_FAILED);
+	slow->uffd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
+	CHECK(slow->uffd >= 0);
+	CHECK(!ioctl(slow->uffd, UFFDIO_API, &api));
+	range.range.start = (uintptr_t)slow->page;
+	CHECK(!ioctl(slow->uffd, UFFDIO_REGISTER, &range));
+}
+
+static void *give(void *arg)
+{
+	struct slow *slow = arg;
+
+	slow->result = dev_cmd(slow->fd, slow->number, slow->cmd);
+	return NULL;
+}
+
+/**
+ * slow_start() - give a command, and wait until it waits for the page
+ * @slow: from slow_open()
+ * @fd: file
+ * @number: the command
+ * @cmd: its struct, which has the page for its answer
+ */
+void slow_start(struct slow *slow, int fd, unsigned long number, void *cmd)
+{
+	struct pollfd poll_fd = { .fd = slow->uffd, .events = POLLIN };
+
+	slow->fd = fd;
+	slow->number = number;
+	slow->cmd = cmd;
+	CHECK(!pthread_create(&slow->thread, NULL, give, slow));
+	CHECK_EQ(poll(&poll_fd, 1, PATIENCE_MS), 1);
+	CHECK_EQ(poll_fd.revents, POLLIN);
+}
+
+/**
+ * slow_finish() - let the page come
+ * @slow: started
+ *
+ * Return: what the command returned.
+ */
+int slow_finish(struct slow *slow)
+{
+	struct uffdio_zeropage zero = {
+		.range = { .start = (uintptr_t)slow->page, .len = PAGE },
+	};
+
+	CHECK(!ioctl(slow->uffd, UFFDIO_ZEROPAGE, &zero));
+	CHECK(!pthread_join(slow->thread, NULL));
+	return slow->result;
+}
+
+/* Of more than one segment, the first of which is on its way to the user. */
+TEST(EXPORT_tells_of_itself_though_its_connection_ends_meanwhile)
+{
+	struct kverbs_cmd_export cmd = {
+		.size = sizeof(cmd),
+		.access = KVERBS_REMOTE_READ,
+		.segs_len = PAGE / sizeof(struct kverbs_segment),
+		.length = LARGE,
+	};
+	const struct kverbs_segment *segs;
+	uint64_t told = 0;
+	unsigned int i;
+	void *memory;
+
+	link_open(&both);
+	memory = mmap(NULL, LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(memory != MAP_FAILED);
+	cmd.conn_id = both.server.conn;
+	cmd.region_id = dev_region(both.server.ring.fd, memory, LARGE, 0);
+	slow_open(&slow);
+	cmd.segs_uptr = (uintptr_t)slow.page;
+	slow_start(&slow, both.server.ring.fd, KVERBS_EXPORT, &cmd);
+	CHECK_OK(dev_disconnect(both.client.ring.fd, both.client.conn));
+	ring_end_of(&both.server.ring, both.server.conn);
+	CHECK_OK(slow_finish(&slow));
+	CHECK(cmd.segs_len > 1);
+	for (i = 0, segs = slow.page; i < cmd.segs_len; i++) {
+		CHECK(segs[i].rkey);
+		told += segs[i].length;
+	}
+	CHECK_EQ(told, LARGE);
+	CHECK_OK(dev_destroy(both.server.ring.fd, cmd.out_id));
+	CHECK_OK(dev_destroy(both.server.ring.fd, cmd.region_id));
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* A page that is not there until somebody lets it come. */
+#ifndef TEARDOWN_SLOW_H
+#define TEARDOWN_SLOW_H
+
+#include <pthread.h>
+
+#include "dev.h"
+
+/**
+ * struct slow - a command whose answer goes to such a page
+ * @fd: the file of the command
+ * @number: the command
+ * @cmd: its struct
+ * @page: the page
+ * @uffd: tells who waits for it
+ * @thread: who gives the command
+ * @result: of it
+ */
+struct slow {
+	int fd;
+	unsigned long number;
+	void *cmd;
+	void *page;
+	int uffd;
+	pthread_t thread;
+	int result;
+};
+
+void slow_open(struct slow *slow);
+void slow_start(struct slow *slow, int fd, unsigned long number, void *cmd);
+int slow_finish(struct slow *slow);
+
+#endif /* TEARDOWN_SLOW_H */
