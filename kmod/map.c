@@ -52,7 +52,9 @@ static int make_spans(struct kverbs_map *map)
 	u64 start = 0;
 	unsigned int i;
 
-	map->spans = kvcalloc(map->sgt.nents, sizeof(*map->spans), GFP_KERNEL_ACCOUNT);
+	/* That much a user may ask for, so it is no bug if it is too much. */
+	map->spans = kvcalloc(map->sgt.nents, sizeof(*map->spans),
+			      GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!map->spans)
 		return -ENOMEM;
 	for_each_sgtable_dma_sg(&map->sgt, sg, i) {

@@ -14,6 +14,9 @@
 /* Keeps one scatterlist entry's length, and so an SGE's, far below 2^32. */
 #define SEGMENT_MAX	SZ_1G
 
+/* Scatterlists count pages in an unsigned int, and the first may be used in part. */
+#define LENGTH_MAX	(((u64)UINT_MAX - 1) << PAGE_SHIFT)
+
 /**
  * struct pin - a pin in progress
  * @addr: next page's address
@@ -108,7 +111,7 @@ static int check_range(unsigned long addr, u64 length)
 {
 	unsigned long end;
 
-	if (!length || length > ULONG_MAX - PAGE_SIZE)
+	if (!length || length > ULONG_MAX - PAGE_SIZE || length > LENGTH_MAX)
 		return -EINVAL;
 	if (check_add_overflow(addr, (unsigned long)length, &end) ||
 	    PAGE_ALIGN(end) < end)

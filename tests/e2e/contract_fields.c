@@ -82,6 +82,7 @@ static const struct bad_field bad_fields[] = {
 	BAD(REGION_CREATE, region_create, __reserved, U32, 1, EINVAL),
 	BAD(REGION_CREATE, region_create, length, U64, 0, EINVAL),
 	BAD(REGION_CREATE, region_create, length, U64, UINT64_MAX, EINVAL),
+	BAD(REGION_CREATE, region_create, length, U64, 1ULL << 44, EINVAL),
 	BAD(REGION_CREATE, region_create, length, U64, UINT64_MAX - 4096, EINVAL),
 	BAD(REGION_CREATE, region_create, addr, U64, 0, EFAULT),
 	BAD(REGION_CREATE, region_create, addr, U64, 0xffff888000000000, EFAULT),
