@@ -287,9 +287,12 @@ static int run_on_region(struct kverbs_ucmd *ucmd, struct kverbs_bench_plan *pla
 	region_obj = kverbs_region_obj_get(ucmd->file, cmd->region_id);
 	if (IS_ERR(region_obj))
 		return PTR_ERR(region_obj);
+	/* In use all the time, not only while an operation is under way. */
+	kverbs_region_use(region_obj->region);
 	ret = set_region(plan, region_obj->region);
 	if (!ret)
 		ret = run_on_conn(ucmd, plan);
+	kverbs_region_unuse(region_obj->region);
 	kverbs_object_put(&region_obj->obj);
 	return ret;
 }
