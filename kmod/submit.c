@@ -425,9 +425,7 @@ static int wait_for(struct kverbs_ring *ring, const struct kverbs_cmd_submit *cm
 {
 	int ret = wait_or_watch(ring, cmd);
 
-	if (cmd->out_taken && (ret == -ERESTARTNOHAND || ret == -EFAULT))
-		return 0;
-	return ret == -ETIME ? 0 : ret;
+	return cmd->out_taken || ret == -ETIME ? 0 : ret;
 }
 
 static int submit_and_wait(struct kverbs_ucmd *ucmd, struct kverbs_ring *ring)
