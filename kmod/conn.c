@@ -522,7 +522,7 @@ static void established(struct kverbs_conn *conn, struct rdma_cm_id *id,
 	if (!mark_up(conn))
 		return;
 	cancel_delayed_work(&conn->deadline);
-	kverbs_conn_note_path(conn, id);
+	kverbs_conn_note_path(conn, id, asked ? event : NULL);
 	kverbs_queue_up(&conn->queue);
 	conn->attr.ops->established(conn);
 	kverbs_conn_watch(conn, asked);

@@ -232,7 +232,8 @@ void kverbs_conn_tell_end(const struct kverbs_conn *conn);
 /* conn_mark.c */
 void kverbs_conn_mark(struct kverbs_conn *conn, enum kverbs_conn_mark what);
 void kverbs_conn_set_step(struct kverbs_conn *conn, enum kverbs_conn_step step);
-void kverbs_conn_note_path(struct kverbs_conn *conn, struct rdma_cm_id *id);
+void kverbs_conn_note_path(struct kverbs_conn *conn, struct rdma_cm_id *id,
+			   const struct rdma_cm_event *answer);
 
 extern const struct kverbs_queue_ops kverbs_conn_queue_ops;
 

@@ -40,14 +40,29 @@ void kverbs_conn_set_step(struct kverbs_conn *conn, enum kverbs_conn_step step)
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
+/*
+ * The CM gives the queue pair no more READs than the peer answers at a time. iWARP's
+ * drivers differ in which of the two depths they call which, so there it is left.
+ */
+static void note_depth(struct kverbs_conn *conn, const struct rdma_cm_event *event)
+{
+	if (conn->transport != KVERBS_TRANSPORT_IWARP)
+		conn->initiator_depth = min(conn->initiator_depth,
+					    event->param.conn.initiator_depth);
+}
+
 /**
- * kverbs_conn_note_path() - keep the path MTU, and when it was up
+ * kverbs_conn_note_path() - keep what it has become: path MTU, READs, and when
  * @conn: the connection
  * @id: its id, with the route
+ * @answer: the peer's, NULL: this side was asked
  */
-void kverbs_conn_note_path(struct kverbs_conn *conn, struct rdma_cm_id *id)
+void kverbs_conn_note_path(struct kverbs_conn *conn, struct rdma_cm_id *id,
+			   const struct rdma_cm_event *answer)
 {
 	kverbs_conn_mark(conn, KVERBS_MARK_UP);
+	if (answer)
+		note_depth(conn, answer);
 	if (id->route.path_rec)
 		WRITE_ONCE(conn->mtu, ib_mtu_enum_to_int(id->route.path_rec->mtu));
 }

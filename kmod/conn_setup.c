@@ -440,9 +440,11 @@ static bool can_do(const struct kverbs_conn *conn, const struct kverbs_req *req)
 	case KVERBS_OP_WRITE_IMM:
 	case KVERBS_OP_SEND_IMM:
 		return conn->transport != KVERBS_TRANSPORT_IWARP;
+	case KVERBS_OP_READ:
+		return conn->initiator_depth;
 	case KVERBS_OP_CMP_SWAP:
 	case KVERBS_OP_FETCH_ADD:
-		return kverbs_conn_has_atomics(conn);
+		return conn->initiator_depth && kverbs_conn_has_atomics(conn);
 	default:
 		return true;
 	}

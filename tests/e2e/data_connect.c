@@ -360,6 +360,19 @@ TEST(CONN_QUERY_tells_what_a_connection_is_made_of)
 	CHECK_EQ(client.out_device_index, server.out_device_index);
 }
 
+TEST(CONN_QUERY_tells_no_more_READs_than_the_peer_answers)
+{
+	struct kverbs_conn_param few = { .max_read = 3 };
+
+	if (dev_is_iwarp())
+		test_skip("drivers differ in what they say of it");
+	set_up_request(NULL, 0);
+	CHECK_OK(dev_accept(&pair.ring, pair.server, &few));
+	await_both();
+	CHECK_EQ(dev_query(pair.fd, pair.server).out_max_read, 3);
+	CHECK_EQ(dev_query(pair.fd, pair.client).out_max_read, 3);
+}
+
 TEST(CONN_QUERY_tells_who_asked_what_took_how_long)
 {
 	struct kverbs_cmd_conn_query client, server;

@@ -337,6 +337,23 @@ static void atomics_need_a_device_that_has_them(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, IB_WR_ATOMIC_FETCH_AND_ADD, fake->hca->sends[0].opcode);
 }
 
+/* On some devices they would wait for ever. */
+static void reads_need_a_peer_that_answers_some(struct kunit *test)
+{
+	struct fake_conn *fake = fake_conn_at(test, fake_device_create(test), FAKE_UP);
+	struct fake_work *add = fake_conn_work(fake, KVERBS_OP_FETCH_ADD, 0, 8);
+	struct fake_work *read = fake_conn_work(fake, KVERBS_OP_READ, 0, 8);
+
+	fake->conn->transport = KVERBS_TRANSPORT_ROCE;
+	fake->hca->ib.attrs.atomic_cap = IB_ATOMIC_HCA;
+	fake->conn->initiator_depth = 0;
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, fake_conn_try_post(fake, read));
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, fake_conn_try_post(fake, add));
+	fake->conn->initiator_depth = 1;
+	fake_conn_post(fake, KVERBS_OP_READ, 0, 8);
+	KUNIT_EXPECT_EQ(test, IB_WR_RDMA_READ, fake->hca->sends[0].opcode);
+}
+
 static struct kunit_case conn_setup_cases[] = {
 	KUNIT_CASE_PARAM(conn_ends_with_the_error_of_a_verb, broken_gen_params),
 	KUNIT_CASE(listener_says_what_the_device_says),
@@ -352,6 +369,7 @@ static struct kunit_case conn_setup_cases[] = {
 	KUNIT_CASE(small_device_takes_as_many_receives),
 	KUNIT_CASE(small_device_registers_what_has_too_many_pieces),
 	KUNIT_CASE(atomics_need_a_device_that_has_them),
+	KUNIT_CASE(reads_need_a_peer_that_answers_some),
 	{}
 };
 

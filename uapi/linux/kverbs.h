@@ -339,7 +339,8 @@ struct kverbs_piece {
  * connection breaks meanwhile all of them fail, even those that the peer has seen.
  * Operations other than RECV need an established connection. A list is read when
  * SUBMIT takes its entry. iWARP has neither immediate data nor atomics: EOPNOTSUPP; so it is with
- * atomics on a device without KVERBS_CAP_ATOMIC. Receives are taken from the moment
+ * atomics on a device without KVERBS_CAP_ATOMIC, and with both READ and atomics if the peer
+ * answers none (@out_max_read of CONN_QUERY is 0). Receives are taken from the moment
  * that a connection has an id and are posted before the peer can send; only one
  * whose buffer lies in more pieces than the connection has scatter/gather
  * entries, and those after it, have to wait until it is established. Once it is,
@@ -818,7 +819,8 @@ enum kverbs_conn_state {
  * @out_sq_depth: work requests that may be in flight
  * @out_rq_depth: receives that may be in flight
  * @out_max_sge: scatter/gather entries in one work request
- * @out_max_read: READs in flight that this side may start
+ * @out_max_read: READs and atomics in flight that this side may start: no more than the
+ *	peer answers, 0: none
  * @out_max_msg: largest SEND or RECV, bytes
  * @out_max_segment: most bytes that one segment of an export can cover
  * @out_sq_used: work requests in flight
