@@ -224,6 +224,7 @@ static int choose_limits(struct kverbs_conn *conn)
 	if (ret)
 		return ret;
 	queue->max_msg = port.max_msg_sz ?: U32_MAX;
+	queue->max_recv = queue->max_msg;
 	return choose_sges(conn);
 }
 

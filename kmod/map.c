@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* A region's DMA addresses on one device, made on first use. */
 #include <linux/dma-mapping.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 
 #include "fault.h"
 #include "map.h"
 #include "region.h"
 #include "workqueue.h"
+
+/* To some devices the highest bit of an entry's length means something else. */
+#define SGE_MAX	((u64)SZ_1G)
 
 static enum dma_data_direction direction(const struct kverbs_region *region)
 {
@@ -267,7 +271,7 @@ int kverbs_map_sges(const struct kverbs_map *map, u64 offset, u64 length,
 	span = kverbs_map_find(map, pos);
 	while (length) {
 		u64 skip = pos - span->start;
-		u64 part = min3(span->length - skip, length, (u64)U32_MAX & PAGE_MASK);
+		u64 part = min3(span->length - skip, length, SGE_MAX);
 
 		if (n == max)
 			return -EMSGSIZE;

@@ -174,6 +174,7 @@ struct kverbs_control {
  * @max_read_sge: entries of one READ
  * @max_local: entries of one request that name local registrations
  * @max_msg: bytes of one work request
+ * @max_recv: bytes of a receive: of the longest message there is
  * @control: see there; one chain at a time, which the owner sees to
  * @ops_done: operations that went well
  * @errors: operations that failed, but not what was flushed
@@ -204,6 +205,7 @@ struct kverbs_queue {
 	unsigned int max_read_sge;
 	unsigned int max_local;
 	u64 max_msg;
+	u64 max_recv;
 	struct kverbs_control control;
 	u64 ops_done;
 	u64 errors;

@@ -553,8 +553,11 @@ static int post_recv(struct kverbs_queue *queue, struct kverbs_local_set *set,
 		     struct kverbs_req *req)
 {
 	struct ib_sge sges[FEW_SGES];
-	int nr = direct_recv(queue, set, req, sges, FEW_SGES);
+	int nr;
 
+	if (req->length > queue->max_recv)
+		return -EMSGSIZE;
+	nr = direct_recv(queue, set, req, sges, FEW_SGES);
 	if (nr == -EMSGSIZE)
 		return recv_scattered(queue, set, req);
 	return nr < 0 ? nr : kverbs_queue_post_recv(queue, req, sges, nr);

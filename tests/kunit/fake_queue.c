@@ -48,6 +48,7 @@ struct fake_queue *fake_queue_create(struct kunit *test, unsigned int sq_depth,
 	fake->queue.max_read_sge = 2;
 	fake->queue.max_local = 4;
 	fake->queue.max_msg = SZ_1G;
+	fake->queue.max_recv = SZ_1G;
 	return fake;
 }
 
@@ -99,6 +100,8 @@ void fake_queue_conn(struct kverbs_conn *conn, struct fake_hca *hca, unsigned in
 	conn->queue.max_sge = 4;
 	conn->queue.max_read_sge = 4;
 	conn->queue.max_msg = SZ_1G;
+	conn->queue.max_recv = SZ_1G;
+	conn->initiator_depth = 16;
 	kverbs_queue_open(&conn->queue, &hca->qp);
 	kverbs_queue_up(&conn->queue);
 }

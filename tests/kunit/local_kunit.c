@@ -424,6 +424,20 @@ static void local_receive_of_too_many_chunks_cannot_be_posted(struct kunit *test
 	KUNIT_EXPECT_EQ(test, 0, poster->fake->hca->nr_recvs);
 }
 
+static void local_receive_of_more_than_a_message_cannot_be_posted(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct fake_op *op = park(test);
+
+	poster->fake->queue.max_recv = LENGTH - 1;
+	KUNIT_EXPECT_EQ(test, -EMSGSIZE, kverbs_wr_recv(&poster->fake->queue, &poster->set,
+							&op->req));
+	KUNIT_EXPECT_EQ(test, 0, nr_sends(test));
+	poster->fake->queue.max_recv = LENGTH;
+	KUNIT_EXPECT_EQ(test, -EAGAIN, kverbs_wr_recv(&poster->fake->queue, &poster->set,
+						      &op->req));
+}
+
 static void local_forget_deregisters(struct kunit *test)
 {
 	struct poster *poster = test->priv;
@@ -526,6 +540,7 @@ static struct kunit_case local_cases[] = {
 	KUNIT_CASE(local_without_memory_leaves_nothing_half_done),
 	KUNIT_CASE(local_receive_waits_until_its_chunks_are_valid),
 	KUNIT_CASE(local_receive_of_too_many_chunks_cannot_be_posted),
+	KUNIT_CASE(local_receive_of_more_than_a_message_cannot_be_posted),
 	KUNIT_CASE(local_list_that_comes_back_registers_a_chunk_once),
 	KUNIT_CASE(local_forget_deregisters),
 	KUNIT_CASE(local_region_is_known_by_its_set_even_without_registrations),

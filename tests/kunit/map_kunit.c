@@ -133,20 +133,19 @@ static void map_sges_fit_exactly_or_not_at_all(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, sge[3].lkey);
 }
 
-/* An entry's length has 32 bits, and its successor starts on a page. */
-static void map_sges_cut_spans_of_4_gib_and_more(struct kunit *test)
+/* So an entry's length leaves its highest bit alone, and its successor starts on a page. */
+static void map_sges_cut_spans_of_more_than_1_gib(struct kunit *test)
 {
-	struct fake_region *fake = fake_region_create(test, NULL, 16, 9ULL << 30);
-	u64 most = U32_MAX & PAGE_MASK;
+	struct fake_region *fake = fake_region_create(test, NULL, 16, 3ULL << 30);
 	struct ib_sge sge[3];
 
-	fake_region_add_span(test, fake, 1ULL << 40, (9ULL << 30) + PAGE_SIZE);
-	KUNIT_ASSERT_EQ(test, 3, sges(fake, 0, 9ULL << 30, sge, 3));
-	expect_sge(test, &sge[0], (1ULL << 40) + 16, most);
-	expect_sge(test, &sge[1], (1ULL << 40) + 16 + most, most);
-	expect_sge(test, &sge[2], (1ULL << 40) + 16 + 2 * most, (9ULL << 30) - 2 * most);
-	KUNIT_EXPECT_EQ(test, 1, sges(fake, 5ULL << 30, most, sge, 1));
-	KUNIT_EXPECT_EQ(test, -EMSGSIZE, sges(fake, 0, most + 1, sge, 1));
+	fake_region_add_span(test, fake, 1ULL << 40, (3ULL << 30) + PAGE_SIZE);
+	KUNIT_ASSERT_EQ(test, 3, sges(fake, 0, 3ULL << 30, sge, 3));
+	expect_sge(test, &sge[0], (1ULL << 40) + 16, SZ_1G);
+	expect_sge(test, &sge[1], (1ULL << 40) + 16 + SZ_1G, SZ_1G);
+	expect_sge(test, &sge[2], (1ULL << 40) + 16 + 2ULL * SZ_1G, SZ_1G);
+	KUNIT_EXPECT_EQ(test, 1, sges(fake, 1ULL << 30, SZ_1G, sge, 1));
+	KUNIT_EXPECT_EQ(test, -EMSGSIZE, sges(fake, 0, SZ_1G + 1ULL, sge, 1));
 }
 
 /* Any range, taken byte for byte from the entries, is the range itself. */
@@ -190,7 +189,7 @@ static struct kunit_case map_cases[] = {
 	KUNIT_CASE(map_sges_end_where_spans_end),
 	KUNIT_CASE(map_sges_join_all_spans),
 	KUNIT_CASE(map_sges_fit_exactly_or_not_at_all),
-	KUNIT_CASE(map_sges_cut_spans_of_4_gib_and_more),
+	KUNIT_CASE(map_sges_cut_spans_of_more_than_1_gib),
 	KUNIT_CASE(map_sges_name_every_byte_once),
 	KUNIT_CASE(map_of_a_device_is_made_once),
 	{}
