@@ -167,7 +167,7 @@ void kverbs_cq_set_attend(struct kverbs_cq_set *set)
 	if (!set->direct)
 		return;
 	atomic_inc(&set->attended);
-	queue_work(kverbs_workqueue, &set->attend);
+	queue_work(kverbs_poll_workqueue, &set->attend);
 }
 
 /**

@@ -10,17 +10,36 @@
 #include "workqueue.h"
 
 struct workqueue_struct *kverbs_workqueue;
+struct workqueue_struct *kverbs_poll_workqueue;
+
+static int create_workqueues(void)
+{
+	kverbs_workqueue = alloc_workqueue(KBUILD_MODNAME, WQ_UNBOUND, 0);
+	if (!kverbs_workqueue)
+		return -ENOMEM;
+	kverbs_poll_workqueue = alloc_workqueue(KBUILD_MODNAME "_poll", WQ_UNBOUND, 0);
+	if (kverbs_poll_workqueue)
+		return 0;
+	destroy_workqueue(kverbs_workqueue);
+	return -ENOMEM;
+}
+
+static void destroy_workqueues(void)
+{
+	destroy_workqueue(kverbs_poll_workqueue);
+	destroy_workqueue(kverbs_workqueue);
+}
 
 static int __init kverbs_init(void)
 {
 	int ret;
 
-	kverbs_workqueue = alloc_workqueue(KBUILD_MODNAME, WQ_UNBOUND, 0);
-	if (!kverbs_workqueue)
-		return -ENOMEM;
+	ret = create_workqueues();
+	if (ret)
+		return ret;
 	ret = kverbs_device_init();
 	if (ret)
-		goto out_destroy_workqueue;
+		goto out_destroy_workqueues;
 	ret = kverbs_chardev_init();
 	if (ret)
 		goto out_exit_device;
@@ -30,8 +49,8 @@ static int __init kverbs_init(void)
 
 out_exit_device:
 	kverbs_device_exit();
-out_destroy_workqueue:
-	destroy_workqueue(kverbs_workqueue);
+out_destroy_workqueues:
+	destroy_workqueues();
 	return ret;
 }
 
@@ -41,7 +60,7 @@ static void __exit kverbs_exit(void)
 	kverbs_fault_exit();
 	kverbs_chardev_exit();
 	kverbs_device_exit();
-	destroy_workqueue(kverbs_workqueue);
+	destroy_workqueues();
 }
 
 module_init(kverbs_init);

@@ -10,4 +10,10 @@
  */
 extern struct workqueue_struct *kverbs_workqueue;
 
+/*
+ * Where queues are polled for whoever waits in the kernel, which may be for a peer that
+ * does not answer, until his time is over.
+ */
+extern struct workqueue_struct *kverbs_poll_workqueue;
+
 #endif /* KVERBS_WORKQUEUE_H */
