@@ -30,6 +30,7 @@ SHOW(kverbs_cmd_submit);
 SHOW(kverbs_conn_abandon);
 SHOW(kverbs_conn_accept);
 SHOW(kverbs_conn_adopt);
+SHOW(kverbs_conn_close);
 SHOW(kverbs_conn_create);
 SHOW(kverbs_conn_end);
 SHOW(kverbs_conn_enter);
@@ -56,6 +57,7 @@ SHOW(kverbs_device_leave);
 SHOW(kverbs_device_mr_pages);
 SHOW(kverbs_device_next);
 
+SHOW(kverbs_export_count);
 SHOW(kverbs_export_create);
 SHOW(kverbs_export_destroy);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* A region's DMA addresses on one device, made on first use. */
-#include <linux/dma-mapping.h>
+#include <linux/dma-map-ops.h>
+#include <linux/iommu.h>
+#include <linux/pci.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 
@@ -68,19 +70,36 @@ static int make_spans(struct kverbs_map *map)
 	return 0;
 }
 
+/* Of what an IOMMU translates dma_need_sync() knows nothing, and may say that all bounces. */
+static bool is_translated(struct device *dev)
+{
+	struct iommu_domain *domain = iommu_get_domain_for_dev(dev);
+
+	return domain && domain->type & __IOMMU_DOMAIN_DMA_API;
+}
+
+/* There only devices bounce that are not trusted, or do not see the CPU's caches. */
+static bool translation_bounces(struct device *dev)
+{
+	return !dev_is_dma_coherent(dev) || (dev_is_pci(dev) && to_pci_dev(dev)->untrusted);
+}
+
 /*
  * A bounced mapping is a copy, and a stale one at that. This is the one look at
  * dma_device, because there is no ib_dma_need_sync() to ask.
  */
 static bool bounces(struct kverbs_map *map)
 {
+	struct device *dev = map->ib->dma_device;
 	struct scatterlist *sg;
 	unsigned int i;
 
 	if (ib_uses_virt_dma(map->ib))
 		return false;
+	if (is_translated(dev))
+		return translation_bounces(dev);
 	for_each_sgtable_dma_sg(&map->sgt, sg, i)
-		if (dma_need_sync(map->ib->dma_device, sg_dma_address(sg)))
+		if (dma_need_sync(dev, sg_dma_address(sg)))
 			return true;
 	return false;
 }
