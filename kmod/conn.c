@@ -8,10 +8,6 @@
 #include "region.h"
 #include "trace.h"
 #include "workqueue.h"
-#include "wr.h"
-
-/* ib_core misses a neighbour's quick answer, and looks again when this is over. */
-#define RESOLVE_MS	200
 
 static int cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event);
 
@@ -44,6 +40,22 @@ static u8 end_type(const struct kverbs_conn *conn, enum kverbs_cqe_type type)
 	return conn->was_up ? KVERBS_CQE_DISCONNECTED : KVERBS_CQE_FAILED;
 }
 
+static bool begin_end(struct kverbs_conn *conn, enum kverbs_cqe_type type, int error,
+		      u32 reason)
+{
+	lockdep_assert_held(&conn->lock);
+	if (conn->state >= KVERBS_CONN_CLOSING)
+		return false;
+	conn->end.type = end_type(conn, type);
+	conn->end.error = error || conn->was_up ? error : -ECANCELED;
+	conn->end.reason = reason;
+	trace_kverbs_conn_end(conn);
+	kverbs_conn_tell_end(conn);
+	set_state(conn, KVERBS_CONN_CLOSING);
+	queue_work(kverbs_workqueue, &conn->close_work);
+	return true;
+}
+
 /**
  * kverbs_conn_end() - begin to end a connection
  * @conn: the connection, in any state
@@ -63,18 +75,8 @@ bool kverbs_conn_end(struct kverbs_conn *conn, enum kverbs_cqe_type type, int er
 	bool first;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	first = conn->state < KVERBS_CONN_CLOSING;
-	if (first) {
-		conn->end.type = end_type(conn, type);
-		conn->end.error = error || conn->was_up ? error : -ECANCELED;
-		conn->end.reason = reason;
-		trace_kverbs_conn_end(conn);
-		kverbs_conn_tell_end(conn);
-		set_state(conn, KVERBS_CONN_CLOSING);
-	}
+	first = begin_end(conn, type, error, reason);
 	spin_unlock_irqrestore(&conn->lock, flags);
-	if (first)
-		queue_work(kverbs_workqueue, &conn->close_work);
 	return first;
 }
 
@@ -99,6 +101,8 @@ static void teardown(struct kverbs_conn *conn)
 	conn->id = NULL;
 	if (id)
 		rdma_destroy_id(id);
+	/* Its handler may just have started that. */
+	kverbs_keepalive_stop(&conn->keepalive);
 	kverbs_conn_destroy_qp(conn);
 	kverbs_backlog_leave(&conn->backlog);
 	kverbs_device_leave(&conn->tenant);
@@ -118,101 +122,24 @@ static void close_work(struct work_struct *work)
 
 static void deadline_work(struct work_struct *work)
 {
-	fail(container_of(work, struct kverbs_conn, deadline.work), -ETIMEDOUT);
+	struct kverbs_conn *conn = container_of(work, struct kverbs_conn, deadline.work);
+	unsigned long flags;
+
+	/* It may have come up after the time was over, and before this began. */
+	spin_lock_irqsave(&conn->lock, flags);
+	if (!conn->was_up)
+		begin_end(conn, KVERBS_CQE_FAILED, -ETIMEDOUT, 0);
+	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
-static void evict(struct kverbs_tenant *tenant)
+/**
+ * kverbs_conn_evict() - the device goes: so does the connection
+ * @tenant: its
+ */
+void kverbs_conn_evict(struct kverbs_tenant *tenant)
 {
 	kverbs_conn_end(container_of(tenant, struct kverbs_conn, tenant),
 			KVERBS_CQE_DEVICE_REMOVED, -ENODEV, 0);
-}
-
-static int begin_addr(struct kverbs_conn *conn)
-{
-	unsigned int ms = min_t(unsigned int, conn->attr.timeout_ms, RESOLVE_MS);
-
-	return kverbs_fault() ?: rdma_resolve_addr(conn->id, NULL,
-						   (struct sockaddr *)&conn->remote, ms);
-}
-
-static int begin_route(struct kverbs_conn *conn)
-{
-	int ret;
-
-	ret = kverbs_device_enter(conn->id->device, &conn->tenant, KVERBS_TENANT_CM, evict);
-	if (ret)
-		return ret;
-	kverbs_conn_note_addresses(conn);
-	return kverbs_fault() ?: rdma_resolve_route(conn->id, conn->attr.timeout_ms);
-}
-
-static void dial_failed(struct kverbs_dial *dial, int error)
-{
-	fail(container_of(dial, struct kverbs_conn, dial), error);
-}
-
-static int begin_connect(struct kverbs_conn *conn)
-{
-	int ret;
-
-	ret = kverbs_conn_setup_qp(conn);
-	if (ret)
-		return ret;
-	kverbs_conn_post_parked(conn);
-	kverbs_conn_cm_param(conn, &conn->dial.param);
-	conn->dial.id = conn->id;
-	conn->dial.failed = dial_failed;
-	return kverbs_dial_start(&conn->dial);
-}
-
-/* Whatever else the CM says comes too early or too late. */
-static bool is_due(const struct kverbs_conn *conn, enum kverbs_conn_step step)
-{
-	return step == KVERBS_STEP_CONNECT ? conn->tenant.dev && !conn->qp :
-	       !conn->tenant.dev && (step != KVERBS_STEP_ROUTE || conn->id->device);
-}
-
-static enum kverbs_conn_step take_step(struct kverbs_conn *conn)
-{
-	enum kverbs_conn_step step = KVERBS_STEP_NONE;
-	unsigned long flags;
-
-	spin_lock_irqsave(&conn->lock, flags);
-	if (conn->state == KVERBS_CONN_CONNECTING)
-		swap(step, conn->step);
-	spin_unlock_irqrestore(&conn->lock, flags);
-	return is_due(conn, step) ? step : KVERBS_STEP_NONE;
-}
-
-static void conn_work(struct work_struct *work)
-{
-	struct kverbs_conn *conn = container_of(work, struct kverbs_conn, work);
-	int ret = 0;
-
-	mutex_lock(&conn->mutex);
-	switch (take_step(conn)) {
-	case KVERBS_STEP_ADDR:
-		ret = begin_addr(conn);
-		break;
-	case KVERBS_STEP_ROUTE:
-		ret = begin_route(conn);
-		break;
-	case KVERBS_STEP_CONNECT:
-		ret = begin_connect(conn);
-		break;
-	case KVERBS_STEP_NONE:
-		kverbs_conn_post_parked(conn);
-		break;
-	}
-	mutex_unlock(&conn->mutex);
-	if (ret)
-		fail(conn, ret);
-}
-
-static void next_step(struct kverbs_conn *conn, enum kverbs_conn_step step)
-{
-	kverbs_conn_set_step(conn, step);
-	queue_work(kverbs_workqueue, &conn->work);
 }
 
 static struct kverbs_conn *new_conn(enum kverbs_conn_state state)
@@ -228,7 +155,7 @@ static struct kverbs_conn *new_conn(enum kverbs_conn_state state)
 	mutex_init(&conn->control_lock);
 	kverbs_mr_pool_init(&conn->pool);
 	kverbs_local_set_init(&conn->locals, &conn->pool);
-	INIT_WORK(&conn->work, conn_work);
+	INIT_WORK(&conn->work, kverbs_conn_work);
 	INIT_WORK(&conn->close_work, close_work);
 	INIT_DELAYED_WORK(&conn->deadline, deadline_work);
 	conn->state = state;
@@ -303,7 +230,7 @@ void kverbs_conn_start(struct kverbs_conn *conn)
 	if (conn->id) {
 		mod_delayed_work(kverbs_workqueue, &conn->deadline,
 				 msecs_to_jiffies(conn->attr.timeout_ms));
-		ret = begin_addr(conn);
+		ret = kverbs_conn_begin_addr(conn);
 	}
 	mutex_unlock(&conn->mutex);
 	if (ret)
@@ -371,7 +298,8 @@ int kverbs_conn_enter(struct kverbs_conn *conn)
 	struct rdma_cm_id *id = conn->id;
 	int ret;
 
-	ret = kverbs_device_enter(id->device, &conn->tenant, KVERBS_TENANT_CM, evict);
+	ret = kverbs_device_enter(id->device, &conn->tenant, KVERBS_TENANT_CM,
+				  kverbs_conn_evict);
 	if (ret)
 		return ret;
 	id->context = conn;
@@ -488,7 +416,6 @@ void kverbs_conn_free(struct kverbs_conn *conn)
 {
 	kverbs_conn_close(conn);
 	cancel_delayed_work_sync(&conn->deadline);
-	kverbs_keepalive_stop(&conn->keepalive);
 	cancel_work_sync(&conn->work);
 	cancel_work_sync(&conn->close_work);
 	kfree(conn);
@@ -561,10 +488,10 @@ static int cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	trace_kverbs_cm_event(conn, event);
 	switch (event->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
-		next_step(conn, KVERBS_STEP_ROUTE);
+		kverbs_conn_next_step(conn, KVERBS_STEP_ROUTE);
 		break;
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
-		next_step(conn, KVERBS_STEP_CONNECT);
+		kverbs_conn_next_step(conn, KVERBS_STEP_CONNECT);
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
 		established(conn, id, event);
@@ -572,7 +499,7 @@ static int cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	case RDMA_CM_EVENT_ADDR_ERROR:
 		/* The deadline ends it. */
 		if (event->status == -ETIMEDOUT)
-			next_step(conn, KVERBS_STEP_ADDR);
+			kverbs_conn_next_step(conn, KVERBS_STEP_ADDR);
 		else
 			fail(conn, event_error(event));
 		break;

@@ -215,6 +215,13 @@ bool kverbs_conn_has_atomics(const struct kverbs_conn *conn);
 void kverbs_conn_forget(struct kverbs_conn *conn, struct kverbs_region *region);
 void kverbs_conn_flush(struct kverbs_conn *conn);
 
+void kverbs_conn_evict(struct kverbs_tenant *tenant);
+
+/* conn_step.c, for conn.c */
+int kverbs_conn_begin_addr(struct kverbs_conn *conn);
+void kverbs_conn_work(struct work_struct *work);
+void kverbs_conn_next_step(struct kverbs_conn *conn, enum kverbs_conn_step step);
+
 /* conn_setup.c, for conn.c */
 int kverbs_conn_setup_qp(struct kverbs_conn *conn);
 void kverbs_conn_quiesce(struct kverbs_conn *conn);

@@ -24,8 +24,8 @@ struct kverbs_queue;
  * @seen: operations that were completed when it looked last
  *
  * Life: zeroed by its owner; started once when the connection is up; stopped
- * before the queue pair goes and again before the owner does, since a start may
- * come late.
+ * before the queue is closed, and again when the CM's handler, which may start it late,
+ * cannot run any more: before queue pair and queues go.
  */
 struct kverbs_keepalive {
 	struct kverbs_queue *queue;
