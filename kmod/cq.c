@@ -96,6 +96,24 @@ void kverbs_cq_set_poll(struct kverbs_cq_set *set)
 }
 
 /**
+ * kverbs_cq_set_exhaust() - take all that is in the queues when this begins
+ * @set: a direct one
+ *
+ * For who draws conclusions from what has not come: waits for others who poll.
+ *
+ * Context: process, may sleep; not from a completion handler.
+ */
+void kverbs_cq_set_exhaust(struct kverbs_cq_set *set)
+{
+	struct kverbs_cq *cq;
+
+	mutex_lock(&set->lock);
+	list_for_each_entry(cq, &set->cqs, entry)
+		ib_process_cq_direct(cq->ib, cq->size);
+	mutex_unlock(&set->lock);
+}
+
+/**
  * kverbs_cq_has_passed() - whether it is time to stop polling
  * @deadline_ns: ktime_get_ns() at which it is, 0: never
  *

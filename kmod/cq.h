@@ -51,6 +51,7 @@ struct kverbs_cq_set {
 void kverbs_cq_set_init(struct kverbs_cq_set *set, enum ib_poll_context context);
 void kverbs_cq_set_exit(struct kverbs_cq_set *set);
 void kverbs_cq_set_poll(struct kverbs_cq_set *set);
+void kverbs_cq_set_exhaust(struct kverbs_cq_set *set);
 bool kverbs_cq_has_passed(u64 deadline_ns);
 void kverbs_cq_poll_begin(void);
 void kverbs_cq_poll_end(void);

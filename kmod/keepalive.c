@@ -41,6 +41,7 @@ static void probe(struct kverbs_keepalive *keepalive)
 		queue->ops->broken(queue, IB_WC_GENERAL_ERR);
 }
 
+/* What completes before a probe is an answer, too: the probe may have long to go. */
 static bool is_idle(struct kverbs_keepalive *keepalive)
 {
 	struct kverbs_queue *queue = keepalive->queue;
@@ -58,16 +59,18 @@ static void look(struct work_struct *work)
 	struct kverbs_keepalive *keepalive =
 		container_of(work, struct kverbs_keepalive, work.work);
 	struct kverbs_queue *queue = keepalive->queue;
+	bool idle;
 
 	if (kverbs_queue_check_up(queue))
 		return;
 	if (keepalive->cqs->direct)
-		kverbs_cq_set_poll(keepalive->cqs);
-	if (READ_ONCE(keepalive->probing)) {
+		kverbs_cq_set_exhaust(keepalive->cqs);
+	idle = is_idle(keepalive);
+	if (idle && READ_ONCE(keepalive->probing)) {
 		queue->ops->broken(queue, IB_WC_RESP_TIMEOUT_ERR);
 		return;
 	}
-	if (is_idle(keepalive))
+	if (idle)
 		probe(keepalive);
 	if (keepalive->ms)
 		queue_delayed_work(kverbs_workqueue, &keepalive->work,

@@ -45,6 +45,7 @@ SHOW(kverbs_cq_flush);
 SHOW(kverbs_cq_get);
 SHOW(kverbs_cq_put);
 SHOW(kverbs_cq_set_attend);
+SHOW(kverbs_cq_set_exhaust);
 SHOW(kverbs_cq_set_exit);
 SHOW(kverbs_cq_set_init);
 SHOW(kverbs_cq_set_leave);

@@ -231,6 +231,40 @@ static void cq_that_is_busy_does_not_hold_up_the_next(struct kunit *test)
 	kverbs_cq_put(&sharer->set, cq, ROOM);
 }
 
+/**
+ * struct exhauster - who looks to the end
+ * @work: does it
+ * @set: of which queues
+ */
+struct exhauster {
+	struct work_struct work;
+	struct kverbs_cq_set *set;
+};
+
+static void exhaust(struct work_struct *work)
+{
+	kverbs_cq_set_exhaust(container_of(work, struct exhauster, work)->set);
+}
+
+/* Of who draws conclusions from what has not come. */
+static void cq_is_exhausted_though_another_one_polls(struct kunit *test)
+{
+	struct sharer *sharer = test->priv;
+	struct kverbs_cq *cq = get(test, sharer->hca, ROOM);
+	struct waiter *waiter = await(test, cq, ROOM);
+	struct exhauster exhauster = { .set = &sharer->set };
+
+	INIT_WORK_ONSTACK(&exhauster.work, exhaust);
+	mutex_lock(&sharer->set.lock);
+	queue_work(system_unbound_wq, &exhauster.work);
+	KUNIT_EXPECT_EQ(test, 0, waiter->nr);
+	mutex_unlock(&sharer->set.lock);
+	flush_work(&exhauster.work);
+	destroy_work_on_stack(&exhauster.work);
+	KUNIT_EXPECT_EQ(test, ROOM, waiter->nr);
+	kverbs_cq_put(&sharer->set, cq, ROOM);
+}
+
 static void cq_is_polled_for_a_waiter_in_the_kernel(struct kunit *test)
 {
 	struct sharer *sharer = test->priv;
@@ -319,6 +353,7 @@ static struct kunit_case direct_cases[] = {
 	KUNIT_CASE(cq_of_a_direct_set_is_polled_by_who_wants_it),
 	KUNIT_CASE(cq_is_polled_by_one_at_a_time),
 	KUNIT_CASE(cq_that_is_busy_does_not_hold_up_the_next),
+	KUNIT_CASE(cq_is_exhausted_though_another_one_polls),
 	KUNIT_CASE(cq_is_polled_for_a_waiter_in_the_kernel),
 	{}
 };

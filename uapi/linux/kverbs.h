@@ -624,7 +624,9 @@ struct kverbs_addr {
  * @ack_timeout: 0-31, 4.096 us times 2 to this power; default the CM's
  * @tos: type of service, CONNECT only
  * @keepalive_ms: if nothing completes for so long the peer is probed, and if it does
- *	not answer for as long the connection ends with ETIMEDOUT; from 10 on, 0: off
+ *	not answer for as long the connection ends with ETIMEDOUT; from 10 on, 0: off.
+ *	An answer comes behind what was submitted before: let it be longer than one
+ *	operation takes, on iWARP than all that are outstanding take
  *
  * Depths beyond the device's limits give EINVAL.
  */

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* When a connection ends for want of a peer, or of time, and when it must not. */
+#include "fake_conn.h"
+#include "fake_qp.h"
+
+/* A connection whose completed work is proof of the peer, as on RoCE. */
+static struct fake_conn *fake_up(struct kunit *test)
+{
+	struct fake_conn *fake = fake_conn_at(test, fake_device_create(test), FAKE_UP);
+
+	fake->conn->keepalive.opcode = IB_WR_RDMA_WRITE;
+	fake->conn->keepalive.always = false;
+	return fake;
+}
+
+/* As the workqueue calls it, whose timers the test does not wait for. */
+static void run(struct delayed_work *work)
+{
+	work->work.func(&work->work);
+}
+
+static void look(struct fake_conn *fake)
+{
+	run(&fake->conn->keepalive.work);
+}
+
+static bool is_up(struct fake_conn *fake)
+{
+	return READ_ONCE(fake->conn->state) == KVERBS_CONN_ESTABLISHED;
+}
+
+static void keepalive_ends_what_does_not_answer(struct kunit *test)
+{
+	struct fake_conn *fake = fake_up(test);
+
+	look(fake);
+	KUNIT_ASSERT_EQ(test, 1, fake->hca->nr_sends);
+	KUNIT_EXPECT_TRUE(test, is_up(fake));
+	look(fake);
+	KUNIT_ASSERT_TRUE(test, fake_await(&fake->ended));
+	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, fake->conn->end.error);
+}
+
+static void keepalive_takes_the_probe_that_completed_for_an_answer(struct kunit *test)
+{
+	struct fake_conn *fake = fake_up(test);
+
+	look(fake);
+	fake_wr_complete(&fake->hca->sends[0], IB_WC_SUCCESS);
+	look(fake);
+	KUNIT_EXPECT_TRUE(test, is_up(fake));
+	KUNIT_EXPECT_EQ(test, 2, fake->hca->nr_sends);
+}
+
+/* The probe stands behind what was posted before it. */
+static void keepalive_waits_while_other_work_goes_on(struct kunit *test)
+{
+	struct fake_conn *fake = fake_up(test);
+	struct fake_work *work = fake_conn_post(fake, KVERBS_OP_WRITE, 0, 1);
+
+	look(fake);
+	KUNIT_ASSERT_EQ(test, 2, fake->hca->nr_sends);
+	fake_wr_complete(&fake->hca->sends[0], IB_WC_SUCCESS);
+	KUNIT_ASSERT_TRUE(test, fake_await(&work->done));
+	look(fake);
+	KUNIT_EXPECT_TRUE(test, is_up(fake));
+	KUNIT_EXPECT_EQ(test, 2, fake->hca->nr_sends);
+	look(fake);
+	KUNIT_ASSERT_TRUE(test, fake_await(&fake->ended));
+	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, fake->conn->end.error);
+}
+
+static void deadline_that_is_late_leaves_what_is_up(struct kunit *test)
+{
+	struct fake_conn *fake = fake_up(test);
+
+	run(&fake->conn->deadline);
+	KUNIT_EXPECT_TRUE(test, is_up(fake));
+}
+
+static void deadline_ends_what_is_not_up(struct kunit *test)
+{
+	struct fake_conn *fake = fake_conn_at(test, fake_device_create(test), FAKE_ADDRESSED);
+
+	run(&fake->conn->deadline);
+	KUNIT_ASSERT_TRUE(test, fake_await(&fake->ended));
+	KUNIT_EXPECT_EQ(test, KVERBS_CQE_FAILED, fake->conn->end.type);
+	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, fake->conn->end.error);
+}
+
+static struct kunit_case keepalive_cases[] = {
+	KUNIT_CASE(keepalive_ends_what_does_not_answer),
+	KUNIT_CASE(keepalive_takes_the_probe_that_completed_for_an_answer),
+	KUNIT_CASE(keepalive_waits_while_other_work_goes_on),
+	KUNIT_CASE(deadline_that_is_late_leaves_what_is_up),
+	KUNIT_CASE(deadline_ends_what_is_not_up),
+	{}
+};
+
+static struct kunit_suite keepalive_suite = {
+	.name = "kverbs_keepalive",
+	.test_cases = keepalive_cases,
+};
+
+kunit_test_suite(keepalive_suite);
