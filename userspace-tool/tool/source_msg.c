@@ -116,7 +116,8 @@ static int on_ready(struct source *src, const struct wire_msg *msg)
 
 	if (msg->id != st->id || st->ready)
 		return -EPROTO;
-	if (!msg->size || msg->size > UINT32_MAX || msg->size % WIRE_BLOCK ||
+	/* So much of the file is locked here at a time, 16 times over. */
+	if (!msg->size || msg->size > COPY_CHUNK || msg->size % WIRE_BLOCK ||
 	    msg->offset % WIRE_BLOCK)
 		return -EPROTO;
 	st->ready = true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Clients that keep to no rule: they lose their connection, and nobody else does. */
 #define _GNU_SOURCE
+#include "copy.h"
 #include "server.h"
 #include "util.h"
 #include "wire.h"
@@ -123,6 +124,36 @@ static void sinks_must_make_sense(void **state)
 	expect_drop(SINK(0, 0), PUT);
 }
 
+/* Until a message of this type comes. */
+static void await_message(struct session *s, unsigned int type, struct wire_msg *msg)
+{
+	do {
+		assert_int_equal(session_recv(s, msg, 5000), 0);
+	} while (msg->type != type);
+}
+
+/* What a server has on its way is a few windows, so a client must not choose their size. */
+static void windows_are_no_larger_than_a_sink_of_ours_has_them(void **state)
+{
+	const struct wire_msg asks[] = { SINK(0, 0), NAMED(WIRE_GET) };
+	struct wire_msg ready = { .type = WIRE_READY };
+	struct server_run *r = *state;
+	struct wire_msg file;
+	struct kverbs *kv;
+	struct session s;
+
+	tmp_write(r->tmp, "root/f", "a file that no window of ours holds");
+	assert_int_equal(server_connect(&s, &kv, &files_hello), 0);
+	send_all(&s, asks, 2);
+	await_message(&s, WIRE_FILE, &file);
+	ready.id = file.id;
+	ready.size = COPY_CHUNK + WIRE_BLOCK;
+	assert_int_equal(session_send(&s, &ready), 0);
+	assert_true(is_dropped(&s));
+	server_leave(&s, kv);
+	assert_true(others_are_served());
+}
+
 static void hellos_must_fit(void **state)
 {
 	struct wire_hello hello = files_hello;
@@ -154,9 +185,7 @@ static void wrong_digest_stores_nothing(void **state)
 
 	assert_int_equal(server_connect(&s, &kv, &files_hello), 0);
 	send_all(&s, msgs, 2);
-	do {
-		assert_int_equal(session_recv(&s, &msg, 5000), 0);
-	} while (msg.type != WIRE_DONE);
+	await_message(&s, WIRE_DONE, &msg);
 	assert_int_equal(msg.id, 1);
 	assert_int_equal(wire_errno(msg.status), -EBADMSG);
 	assert_false(tmp_exists(r->tmp, "root/f"));
@@ -184,9 +213,7 @@ static void names_stay_beneath(void **state)
 			.tail = names[i], .tail_len = strlen(names[i]),
 		};
 		assert_int_equal(session_send(&s, &msg), 0);
-		do {
-			assert_int_equal(session_recv(&s, &msg, 5000), 0);
-		} while (msg.type != WIRE_DONE);
+		await_message(&s, WIRE_DONE, &msg);
 		assert_int_equal(wire_errno(msg.status), -EPERM);
 	}
 	server_leave(&s, kv);
@@ -223,6 +250,7 @@ int main(void)
 		server_test(windows_must_exist),
 		server_test(streams_keep_their_order),
 		server_test(sinks_must_make_sense),
+		server_test(windows_are_no_larger_than_a_sink_of_ours_has_them),
 		server_test(hellos_must_fit),
 		server_test(wrong_digest_stores_nothing),
 		server_test(names_stay_beneath),
