@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "copy.h"
 #include "err.h"
 #include "guard.h"
+#include "source.h"
 #include "units.h"
 
 #define WHY_MAX 256
@@ -147,9 +147,9 @@ static uint64_t bytes_of(const struct wire_hello *hello)
 {
 	uint64_t bytes = 2ull * hello->depth * hello->msg_max;
 
+	/* As a source, which has more than a sink has windows. */
 	if (hello->what == WIRE_SERVICE_FILES)
-		bytes += COPY_EAGER_WINDOWS * COPY_EAGER_SIZE +
-			 COPY_STREAM_WINDOWS * COPY_CHUNK;
+		bytes += SOURCE_EXTENTS * COPY_CHUNK;
 	return bytes;
 }
 

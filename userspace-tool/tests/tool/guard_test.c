@@ -81,6 +81,19 @@ static void an_address_has_as_much_memory_as_it_may(void **state)
 	expect_error(-EDQUOT, "prepare the measurement there", "--peer-bytes");
 }
 
+static int barely_frugal(void **state)
+{
+	return start_with(state, "--root", "ROOT", "--peer-bytes", "32M");
+}
+
+/* Who gets has more of the server's memory than who puts: 16 pieces of 2 MiB. */
+static void a_copy_is_counted_as_what_it_may_lock(void **state)
+{
+	(void)state;
+	assert_int_equal(run_command(&cmd_cp, key_file, "192.0.2.1:copy"), EXIT_UNREACHABLE);
+	expect_error(-EDQUOT, "more memory than it may", "--peer-bytes");
+}
+
 static int slow(void **state)
 {
 	return start_with(state, "--rate", "0.001");
@@ -256,6 +269,7 @@ int main(void)
 		cmocka_unit_test(a_list_that_is_none_is_wrong_usage),
 		guarded(an_address_has_as_many_clients_as_it_may, one_each),
 		guarded(an_address_has_as_much_memory_as_it_may, frugal),
+		guarded(a_copy_is_counted_as_what_it_may_lock, barely_frugal),
 		guarded(an_address_comes_as_often_as_it_may, slow),
 		managed(a_list_is_read_again, rereading),
 		managed(a_key_is_read_again, rereading),
