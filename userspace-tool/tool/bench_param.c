@@ -199,11 +199,6 @@ static uint64_t slots_of(const struct bench_param *p)
 	return lanes * slots;
 }
 
-uint64_t bench_param_bytes(const struct bench_param *p)
-{
-	return slots_of(p) * p->size;
-}
-
 static bool memory_fits(const struct bench_param *p)
 {
 	uint64_t lanes = p->flags & BENCH_F_BOTH_WAYS ? 2ull * p->lanes : p->lanes;

@@ -17,7 +17,7 @@
 #define BENCH_DEPTH_MAX		8192
 #define BENCH_SIZE_MAX		(1u << 30)
 #define BENCH_DURATION_MAX	86400000u
-/* Memory that a side takes for one measurement, at most. */
+/* Memory that a side takes for the payload of one measurement, at most. */
 #define BENCH_BYTES_MAX		(1ull << 30)
 /* Operations and receives of all connections, at most. */
 #define BENCH_REQUESTS_MAX	(1u << 20)
@@ -136,8 +136,6 @@ unsigned int bench_op_find(const char *name);
 
 int bench_param_encode(const struct bench_param *p, void *buf, size_t room);
 int bench_param_decode(struct bench_param *p, const void *buf, size_t len);
-/* Memory that each side takes for payload, at most. */
-uint64_t bench_param_bytes(const struct bench_param *p);
 /* 0 or -EINVAL: no measurement, or more than a side takes. */
 int bench_param_check(const struct bench_param *p);
 

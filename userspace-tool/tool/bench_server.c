@@ -230,11 +230,21 @@ static void close_room(struct room *r)
 	free(r);
 }
 
+/* The server drives the lanes of the other way. */
+static uint64_t bytes_of(const struct bench_param *p)
+{
+	uint64_t bytes = lane_bytes(p, false);
+
+	if (p->flags & BENCH_F_BOTH_WAYS)
+		bytes += lane_bytes(p, true);
+	return p->lanes * bytes;
+}
+
 /* What cannot be prepared is told; whatever comes after is the client's to notice. */
 static int serve_one(struct session *s, const struct bench_param *p, const char *bind)
 {
 	struct room *r = calloc(1, sizeof(*r));
-	uint64_t bytes = bench_param_bytes(p);
+	uint64_t bytes = bytes_of(p);
 	int ret, err;
 
 	if (!r)

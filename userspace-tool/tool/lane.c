@@ -58,6 +58,42 @@ static void count_requests(struct lane *l)
 	l->nr_rx = bandwidth && takes_payload(l) ? l->param->rx_depth : BENCH_NOTES;
 }
 
+/*
+ * A receive takes a call as an operation does, and nobody waits for it: so a list even
+ * if operations have none, but no more than credit is given back for.
+ */
+static void count_list(struct lane *l)
+{
+	l->recv_list = min(l->nr_rx / 4, RECV_LIST);
+	l->recv_list = max(l->recv_list, l->param->post_list);
+}
+
+/* How much there is of everything. */
+static void shape(struct lane *l, const struct bench_param *param, bool drives)
+{
+	l->param = param;
+	l->rule = bench_rule(param->op);
+	l->drives = drives;
+	l->stride = (param->size + SLOT_ALIGN - 1) / SLOT_ALIGN * SLOT_ALIGN;
+	count_slots(l);
+	count_requests(l);
+	count_list(l);
+}
+
+static size_t mem_bytes(const struct lane *l)
+{
+	return (l->nr_out + l->nr_in) * l->stride + (1 + BENCH_NOTES) * NOTE_STRIDE;
+}
+
+uint64_t lane_bytes(const struct bench_param *param, bool drives)
+{
+	struct lane l = { 0 };
+
+	shape(&l, param, drives);
+	return sizeof(l) + mem_bytes(&l) + l.recv_list * sizeof(*l.ops) +
+	       (uint64_t)(l.nr_tx + l.nr_rx) * sizeof(*l.tx);
+}
+
 static int alloc_ops(struct lane_op **ops, unsigned int nr, struct lane *l)
 {
 	unsigned int i;
@@ -70,14 +106,8 @@ static int alloc_ops(struct lane_op **ops, unsigned int nr, struct lane *l)
 	return 0;
 }
 
-/*
- * A receive takes a call as an operation does, and nobody waits for it: so a list even
- * if operations have none, but no more than credit is given back for.
- */
 static int alloc_list(struct lane *l)
 {
-	l->recv_list = min(l->nr_rx / 4, RECV_LIST);
-	l->recv_list = max(l->recv_list, l->param->post_list);
 	l->ops = calloc(l->recv_list, sizeof(*l->ops));
 	return l->ops ? 0 : -ENOMEM;
 }
@@ -98,18 +128,12 @@ static void fill_slots(struct lane *l)
 int lane_init(struct lane *l, struct kverbs *kv, const struct bench_param *param,
 	      unsigned int number, bool drives)
 {
-	size_t notes = (1 + BENCH_NOTES) * NOTE_STRIDE;
 	int ret;
 
 	memset(l, 0, sizeof(*l));
 	l->kv = kv;
-	l->param = param;
-	l->rule = bench_rule(param->op);
 	l->number = number;
-	l->drives = drives;
-	l->stride = (param->size + SLOT_ALIGN - 1) / SLOT_ALIGN * SLOT_ALIGN;
-	count_slots(l);
-	count_requests(l);
+	shape(l, param, drives);
 	l->granted = l->rule->receives ? l->nr_rx : param->tx_depth;
 	if (l->rule->receives && drives)
 		l->granted = param->rx_depth;
@@ -119,7 +143,7 @@ int lane_init(struct lane *l, struct kverbs *kv, const struct bench_param *param
 	if (!ret)
 		ret = alloc_list(l);
 	if (!ret)
-		ret = kverbs_buf_alloc(kv, (l->nr_out + l->nr_in) * l->stride + notes, &l->mem);
+		ret = kverbs_buf_alloc(kv, mem_bytes(l), &l->mem);
 	if (ret)
 		return ret;
 	fill_slots(l);

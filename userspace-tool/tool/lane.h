@@ -116,6 +116,8 @@ struct lane {
 	bool counted;
 };
 
+/* Memory that it takes, whatever for. */
+uint64_t lane_bytes(const struct bench_param *param, bool drives);
 int lane_init(struct lane *l, struct kverbs *kv, const struct bench_param *param,
 	      unsigned int number, bool drives);
 void lane_free(struct lane *l);

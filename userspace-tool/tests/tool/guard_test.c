@@ -81,6 +81,18 @@ static void an_address_has_as_much_memory_as_it_may(void **state)
 	expect_error(-EDQUOT, "prepare the measurement there", "--peer-bytes");
 }
 
+/* However few bytes it moves: what it remembers of operations, and where notes come. */
+static void a_measurement_is_counted_with_all_that_it_takes(void **state)
+{
+	(void)state;
+	assert_int_equal(run_command(&cmd_bench, "send-bw", "192.0.2.1", "-n", "5", "-s", "1",
+				     "-r", "1024"), EXIT_FAILED);
+	expect_error(-EDQUOT, "prepare the measurement there", "--peer-bytes");
+	assert_int_equal(run_command(&cmd_bench, "write-bw", "192.0.2.1", "-n", "5", "-s", "1",
+				     "-q", "16"), EXIT_FAILED);
+	expect_error(-EDQUOT, "prepare the measurement there", "--peer-bytes");
+}
+
 static int barely_frugal(void **state)
 {
 	return start_with(state, "--root", "ROOT", "--peer-bytes", "32M");
@@ -269,6 +281,7 @@ int main(void)
 		cmocka_unit_test(a_list_that_is_none_is_wrong_usage),
 		guarded(an_address_has_as_many_clients_as_it_may, one_each),
 		guarded(an_address_has_as_much_memory_as_it_may, frugal),
+		guarded(a_measurement_is_counted_with_all_that_it_takes, frugal),
 		guarded(a_copy_is_counted_as_what_it_may_lock, barely_frugal),
 		guarded(an_address_comes_as_often_as_it_may, slow),
 		managed(a_list_is_read_again, rereading),
