@@ -100,6 +100,9 @@ uint64_t hash_value(const struct hash *hash)
 	return XXH64_digest(&state);
 }
 
+/* Enough for every block device. */
+#define DIRECT_ALIGN 4096
+
 static ssize_t read_full(int fd, char *buf, size_t len, uint64_t at)
 {
 	size_t done = 0;
@@ -135,7 +138,8 @@ static int add_from(struct hash *hash, int fd, char *buf, size_t len, uint64_t a
 int hash_prefix(struct hash *hash, int fd, uint64_t len, int (*beat)(void *arg),
 		void *arg)
 {
-	char *buf = malloc(WIRE_BLOCK);
+	/* Where direct I/O may put it, if that is how the file is open. */
+	char *buf = aligned_alloc(DIRECT_ALIGN, WIRE_BLOCK);
 	uint64_t at;
 	size_t n;
 	int ret = 0;
