@@ -186,7 +186,7 @@ static void look(struct bench *b, const struct runner *runners, unsigned int nr)
 	b->f.done -= min(b->f.done, warm_up);
 	/* The first second begins when it is warm. */
 	if (!b->f.done)
-		b->f.next_tick = field_now() + FIELD_TICK_NS;
+		field_restart_ticks(&b->f, field_now());
 	field_maybe_tick(&b->f, field_now());
 }
 
@@ -263,6 +263,9 @@ static int await(struct bench *b, struct runner *runners, unsigned int nr)
 		ret = ended ? ended : -EINTR;
 		stop_all(runners, nr);
 	}
+	/* The last second ends with them. */
+	if (!ret)
+		look(b, runners, nr);
 	return ret;
 }
 

@@ -263,22 +263,23 @@ void bench_out_row(struct bench *b)
 		print_cost(b);
 }
 
-/* What this side has done in the second that is over. */
+/* What this side has done in the second that is over, or since it was last asked. */
 void bench_out_tick(struct bench *b)
 {
 	uint64_t ops = b->f.done - b->ticked;
-	double seconds = FIELD_TICK_NS / 1e9;
+	double seconds = b->f.tick_ns / 1e9;
 	struct json_object *o;
 
 	b->ticked = b->f.done;
 	if (!out_is_json()) {
 		out_text(" %8.0f s: %" PRIu64 " operations, %.2f MiB/sec, %.6f Mpps\n",
-			 (b->f.next_tick - b->f.start) / 1e9 - seconds, ops,
+			 (b->f.last_tick - b->f.start) / 1e9, ops,
 			 ops * b->f.param.size / seconds / MIB, ops / seconds / 1e6);
 		return;
 	}
 	o = json_object_new_object();
 	row_int(o, "iterations", ops);
+	row_num(o, "seconds", seconds);
 	row_num(o, "bw_MiBps", ops * b->f.param.size / seconds / MIB);
 	if (!b->ticks)
 		b->ticks = json_object_new_array();

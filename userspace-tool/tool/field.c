@@ -126,7 +126,7 @@ void field_begin(struct field *f)
 	add_host_cost(&f->result, -1);
 	add_cost(&f->result, -1);
 	f->start = field_now();
-	f->next_tick = f->start + FIELD_TICK_NS;
+	field_restart_ticks(f, f->start);
 }
 
 void field_end(struct field *f)
@@ -200,11 +200,21 @@ int field_look(struct field *f, uint64_t now)
 	return f->alive(f);
 }
 
+void field_restart_ticks(struct field *f, uint64_t now)
+{
+	f->last_tick = now;
+	f->next_tick = now + FIELD_TICK_NS;
+}
+
+/* Of several seconds that are over only one call comes, for all of them. */
 void field_maybe_tick(struct field *f, uint64_t now)
 {
 	if (!f->counts || !f->tick || now < f->next_tick)
 		return;
-	f->next_tick += FIELD_TICK_NS;
+	while (f->next_tick <= now)
+		f->next_tick += FIELD_TICK_NS;
+	f->tick_ns = now - f->last_tick;
+	f->last_tick = now;
 	f->tick(f);
 }
 

@@ -23,6 +23,8 @@
  * @data: for those
  * @start: when what counts began, or before that the warm-up, ns
  * @next_tick: when to call @tick
+ * @last_tick: when that was, or what counts began
+ * @tick_ns: time that this call of @tick is about
  * @counts: warm-up is over
  * @now: the time of the completions that are looked at, 0: not known yet
  * @done: operations complete
@@ -46,6 +48,8 @@ struct field {
 	void *data;
 	uint64_t start;
 	uint64_t next_tick;
+	uint64_t last_tick;
+	uint64_t tick_ns;
 	bool counts;
 	uint64_t now;
 	uint64_t done;
@@ -81,6 +85,8 @@ bool field_is_warm(const struct field *f, uint64_t now);
 bool field_time_is_over(const struct field *f, uint64_t now);
 /* 0, or why not to go on. */
 int field_look(struct field *f, uint64_t now);
+/* The first second begins. */
+void field_restart_ticks(struct field *f, uint64_t now);
 void field_maybe_tick(struct field *f, uint64_t now);
 
 /* Drive this side's lanes. Each returns 0 or why it could not go on. */

@@ -127,6 +127,7 @@ static int drive(struct field *f, uint64_t count)
 	set_goals(f, count);
 	for (;;) {
 		now = field_now();
+		field_maybe_tick(f, now);
 		/* What is in flight is what makes it warm: it stays there. */
 		if (field_is_warm(f, now))
 			return 0;
@@ -135,7 +136,6 @@ static int drive(struct field *f, uint64_t count)
 				return 0;
 			end_goals(f);
 		}
-		field_maybe_tick(f, now);
 		ret = push_stirred(f, now);
 		if (ret <= 0)
 			return ret;

@@ -155,6 +155,11 @@ static void time_may_be_the_limit(void **state)
 	assert_true(json_object_object_get_ex(row, "seconds_each", &each));
 	assert_int_equal(json_object_array_length(each), 1);
 	json_object_put(root);
+	root = result(EXIT_OK, "write-bw", "-D", "1");
+	assert_true(json_object_object_get_ex(row_of(root, 0), "seconds_each", &each));
+	assert_int_equal(json_object_array_length(each), 1);
+	assert_true(number(json_object_array_get_idx(each, 0), "seconds") >= 1);
+	json_object_put(root);
 	root = result(EXIT_OK, "send-bw", "-D", "0.3");
 	assert_true(number(row_of(root, 0), "seconds") >= 0.3);
 	json_object_put(root);
