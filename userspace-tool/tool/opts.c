@@ -9,6 +9,7 @@
 
 #include "err.h"
 #include "opts.h"
+#include "out.h"
 #include "util.h"
 
 #define OPTIONS_MAX 32
@@ -172,23 +173,32 @@ static int find(const struct opts_option *options, int nr, int c)
 	return -1;
 }
 
+/* JSON also where main() did not see it: in a cluster of letters, or cut short. */
+static int take_found(const struct opts_option *options, int nr, int c, void *to)
+{
+	int i;
+
+	if (c == 'j' || c == JSON_OPTION) {
+		out_want_json();
+		return 0;
+	}
+	i = find(options, nr, c);
+	if (i < 0) {
+		err_usage("wrong option");
+		return -EINVAL;
+	}
+	return take(&options[i], optarg, to);
+}
+
 int opts_parse(int argc, char **argv, const struct opts_option *options, void *to)
 {
 	struct option longs[OPTIONS_MAX + 2] = {};
 	char shorts[2 * OPTIONS_MAX + 2];
-	int nr = translate(options, longs, shorts), c, i;
+	int nr = translate(options, longs, shorts), c;
 
 	optind = 0;
-	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
-		if (c == 'j' || c == JSON_OPTION)
-			continue;
-		i = find(options, nr, c);
-		if (i < 0) {
-			err_usage("wrong option");
+	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1)
+		if (take_found(options, nr, c, to))
 			return -EINVAL;
-		}
-		if (take(&options[i], optarg, to))
-			return -EINVAL;
-	}
 	return optind;
 }

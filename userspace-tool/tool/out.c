@@ -8,23 +8,31 @@
 #include "err.h"
 #include "out.h"
 
+static const char *command_name = "";
 static struct json_object *root;
 /* Samples were printed: a good end needs no more words. */
 static bool sampled;
 
-static struct json_object *new_head(const char *command)
+static struct json_object *new_head(void)
 {
 	struct json_object *o = json_object_new_object();
 
 	json_object_object_add(o, "schema", json_object_new_int(1));
-	json_object_object_add(o, "command", json_object_new_string(command));
+	json_object_object_add(o, "command", json_object_new_string(command_name));
 	return o;
 }
 
 void out_begin(const char *command, bool json)
 {
 	sampled = false;
-	root = json ? new_head(command) : NULL;
+	command_name = command;
+	root = json ? new_head() : NULL;
+}
+
+void out_want_json(void)
+{
+	if (!root)
+		root = new_head();
 }
 
 bool out_is_json(void)
@@ -53,9 +61,7 @@ static struct json_object *failure(const struct err_last *last)
 
 struct json_object *out_new_sample(void)
 {
-	struct json_object *command = json_object_object_get(root, "command");
-
-	return new_head(json_object_get_string(command));
+	return new_head();
 }
 
 void out_sample(struct json_object *sample)

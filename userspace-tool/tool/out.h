@@ -10,6 +10,8 @@
 struct json_object;
 
 void out_begin(const char *command, bool json);
+/* JSON after all, if nothing has been said yet. */
+void out_want_json(void);
 bool out_is_json(void);
 struct json_object *out_root(void);
 /*

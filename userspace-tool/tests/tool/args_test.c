@@ -12,6 +12,7 @@
 #include "cmd.h"
 #include "err.h"
 #include "opts.h"
+#include "out.h"
 #include "target.h"
 
 static void check_target(const char *arg, const char *host, const char *path)
@@ -185,6 +186,7 @@ static void options_fill_a_struct(void **state)
 	struct words words = { .bar = true };
 
 	(void)state;
+	out_begin("x", false);
 	assert_int_equal(PARSE(&words, "-q", "--no-bar", "-I", "here", "-p", "5", "--size=1K",
 			       "--wait", "0.5", "-j", "--json", "rest"), 12);
 	assert_true(words.quiet);
@@ -193,6 +195,30 @@ static void options_fill_a_struct(void **state)
 	assert_string_equal(words.port, "5");
 	assert_int_equal(words.size, 1024);
 	assert_int_equal(words.wait_ms, 500);
+	out_end(0);
+}
+
+static bool is_json_after(char *word)
+{
+	struct words words = { 0 };
+	bool json;
+
+	out_begin("x", false);
+	assert_int_equal(PARSE(&words, word), 2);
+	json = out_is_json();
+	out_end(0);
+	return json;
+}
+
+/* All the ways in which options can be written, of which only this one knows. */
+static void json_is_an_option_like_others(void **state)
+{
+	(void)state;
+	assert_false(is_json_after("-q"));
+	assert_true(is_json_after("-j"));
+	assert_true(is_json_after("-qj"));
+	assert_true(is_json_after("--json"));
+	assert_true(is_json_after("--js"));
 }
 
 static void options_that_are_wrong_are_refused(void **state)
@@ -279,6 +305,7 @@ int main(void)
 		cmocka_unit_test(ports_are_ports),
 		cmocka_unit_test(ports_are_decimal),
 		cmocka_unit_test(options_fill_a_struct),
+		cmocka_unit_test(json_is_an_option_like_others),
 		cmocka_unit_test(options_that_are_wrong_are_refused),
 		cmocka_unit_test(commands_are_found),
 		cmocka_unit_test(mistyped_commands_are_guessed),
