@@ -5,9 +5,6 @@
 #include "util.h"
 
 #define CQ_MIN 4096
-#define CQ_MAX 65536
-/* Completions of a lane beside its operations and receives: notes and events. */
-#define CQ_SPARE 16
 
 const struct wire_hello bench_echo = {
 	.version = WIRE_VERSION,
@@ -18,10 +15,10 @@ const struct wire_hello bench_echo = {
 
 static unsigned int cq_entries(const struct bench_param *p)
 {
-	uint64_t need = (uint64_t)p->lanes * 2 * (p->tx_depth + p->rx_depth + CQ_SPARE);
+	uint64_t need = bench_param_completions(p);
 	unsigned int entries = CQ_MIN;
 
-	while (entries < need && entries < CQ_MAX)
+	while (entries < need && entries < BENCH_CQ_MAX)
 		entries *= 2;
 	return entries;
 }

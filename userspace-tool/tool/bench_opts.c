@@ -145,7 +145,7 @@ static int check_rates(const struct bench *b)
 		return refuse("--plot draws what -a makes");
 	bench_fill_param(b, b->all ? BENCH_SWEEP_LAST : b->size, &p);
 	if (bench_param_check(&p))
-		return refuse("more memory than a server takes: lower -s, -t, -r or -q");
+		return refuse("more than a server takes: lower -s, -t, -r or -q");
 	return 0;
 }
 

@@ -207,6 +207,33 @@ static bool memory_fits(const struct bench_param *p)
 	       lanes * (p->tx_depth + p->rx_depth) <= BENCH_REQUESTS_MAX;
 }
 
+static uint64_t receives_of(const struct bench_param *p)
+{
+	return (bench_rule(p->op)->receives ? p->rx_depth : BENCH_NOTES) + BENCH_CQ_SPARE;
+}
+
+static uint64_t sends_of(const struct bench_param *p)
+{
+	return p->tx_depth + BENCH_NOTES + BENCH_CQ_SPARE;
+}
+
+uint64_t bench_param_completions(const struct bench_param *p)
+{
+	return p->lanes * (receives_of(p) + sends_of(p));
+}
+
+/* Operations may wait for a place, receives of payload may not, also beside operations. */
+static bool completions_fit(const struct bench_param *p, const struct bench_rule *rule)
+{
+	uint64_t need = receives_of(p);
+
+	if (!rule->receives)
+		return true;
+	if (p->flags & BENCH_F_BOTH_WAYS)
+		need += sends_of(p);
+	return p->lanes * need <= BENCH_CQ_MAX;
+}
+
 /* What only makes sense of a bandwidth, or not of who looks at memory. */
 static bool flags_fit(const struct bench_param *p, const struct bench_rule *rule)
 {
@@ -223,7 +250,7 @@ int bench_param_check(const struct bench_param *p)
 	const struct bench_rule *rule = bench_rule(p->op);
 
 	if (!rule || !depths_fit(p) || !length_fits(p) || !flags_fit(p, rule) ||
-	    !lists_fit(p, rule))
+	    !lists_fit(p, rule) || !completions_fit(p, rule))
 		return -EINVAL;
 	return memory_fits(p) ? 0 : -EINVAL;
 }

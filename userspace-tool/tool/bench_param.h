@@ -21,9 +21,13 @@
 #define BENCH_BYTES_MAX		(1ull << 30)
 /* Operations and receives of all connections, at most. */
 #define BENCH_REQUESTS_MAX	(1u << 20)
+/* Completions that one ring has places for, at most. */
+#define BENCH_CQ_MAX		(1u << 18)
 
 /* Receives of a lane that does not receive payload, and of a latency's. */
 #define BENCH_NOTES		8
+/* Completions of a lane beside its operations and receives: notes that go out, events. */
+#define BENCH_CQ_SPARE		16
 
 enum bench_op {
 	BENCH_SEND_BW = 1,
@@ -136,6 +140,8 @@ unsigned int bench_op_find(const char *name);
 
 int bench_param_encode(const struct bench_param *p, void *buf, size_t room);
 int bench_param_decode(struct bench_param *p, const void *buf, size_t len);
+/* Places that a side's completions take, at most. */
+uint64_t bench_param_completions(const struct bench_param *p);
 /* 0 or -EINVAL: no measurement, or more than a side takes. */
 int bench_param_check(const struct bench_param *p);
 

@@ -139,6 +139,28 @@ static void requests_have_a_bound(void **state)
 	assert_int_equal(bench_param_check(&p), -EINVAL);
 }
 
+/* What is complete has a place in one ring, whatever is posted. */
+static void receives_have_room_for_completions(void **state)
+{
+	struct bench_param p = fine;
+
+	(void)state;
+	p.op = BENCH_SEND_BW;
+	p.size = 1;
+	p.rx_depth = 512;
+	p.lanes = 496;
+	assert_int_equal(bench_param_check(&p), 0);
+	p.lanes++;
+	assert_int_equal(bench_param_check(&p), -EINVAL);
+	p.op = BENCH_WRITE_BW;
+	assert_int_equal(bench_param_check(&p), 0);
+	p.op = BENCH_SEND_BW;
+	p.lanes = 400;
+	assert_int_equal(bench_param_check(&p), 0);
+	p.flags = BENCH_F_BOTH_WAYS;
+	assert_int_equal(bench_param_check(&p), -EINVAL);
+}
+
 /* Lists of receives are posted again before a quarter of them is missing. */
 static void receives_have_room_for_lists(void **state)
 {
@@ -221,6 +243,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_measurement_is_refused),
 		cmocka_unit_test(memory_has_a_bound),
 		cmocka_unit_test(requests_have_a_bound),
+		cmocka_unit_test(receives_have_room_for_completions),
 		cmocka_unit_test(receives_have_room_for_lists),
 		cmocka_unit_test(latencies_are_of_one_connection),
 		cmocka_unit_test(write_latency_knows_no_events),
