@@ -29,7 +29,7 @@
 /* Messages that one side may have unanswered, and the bounds of a hello. */
 #define WIRE_FILES_DEPTH	64
 #define WIRE_BENCH_DEPTH	4
-#define WIRE_DEPTH_MAX		256
+#define WIRE_DEPTH_MAX		128
 #define WIRE_ECHO_MAX		(1u << 20)
 #define WIRE_SLOTS_MAX		(16u << 20)
 

@@ -96,6 +96,9 @@ static void hello_does_not_ask_for_too_much(void **state)
 	(void)state;
 	check_hello(1, WIRE_SERVICE_ECHO, 128, 0, WIRE_REFUSED_PARAM);
 	check_hello(1, WIRE_SERVICE_ECHO, 128, WIRE_DEPTH_MAX + 1, WIRE_REFUSED_PARAM);
+	/* A request takes so many receives before it is accepted. */
+	check_hello(1, WIRE_SERVICE_ECHO, 128, 128, 0);
+	check_hello(1, WIRE_SERVICE_ECHO, 128, 129, WIRE_REFUSED_PARAM);
 	check_hello(1, WIRE_SERVICE_ECHO, WIRE_HEAD_LEN - 1, 8, WIRE_REFUSED_PARAM);
 	check_hello(1, WIRE_SERVICE_ECHO, UINT32_MAX, 8, WIRE_REFUSED_PARAM);
 	check_hello(1, WIRE_SERVICE_ECHO, WIRE_HEAD_LEN + WIRE_ECHO_MAX, 16,
