@@ -64,7 +64,34 @@ static int open_one(struct part *part, int flags)
 	return -EBUSY;
 }
 
-/* The name that all runs share, unless another is at it right now. */
+/*
+ * Whose it is would have the file, and who has another name of it could write to it
+ * afterwards. What was made just now is ours, whoever a file system says it belongs to.
+ */
+static bool is_ours(const struct part *part)
+{
+	struct stat st;
+
+	return !fstat(part->fd, &st) && st.st_uid == geteuid() && st.st_nlink == 1;
+}
+
+static int open_shared(struct part *part)
+{
+	int ret = open_one(part, O_EXCL);
+
+	if (ret != -EEXIST)
+		return ret;
+	ret = open_one(part, 0);
+	if (ret == -EACCES)
+		return -EBUSY;
+	if (ret || is_ours(part))
+		return ret;
+	close(part->fd);
+	part->fd = -1;
+	return -EBUSY;
+}
+
+/* The name that all runs share, unless another is at it right now or left it. */
 static int open_any(struct part *part)
 {
 	uint64_t salt;
@@ -72,7 +99,7 @@ static int open_any(struct part *part)
 
 	ret = part_name(part->name, part->final, 0);
 	if (!ret)
-		ret = open_one(part, 0);
+		ret = open_shared(part);
 	part->shared = !ret;
 	for (i = 0; i < TRIES && (ret == -EBUSY || ret == -EEXIST); i++) {
 		if (getrandom(&salt, sizeof(salt), 0) != sizeof(salt))

@@ -141,6 +141,28 @@ static void planted_links_are_not_followed(void **state)
 	assert_int_equal(tmp_read(tmp, "victim", part.name, 100), 8);
 }
 
+/* Who left it would have the file afterwards, or would have another one written. */
+static void parts_of_others_are_left_alone(void **state)
+{
+	struct tmp *tmp = *state;
+	struct part part;
+	char buf[16];
+
+	tmp_write(tmp, "victim", "precious");
+	assert_int_equal(linkat(tmp->fd, "victim", tmp->fd, NAME, 0), 0);
+	assert_int_equal(part_open(&part, tmp->fd, "f"), 0);
+	assert_string_not_equal(part.name, NAME);
+	part_drop(&part);
+	assert_int_equal(tmp_read(tmp, "victim", buf, sizeof(buf)), 8);
+	assert_int_equal(unlinkat(tmp->fd, "victim", 0), 0);
+	if (!fchownat(tmp->fd, NAME, 12345, -1, 0)) {
+		assert_int_equal(part_open(&part, tmp->fd, "f"), 0);
+		assert_string_not_equal(part.name, NAME);
+		part_drop(&part);
+	}
+	assert_true(tmp_exists(tmp, NAME));
+}
+
 static void long_names_have_parts_too(void **state)
 {
 	char name[NAME_MAX + 2], a[NAME_MAX + 1], b[NAME_MAX + 1];
@@ -239,6 +261,7 @@ int main(void)
 		tmp_test(overtaken_part_is_litter),
 		tmp_test(only_files_are_replaced),
 		tmp_test(planted_links_are_not_followed),
+		tmp_test(parts_of_others_are_left_alone),
 		tmp_test(long_names_have_parts_too),
 		tmp_test(any_size_is_stored),
 		tmp_test(what_cannot_fit_is_known_at_once),
