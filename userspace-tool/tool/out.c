@@ -45,11 +45,50 @@ struct json_object *out_root(void)
 	return root;
 }
 
+static bool is_tail(unsigned char c)
+{
+	return (c & 0xc0) == 0x80;
+}
+
+/* Bytes of the character that begins here; 0: there is none. */
+static size_t utf8_len(const unsigned char *s)
+{
+	if (s[0] < 0x80)
+		return 1;
+	if (s[0] < 0xc2 || s[0] > 0xf4 || !is_tail(s[1]))
+		return 0;
+	if (s[0] < 0xe0)
+		return 2;
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) || !is_tail(s[2]))
+		return 0;
+	if (s[0] < 0xf0)
+		return 3;
+	if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90) || !is_tail(s[3]))
+		return 0;
+	return 4;
+}
+
+void out_make_utf8(char *text)
+{
+	size_t len;
+
+	for (; *text; text += len) {
+		len = utf8_len((unsigned char *)text);
+		if (!len) {
+			*text = '?';
+			len = 1;
+		}
+	}
+}
+
 static struct json_object *failure(const struct err_last *last)
 {
 	struct json_object *o = json_object_new_object();
+	char step[sizeof(last->step)];
 
-	json_object_object_add(o, "step", json_object_new_string(last->step));
+	snprintf(step, sizeof(step), "%s", last->step);
+	out_make_utf8(step);
+	json_object_object_add(o, "step", json_object_new_string(step));
 	json_object_object_add(o, "errno", json_object_new_string(err_name(last->err)));
 	json_object_object_add(o, "message",
 			       json_object_new_string(strerror(-last->err)));

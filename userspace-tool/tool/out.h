@@ -22,6 +22,9 @@ struct json_object *out_new_sample(void);
 void out_sample(struct json_object *sample);
 void out_end(int exit_status);
 
+/* Whatever is no UTF-8 becomes question marks. */
+void out_make_utf8(char *text);
+
 /* Text for people; nothing when JSON was asked for. */
 void out_text(const char *fmt, ...) __printf(1, 2);
 

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -221,6 +222,29 @@ static void json_is_an_option_like_others(void **state)
 	assert_true(is_json_after("--js"));
 }
 
+static void check_utf8(const char *bytes, const char *want)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%s", bytes);
+	out_make_utf8(text);
+	assert_string_equal(text, want);
+}
+
+/* A name of a file is bytes, and may be cut anywhere, but JSON is UTF-8. */
+static void what_json_tells_is_utf8(void **state)
+{
+	(void)state;
+	check_utf8("plain", "plain");
+	check_utf8("\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80",
+		   "\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80");
+	check_utf8("x\xff y", "x? y");
+	check_utf8("cut \xe2\x82", "cut ??");
+	/* Longer than need be, half of a pair, and beyond the last one. */
+	check_utf8("\xc0\x80 \xe0\x9f\xbf", "?? ???");
+	check_utf8("\xed\xa0\x80 \xf4\x90\x80\x80", "??? ????");
+}
+
 static void options_that_are_wrong_are_refused(void **state)
 {
 	struct words words = { 0 };
@@ -306,6 +330,7 @@ int main(void)
 		cmocka_unit_test(ports_are_decimal),
 		cmocka_unit_test(options_fill_a_struct),
 		cmocka_unit_test(json_is_an_option_like_others),
+		cmocka_unit_test(what_json_tells_is_utf8),
 		cmocka_unit_test(options_that_are_wrong_are_refused),
 		cmocka_unit_test(commands_are_found),
 		cmocka_unit_test(mistyped_commands_are_guessed),
