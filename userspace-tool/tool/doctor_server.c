@@ -129,7 +129,7 @@ static void not_let_in(struct doctor *d, struct finding *f)
 		break;
 	default:
 		finding_advise(f, "Try later, or look at the server's limits: its options ");
-		finding_advise(f, "--max-clients, --max-per-peer and so on.");
+		finding_advise(f, "--max-clients, --peer-clients and so on.");
 		break;
 	}
 }

@@ -19,6 +19,7 @@ enum manner {
 	ECHOES,		/* as kverbs serve does */
 	IS_ANOTHER,	/* refuses, speaking another version */
 	REFUSES,	/* is of our version, and refuses this address */
+	IS_FULL,	/* has as many clients of this address as it wants */
 	IS_NO_KVERBS,	/* accepts, and says nothing */
 	IS_MUTE,	/* accepts, and answers nothing */
 	LOSES_LARGE,	/* answers only what is small */
@@ -73,6 +74,8 @@ static void *peer_main(void *arg)
 		return arg;
 	if (peer.manner == IS_ANOTHER)
 		refuse(conn, WIRE_VERSION + 1, WIRE_REFUSED_VERSION);
+	else if (peer.manner == IS_FULL)
+		refuse(conn, WIRE_VERSION, WIRE_REFUSED_PEER);
 	else if (peer.manner == REFUSES)
 		refuse(conn, WIRE_VERSION, WIRE_REFUSED_ADDRESS);
 	else if (peer.manner == IS_NO_KVERBS)
@@ -245,6 +248,17 @@ static void a_server_that_refuses_says_why(void **state)
 	assert_int_equal(h->status, EXIT_DENIED);
 }
 
+static void a_server_that_is_full_has_options_for_it(void **state)
+{
+	struct host *h = *state;
+
+	with_peer(h, IS_FULL);
+	host_blames(h, DOCTOR_ACCESS, FINDING_FAIL, "as many clients as it may",
+		    NULL);
+	leave_peer();
+	assert_non_null(strstr(h->d.finding[DOCTOR_ACCESS].advice, "--peer-clients"));
+}
+
 static void what_is_no_kverbs_is_told(void **state)
 {
 	struct host *h = *state;
@@ -290,6 +304,7 @@ int main(void)
 		host_test(silence_is_not_a_refusal),
 		host_test(a_server_of_another_version_is_told),
 		host_test(a_server_that_refuses_says_why),
+		host_test(a_server_that_is_full_has_options_for_it),
 		host_test(what_is_no_kverbs_is_told),
 		host_test(a_message_that_does_not_come_back_is_told),
 		host_test(large_packets_that_get_lost_are_told),
