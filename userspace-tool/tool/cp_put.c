@@ -98,13 +98,16 @@ static int send_one(struct cp *cp, struct source *src, const struct target *t)
 /* Only for the progress bar: it costs a walk. */
 static void find_total(struct cp *cp)
 {
+	uint64_t total;
 	int i, fd;
 
 	for (i = 0; i < cp->nr_sources && cp->progress; i++) {
 		fd = open_source(&cp->sources[i]);
 		if (fd < 0)
 			continue;
-		cp->copy.progress.total += walk_total(fd, cp->recursive);
+		/* Nobody waits: nothing has been asked for. */
+		walk_total(fd, cp->recursive, NULL, &total);
+		cp->copy.progress.total += total;
 		close(fd);
 	}
 }

@@ -96,12 +96,12 @@ static int open_beneath(int root, const struct path *path)
 	return path_open(root, path->text, O_RDONLY | O_NONBLOCK);
 }
 
-static int send_total(struct session *s, int fd, bool recursive)
+static int send_total(struct source *src, int fd, bool recursive)
 {
 	struct wire_msg msg = { .type = WIRE_TOTAL, .window = WIRE_NO_WINDOW };
+	int ret = walk_total(fd, recursive, src->copy, &msg.size);
 
-	msg.size = walk_total(fd, recursive);
-	return session_send(s, &msg);
+	return ret ? ret : session_send(src->s, &msg);
 }
 
 static int finish(struct source *src)
@@ -124,7 +124,7 @@ static int serve_get(struct source *src, int root, const struct wire_msg *get)
 	if (fd < 0) {
 		ret = source_note(src, path.text, fd);
 	} else {
-		ret = send_total(src->s, fd, recursive);
+		ret = send_total(src, fd, recursive);
 		if (!ret)
 			ret = walk_send(src, fd, path.name, recursive, NULL);
 		else

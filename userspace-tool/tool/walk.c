@@ -7,34 +7,50 @@
 
 /* ---- how much it is ---------------------------------------------------- */
 
+/**
+ * struct count - a tree that is counted
+ * @copy: whose peer waits for it, or NULL
+ * @total: bytes so far
+ */
+struct count {
+	struct copy *copy;
+	uint64_t total;
+};
+
+static int beat(const struct count *count)
+{
+	return count->copy ? copy_beat(count->copy) : 0;
+}
+
 static int count_file(void *arg, int fd, const char *path, const struct stat *st)
 {
-	uint64_t *total = arg;
+	struct count *count = arg;
 
 	(void)fd;
 	(void)path;
-	*total += st->st_size;
-	return 0;
+	count->total += st->st_size;
+	return beat(count);
 }
 
 static int ignore_dir(void *arg, const char *path, const struct stat *st)
 {
-	(void)arg;
 	(void)path;
 	(void)st;
-	return 0;
+	return beat(arg);
 }
 
 static int ignore_skip(void *arg, const char *path, int err)
 {
-	(void)arg;
 	(void)path;
 	(void)err;
-	return 0;
+	return beat(arg);
 }
 
-/* Bytes of all files in what @fd is, which stays open. */
-uint64_t walk_total(int fd, bool recursive)
+/*
+ * Bytes of all files in what @fd is, which stays open. May take long: the peer of @copy,
+ * if there is one, is told that we are still alive. 0 or why that failed.
+ */
+int walk_total(int fd, bool recursive, struct copy *copy, uint64_t *total)
 {
 	static const struct tree_ops ops = {
 		.file = count_file,
@@ -42,15 +58,18 @@ uint64_t walk_total(int fd, bool recursive)
 		.dir_end = ignore_dir,
 		.skip = ignore_skip,
 	};
-	uint64_t total = 0;
-	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct count count = { .copy = copy };
+	int again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct stat st;
+	int ret = 0;
 
 	/* Not dup(): two would share their place in the directory. */
-	if (copy < 0)
-		return fstat(fd, &st) ? 0 : st.st_size;
-	tree_walk(copy, ".", recursive, &ops, &total);
-	return total;
+	if (again >= 0)
+		ret = tree_walk(again, ".", recursive, &ops, &count);
+	else if (!fstat(fd, &st))
+		count.total = st.st_size;
+	*total = count.total;
+	return ret;
 }
 
 /* ---- sending it -------------------------------------------------------- */

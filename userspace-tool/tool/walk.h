@@ -5,7 +5,7 @@
 
 #include "source.h"
 
-uint64_t walk_total(int fd, bool recursive);
+int walk_total(int fd, bool recursive, struct copy *copy, uint64_t *total);
 int walk_send(struct source *src, int fd, const char *name, bool recursive,
 	      int (*skip)(void *arg, const char *path, int err));
 

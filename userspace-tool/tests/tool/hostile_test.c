@@ -154,6 +154,27 @@ static void windows_are_no_larger_than_a_sink_of_ours_has_them(void **state)
 	assert_true(others_are_served());
 }
 
+/* A tree may take longer to count than the client waits. */
+static void who_waits_for_a_total_is_told_that_it_comes(void **state)
+{
+	const struct wire_msg asks[] = {
+		SINK(0, 0), { .type = WIRE_GET, .flags = WIRE_F_RECURSIVE },
+	};
+	struct server_run *r = *state;
+	struct wire_msg msg;
+	struct kverbs *kv;
+	struct session s;
+
+	tmp_write(r->tmp, "root/f", "a file");
+	assert_int_equal(server_connect(&s, &kv, &files_hello), 0);
+	send_all(&s, asks, 2);
+	assert_int_equal(session_recv(&s, &msg, 5000), 0);
+	assert_int_equal(msg.type, WIRE_ALIVE);
+	await_message(&s, WIRE_TOTAL, &msg);
+	assert_int_equal(msg.size, 6);
+	server_leave(&s, kv);
+}
+
 static void hellos_must_fit(void **state)
 {
 	struct wire_hello hello = files_hello;
@@ -251,6 +272,7 @@ int main(void)
 		server_test(streams_keep_their_order),
 		server_test(sinks_must_make_sense),
 		server_test(windows_are_no_larger_than_a_sink_of_ours_has_them),
+		server_test(who_waits_for_a_total_is_told_that_it_comes),
 		server_test(hellos_must_fit),
 		server_test(wrong_digest_stores_nothing),
 		server_test(names_stay_beneath),
