@@ -71,6 +71,18 @@ int bench_tell(struct session *s, enum wire_type type)
 	return session_send(s, &msg);
 }
 
+/* More pieces than a message has room for: the peer is told, too. */
+static int tell_no_token(struct session *s, struct wire_msg *msg)
+{
+	int ret;
+
+	msg->status = wire_status(-EOVERFLOW);
+	ret = session_send(s, msg);
+	if (!ret)
+		ret = session_flush(s);
+	return ret ? ret : -EOVERFLOW;
+}
+
 /* Nothing, if the peer needs none of this lane's memory. */
 int bench_tell_token(struct session *s, struct lane *l)
 {
@@ -86,6 +98,8 @@ int bench_tell_token(struct session *s, struct lane *l)
 	ret = lane_export(l);
 	if (!ret && l->mine.nr_segs)
 		ret = kverbs_token_pack(&l->mine, packed, sizeof(packed));
+	if (ret == -EMSGSIZE)
+		return tell_no_token(s, &msg);
 	if (ret < 0)
 		return ret;
 	msg.tail_len = ret;

@@ -58,6 +58,7 @@ static const struct remedy remedies[] = {
 	{ ERR_LISTEN, ENXIO, "the name does not resolve, see: getent hosts NAME" },
 	{ ERR_ENGINE, EOPNOTSUPP, "leave it out, or measure with --engine user" },
 	{ ERR_ENGINE, ENOTTY, "the module is older than this command: load its newer version" },
+	{ ERR_PEER, EOVERFLOW, "one connection's memory has too many pieces: lower -s, or -t" },
 	{ ERR_PEER, ECONNRESET, "the peer ended the connection, or died" },
 	{ ERR_PEER, ETIMEDOUT, "the peer does not answer; wait longer with --timeout" },
 	{ ERR_PEER, EPROTO, "the peer does not keep to the protocol" },

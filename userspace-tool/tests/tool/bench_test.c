@@ -179,6 +179,17 @@ static void each_limit_fails_by_itself(void **state)
 	assert_int_equal(bench("send-lat", "-n", "50", "--limit-lat-p99", "1e9"), EXIT_OK);
 }
 
+/* It is told in one message, segment by segment. */
+static void memory_that_has_too_many_pieces_is_told(void **state)
+{
+	(void)state;
+	fake.max_segment = 4096;
+	assert_int_equal(bench("write-bw", "-s", "1M", "-n", "5"), EXIT_FAILED);
+	assert_int_equal(err_last()->err, -EOVERFLOW);
+	assert_non_null(strstr(err_last()->remedy, "lower -s"));
+	assert_int_equal(bench("write-bw", "-s", "512K", "-n", "5"), EXIT_OK);
+}
+
 static void what_does_not_go_together_is_usage(void **state)
 {
 	(void)state;
@@ -311,6 +322,7 @@ int main(void)
 		server_test(a_sweep_has_a_row_for_every_size),
 		server_test(time_may_be_the_limit),
 		server_test(each_limit_fails_by_itself),
+		server_test(memory_that_has_too_many_pieces_is_told),
 		server_test(what_does_not_go_together_is_usage),
 		server_test(an_address_of_no_device_is_none),
 		server_test(failures_are_json_too),
