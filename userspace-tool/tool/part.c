@@ -15,6 +15,8 @@
 
 #define SUFFIX ".kverbs-part"
 #define TRIES 8
+/* What a disk that is worth it takes within seconds. */
+#define FORCE_STEP (8 << 20)
 
 /*
  * ".NAME.kverbs-part", and with a @salt ".NAME.SALT.kverbs-part". A name that
@@ -173,12 +175,37 @@ static void sweep(const struct part *part)
 	close(old.fd);
 }
 
+/*
+ * One fsync() of a large file in the page cache may take longer than the peer waits. If
+ * that has gone, whoever speaks to it next is told. An error of the disk is told once, so
+ * it must not get lost here; what a file system cannot do by steps fsync() does.
+ */
+static int force_out(const struct part *part, const struct part_meta *meta)
+{
+	struct stat st;
+	off_t at;
+
+	if (fstat(part->fd, &st))
+		return -errno;
+	for (at = 0; at < st.st_size; at += FORCE_STEP) {
+		if (sync_file_range(part->fd, at, FORCE_STEP, SYNC_FILE_RANGE_WRITE_AND_WAIT) &&
+		    errno != EINVAL && errno != ESPIPE)
+			return -errno;
+		if (meta->beat)
+			meta->beat(meta->arg);
+	}
+	return fsync(part->fd) ? -errno : 0;
+}
+
 static int finish(struct part *part, const struct part_meta *meta)
 {
+	int ret;
+
 	if (fchmod(part->fd, meta->mode & 0777) || futimens(part->fd, meta->times))
 		return -errno;
-	if (meta->sync && fsync(part->fd))
-		return -errno;
+	ret = meta->sync ? force_out(part, meta) : 0;
+	if (ret)
+		return ret;
 	if (renameat(part->dir, part->name, part->dir, part->final))
 		return -errno;
 	if (meta->sync && fsync(part->dir))

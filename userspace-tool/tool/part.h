@@ -31,11 +31,15 @@ struct part {
  * @mode: permission bits
  * @times: access and modification time
  * @sync: force it to the disk
+ * @beat: called now and then while that takes its time, or NULL
+ * @arg: for @beat
  */
 struct part_meta {
 	mode_t mode;
 	struct timespec times[2];
 	bool sync;
+	int (*beat)(void *arg);
+	void *arg;
 };
 
 int part_open(struct part *part, int dir, const char *final);

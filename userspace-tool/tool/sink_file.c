@@ -46,6 +46,8 @@ void sink_meta(const struct sink *sink, const struct wire_msg *msg,
 	meta->times[1].tv_sec = msg->mtime;
 	meta->times[1].tv_nsec = msg->mtime_ns;
 	meta->sync = sink->sync;
+	meta->beat = copy_beat;
+	meta->arg = sink->copy;
 }
 
 /* ---- beginning --------------------------------------------------------- */

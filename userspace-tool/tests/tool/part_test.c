@@ -38,6 +38,28 @@ static void commit_gives_name_mode_and_times(void **state)
 	assert_int_equal(st.st_mtim.tv_nsec, 5);
 }
 
+static int beat(void *arg)
+{
+	++*(int *)arg;
+	return 0;
+}
+
+/* Whoever waits for it is told meanwhile that it goes on. */
+static void a_large_file_is_forced_to_disk_in_steps(void **state)
+{
+	struct part_meta slow = meta;
+	struct tmp *tmp = *state;
+	struct part part;
+	int beats = 0;
+
+	slow.beat = beat;
+	slow.arg = &beats;
+	assert_int_equal(part_open(&part, tmp->fd, "f"), 0);
+	assert_int_equal(ftruncate(part.fd, 20 << 20), 0);
+	assert_int_equal(part_commit(&part, &slow), 0);
+	assert_int_equal(beats, 3);
+}
+
 static void privileges_are_not_copied(void **state)
 {
 	struct part_meta suid = meta;
@@ -254,6 +276,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		tmp_test(commit_gives_name_mode_and_times),
+		tmp_test(a_large_file_is_forced_to_disk_in_steps),
 		tmp_test(privileges_are_not_copied),
 		tmp_test(kept_part_is_found_again),
 		tmp_test(part_without_use_is_removed),
