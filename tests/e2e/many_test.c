@@ -184,6 +184,17 @@ static void come_and_go(const void *arg)
 	       round->down_us, round->bytes);
 }
 
+/* What is freed by RCU and by workers goes in its own time, on a busy host after seconds. */
+static long more_than(long bytes)
+{
+	const struct timespec soon = { .tv_nsec = 50000000 };
+	long long end = test_now_ms() + PATIENCE_MS;
+
+	while (kernel_bytes() - bytes >= SLACK && test_now_ms() < end)
+		nanosleep(&soon, NULL);
+	return kernel_bytes() - bytes;
+}
+
 static void the_last_round_leaves_no_more_than_the_second(const void *arg)
 {
 	const struct round *second = &rounds[1], *last = &rounds[nr_repeats - 1];
@@ -191,8 +202,8 @@ static void the_last_round_leaves_no_more_than_the_second(const void *arg)
 	(void)arg;
 	if (!second->left || !last->left)
 		test_skip("not all rounds were run");
-	test_note("%ld bytes more", last->left - second->left);
-	CHECK(last->left - second->left < SLACK);
+	test_note("%ld bytes more", more_than(second->left));
+	CHECK(more_than(second->left) < SLACK);
 }
 
 static struct round *add_round(const char *name)
