@@ -156,7 +156,9 @@ void kverbs_bench_end(struct kverbs_bench *bench, u64 ops)
 {
 	bench->result->ops = ops;
 	bench->result->elapsed_ns = ktime_get_ns() - bench->start;
-	bench->result->cpu_ns = thread_ns() - bench->cpu_start;
+	/* This clock is read outside the other's time, and so may have gone further. */
+	bench->result->cpu_ns = min(thread_ns() - bench->cpu_start,
+				    bench->result->elapsed_ns);
 	bench->counts = false;
 }
 
