@@ -180,7 +180,7 @@ TEST(libkverbs_takes_a_link_local_address_with_the_name_of_its_interface)
 	CHECK_EQ(pthread_create(&thread, NULL, accept_one, &server), 0);
 	CHECK_OK(kverbs_connect(kv, host, port, NULL, &client));
 	pthread_join(thread, NULL);
-	CHECK_OK(kverbs_conn_query(client, &query));
+	CHECK_OK(kverbs_conn_query(client, &query, sizeof(query)));
 	CHECK_EQ(query.out_remote.scope_id, addr.scope_id);
 	CHECK(strstr(kverbs_addr_format(&query.out_remote, text, sizeof(text)), host));
 	kverbs_close(kv);

@@ -10,6 +10,10 @@
  *
  * Whatever waits may also return -EINTR, when a signal handler has run, and from
  * a request's callback -EDEADLK at once. Both leave things as -ETIMEDOUT does.
+ *
+ * Structs may grow at their ends. Options begin with their own size, and functions that
+ * fill in a struct of the uAPI take it as an argument: a program that was built with an
+ * older library gets what it knows of, one built with a newer finds zeros in the rest.
  */
 #ifndef KVERBS_H
 #define KVERBS_H
@@ -100,21 +104,22 @@ KVERBS_API int kverbs_process(struct kverbs *kv, int timeout_ms);
  * kverbs_info() - what the module can do
  * @kv: the context
  * @info: filled in
+ * @sz: sizeof(struct kverbs_cmd_info)
  *
  * Return: 0 or -errno.
  */
-KVERBS_API int kverbs_info(struct kverbs *kv, struct kverbs_cmd_info *info);
+KVERBS_API int kverbs_info(struct kverbs *kv, struct kverbs_cmd_info *info, size_t sz);
 
 /**
  * struct kverbs_device - a device with its ports and used GIDs
- * @attr: what KVERBS_DEVICE_QUERY says of it
+ * @attr: what KVERBS_DEVICE_QUERY says of it; what comes to be said one day stands there
  * @ports: @nr_ports of them
  * @gids: @nr_gids of them
  * @nr_ports: ports
  * @nr_gids: GIDs
  */
 struct kverbs_device {
-	struct kverbs_cmd_device_query attr;
+	const struct kverbs_cmd_device_query *attr;
 	struct kverbs_port *ports;
 	struct kverbs_gid *gids;
 	unsigned int nr_ports;
@@ -356,11 +361,12 @@ KVERBS_API int kverbs_conn_error(struct kverbs_conn *conn);
  * kverbs_conn_query() - all that the kernel knows of a connection
  * @conn: the connection
  * @query: filled in; the private data fields are left zero
+ * @sz: sizeof(struct kverbs_cmd_conn_query)
  *
  * Return: 0 or -errno.
  */
 KVERBS_API int kverbs_conn_query(struct kverbs_conn *conn,
-				 struct kverbs_cmd_conn_query *query);
+				 struct kverbs_cmd_conn_query *query, size_t sz);
 
 /**
  * kverbs_conn_priv() - the peer's private data
@@ -909,6 +915,7 @@ struct kverbs_bench_opts {
  * @conn: an established connection with nothing in flight, which it has to itself
  * @opts: what traffic; struct kverbs_cmd_bench says how the two sides play together
  * @result: filled in; its out_ fields are what came of it
+ * @sz: sizeof(struct kverbs_cmd_bench)
  * @hist: with KVERBS_BENCH_LATENCY room for KVERBS_BENCH_BUCKETS counts; else NULL
  *
  * It goes the way of users within the kernel, as NVMe over Fabrics does; completions
@@ -922,7 +929,7 @@ struct kverbs_bench_opts {
  * -ENOTCONN; -ENOTTY: the module knows no such command.
  */
 KVERBS_API int kverbs_bench(struct kverbs_conn *conn, const struct kverbs_bench_opts *opts,
-			    struct kverbs_cmd_bench *result, uint64_t *hist);
+			    struct kverbs_cmd_bench *result, size_t sz, uint64_t *hist);
 
 /* ---- names ------------------------------------------------------------ */
 

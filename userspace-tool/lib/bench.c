@@ -79,23 +79,32 @@ static int add_token(struct kverbs_cmd_bench *cmd, const struct kverbs_bench_opt
 	return 0;
 }
 
-int kverbs_bench(struct kverbs_conn *conn, const struct kverbs_bench_opts *given,
-		 struct kverbs_cmd_bench *result, uint64_t *hist)
+static int run(struct kverbs_conn *conn, const struct kverbs_bench_opts *opts,
+	       struct kverbs_cmd_bench *cmd, uint64_t *hist)
 {
+	int ret;
+
+	if (!opts->buf || !kverbs_buf_holds(opts->buf, conn->kv, opts->offset, opts->length))
+		return -EINVAL;
+	fill(cmd, conn, opts, hist);
+	ret = opts->token ? add_token(cmd, opts) : 0;
+	if (!ret)
+		ret = kverbs_sys_ioctl(conn->kv->fd, KVERBS_BENCH, cmd);
+	free((void *)(uintptr_t)cmd->segs_uptr);
+	cmd->segs_uptr = 0;
+	return ret ? ret : cmd->out_error;
+}
+
+int kverbs_bench(struct kverbs_conn *conn, const struct kverbs_bench_opts *given,
+		 struct kverbs_cmd_bench *result, size_t sz, uint64_t *hist)
+{
+	struct kverbs_cmd_bench cmd = { .size = 0 };
 	struct kverbs_bench_opts opts;
 	int ret;
 
-	memset(result, 0, sizeof(*result));
 	ret = kverbs_opts_copy(&opts, sizeof(opts), given);
-	if (ret)
-		return ret;
-	if (!opts.buf || !kverbs_buf_holds(opts.buf, conn->kv, opts.offset, opts.length))
-		return -EINVAL;
-	fill(result, conn, &opts, hist);
-	ret = opts.token ? add_token(result, &opts) : 0;
 	if (!ret)
-		ret = kverbs_sys_ioctl(conn->kv->fd, KVERBS_BENCH, result);
-	free((void *)(uintptr_t)result->segs_uptr);
-	result->segs_uptr = 0;
-	return ret ? ret : result->out_error;
+		ret = run(conn, &opts, &cmd, hist);
+	kverbs_answer(result, sz, &cmd, sizeof(cmd));
+	return ret;
 }

@@ -219,13 +219,16 @@ static int query(const struct kverbs_conn *conn, struct kverbs_cmd_conn_query *c
 	return kverbs_sys_ioctl(conn->kv->fd, KVERBS_CONN_QUERY, cmd);
 }
 
-int kverbs_conn_query(struct kverbs_conn *conn, struct kverbs_cmd_conn_query *cmd)
+int kverbs_conn_query(struct kverbs_conn *conn, struct kverbs_cmd_conn_query *answer,
+		      size_t sz)
 {
+	struct kverbs_cmd_conn_query cmd;
 	uint8_t priv[PRIV_MAX];
-	int ret = query(conn, cmd, priv);
+	int ret = query(conn, &cmd, priv);
 
-	cmd->priv_uptr = 0;
-	cmd->priv_len = 0;
+	cmd.priv_uptr = 0;
+	cmd.priv_len = 0;
+	kverbs_answer(answer, sz, &cmd, sizeof(cmd));
 	return ret;
 }
 
@@ -252,7 +255,7 @@ int kverbs_conn_max_msg(struct kverbs_conn *conn, uint64_t *max_msg)
 	*max_msg = __atomic_load_n(&conn->max_msg, __ATOMIC_RELAXED);
 	if (*max_msg)
 		return 0;
-	ret = kverbs_conn_query(conn, &cmd);
+	ret = kverbs_conn_query(conn, &cmd, sizeof(cmd));
 	if (ret)
 		return ret;
 	*max_msg = cmd.out_max_msg ? cmd.out_max_msg : UINT64_MAX;

@@ -45,10 +45,16 @@ int kverbs_opts_copy(void *dst, size_t size, const void *src)
 	return 0;
 }
 
+void kverbs_answer(void *dst, size_t size, const void *src, size_t known)
+{
+	memset(dst, 0, size);
+	memcpy(dst, src, size < known ? size : known);
+}
+
 static int check_abi(struct kverbs *kv)
 {
 	struct kverbs_cmd_info info;
-	int ret = kverbs_info(kv, &info);
+	int ret = kverbs_info(kv, &info, sizeof(info));
 
 	if (ret == -ENOTTY)
 		return -EPROTO;
@@ -168,9 +174,11 @@ int kverbs_fd(const struct kverbs *kv)
 	return kv->fd;
 }
 
-int kverbs_info(struct kverbs *kv, struct kverbs_cmd_info *info)
+int kverbs_info(struct kverbs *kv, struct kverbs_cmd_info *info, size_t sz)
 {
-	memset(info, 0, sizeof(*info));
-	info->size = sizeof(*info);
-	return kverbs_sys_ioctl(kv->fd, KVERBS_INFO, info);
+	struct kverbs_cmd_info cmd = { .size = sizeof(cmd) };
+	int ret = kverbs_sys_ioctl(kv->fd, KVERBS_INFO, &cmd);
+
+	kverbs_answer(info, sz, &cmd, sizeof(cmd));
+	return ret;
 }

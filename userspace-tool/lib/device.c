@@ -12,10 +12,9 @@
 /* GIDs come and go: ask again so many times if there are more than there were. */
 #define QUERY_TRIES 8
 
-static int query(struct kverbs *kv, uint32_t index, struct kverbs_device *dev)
+static int query(struct kverbs *kv, uint32_t index, struct kverbs_device *dev,
+		 struct kverbs_cmd_device_query *cmd)
 {
-	struct kverbs_cmd_device_query *cmd = &dev->attr;
-
 	memset(cmd, 0, sizeof(*cmd));
 	cmd->size = sizeof(*cmd);
 	cmd->index = index;
@@ -36,44 +35,60 @@ static void free_arrays(struct kverbs_device *dev)
 	dev->nr_gids = 0;
 }
 
+static void free_device(struct kverbs_device *dev)
+{
+	free_arrays(dev);
+	free((void *)dev->attr);
+}
+
 /* Room for as many as the last query counted. */
 static int make_arrays(struct kverbs_device *dev)
 {
-	unsigned int nr_ports = dev->attr.ports_len, nr_gids = dev->attr.gids_len;
+	unsigned int nr_ports = dev->attr->ports_len, nr_gids = dev->attr->gids_len;
 
 	free_arrays(dev);
 	dev->ports = calloc(nr_ports ? nr_ports : 1, sizeof(*dev->ports));
 	dev->gids = calloc(nr_gids ? nr_gids : 1, sizeof(*dev->gids));
-	if (!dev->ports || !dev->gids) {
-		free_arrays(dev);
+	if (!dev->ports || !dev->gids)
 		return -ENOMEM;
-	}
 	dev->nr_ports = nr_ports;
 	dev->nr_gids = nr_gids;
 	return 0;
 }
 
-static int get_device(struct kverbs *kv, uint32_t index, struct kverbs_device *dev)
+static int fill_device(struct kverbs *kv, uint32_t index, struct kverbs_device *dev,
+		       struct kverbs_cmd_device_query *cmd)
 {
 	int ret, tries = QUERY_TRIES;
 
-	memset(dev, 0, sizeof(*dev));
-	ret = query(kv, index, dev);
+	ret = query(kv, index, dev, cmd);
 	while (ret == -EMSGSIZE && tries--) {
 		ret = make_arrays(dev);
 		if (ret)
 			return ret;
-		ret = query(kv, index, dev);
+		ret = query(kv, index, dev, cmd);
 	}
-	if (ret) {
-		free_arrays(dev);
+	if (ret)
 		return ret;
-	}
-	dev->nr_ports = dev->attr.ports_len;
-	dev->nr_gids = dev->attr.gids_len;
-	dev->attr.ports_uptr = 0;
-	dev->attr.gids_uptr = 0;
+	dev->nr_ports = cmd->ports_len;
+	dev->nr_gids = cmd->gids_len;
+	cmd->ports_uptr = 0;
+	cmd->gids_uptr = 0;
 	return 0;
+}
+
+static int get_device(struct kverbs *kv, uint32_t index, struct kverbs_device *dev)
+{
+	struct kverbs_cmd_device_query *cmd = calloc(1, sizeof(*cmd));
+	int ret;
+
+	if (!cmd)
+		return -ENOMEM;
+	*dev = (struct kverbs_device){ .attr = cmd };
+	ret = fill_device(kv, index, dev, cmd);
+	if (ret)
+		free_device(dev);
+	return ret;
 }
 
 static int append(struct kverbs_device **list, int nr, const struct kverbs_device *dev)
@@ -97,11 +112,11 @@ int kverbs_device_list(struct kverbs *kv, struct kverbs_device **list)
 	while (!(ret = get_device(kv, index, &dev))) {
 		ret = append(&found, nr, &dev);
 		if (ret) {
-			free_arrays(&dev);
+			free_device(&dev);
 			break;
 		}
 		nr++;
-		index = dev.attr.out_index + 1;
+		index = dev.attr->out_index + 1;
 	}
 	if (ret != -ENODEV) {
 		kverbs_device_list_free(found, nr);
@@ -116,6 +131,6 @@ void kverbs_device_list_free(struct kverbs_device *list, int nr)
 	if (!list)
 		return;
 	while (nr-- > 0)
-		free_arrays(&list[nr]);
+		free_device(&list[nr]);
 	free(list);
 }

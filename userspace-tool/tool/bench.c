@@ -122,7 +122,7 @@ static uint64_t sweep_last(const struct bench *b)
 {
 	struct kverbs_cmd_conn_query q;
 
-	if (b->rule->receives && !kverbs_conn_query(b->s.conn, &q) && q.out_max_msg)
+	if (b->rule->receives && !kverbs_conn_query(b->s.conn, &q, sizeof(q)) && q.out_max_msg)
 		return min(q.out_max_msg, (uint64_t)BENCH_SWEEP_LAST);
 	return BENCH_SWEEP_LAST;
 }

@@ -45,7 +45,7 @@ static int lanes_address(struct bench *b, const struct wire_msg *open,
 	struct kverbs_cmd_conn_query q;
 	int ret;
 
-	ret = kverbs_conn_query(b->s.conn, &q);
+	ret = kverbs_conn_query(b->s.conn, &q, sizeof(q));
 	if (ret)
 		return ret;
 	*addr = q.out_remote;

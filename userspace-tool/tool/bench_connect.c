@@ -120,7 +120,7 @@ static int note_steps(struct connect *c, struct kverbs_conn *conn)
 	struct kverbs_cmd_conn_query q;
 	int ret;
 
-	ret = kverbs_conn_query(conn, &q);
+	ret = kverbs_conn_query(conn, &q, sizeof(q));
 	if (ret)
 		return err_report(ERR_PEER, ret, "ask what took how long");
 	if (!c->counts || !q.out_up_ns)
@@ -239,7 +239,7 @@ static int run(struct bench *b)
 		return err_report(ERR_MEMORY, -ENOMEM, "measure");
 	c->b = b;
 	begin(b);
-	ret = kverbs_conn_query(b->s.conn, &q);
+	ret = kverbs_conn_query(b->s.conn, &q, sizeof(q));
 	lane_sockaddr(&q.out_remote, &c->addr);
 	status = ret ? err_report(ERR_PEER, ret, "ask for the address of %s", b->s.peer) :
 		       measure(c);

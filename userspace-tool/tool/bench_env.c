@@ -34,11 +34,11 @@ static void put_device(struct json_object *o, struct kverbs *kv, uint32_t index)
 	int i, n = kverbs_device_list(kv, &list);
 
 	for (i = 0; i < n; i++) {
-		if (list[i].attr.out_index != index)
+		if (list[i].attr->out_index != index)
 			continue;
-		row_str(o, "device", list[i].attr.out_name);
-		row_str(o, "provider", list[i].attr.out_driver);
-		row_str(o, "firmware", list[i].attr.out_fw_version);
+		row_str(o, "device", list[i].attr->out_name);
+		row_str(o, "provider", list[i].attr->out_driver);
+		row_str(o, "firmware", list[i].attr->out_fw_version);
 	}
 	if (n >= 0)
 		kverbs_device_list_free(list, n);
@@ -48,7 +48,7 @@ static void put_link(struct json_object *o, const struct bench *b)
 {
 	struct kverbs_cmd_conn_query q;
 
-	if (!b->s.conn || kverbs_conn_query(b->s.conn, &q))
+	if (!b->s.conn || kverbs_conn_query(b->s.conn, &q, sizeof(q)))
 		return;
 	put_device(o, b->kv, q.out_device_index);
 	row_str(o, "transport", kverbs_transport_str(q.out_transport));
@@ -68,7 +68,7 @@ void bench_env_put(const struct bench *b, struct json_object *to)
 	}
 	put_cpu(o);
 	row_str(o, "kverbs", kverbs_version());
-	if (!kverbs_info(b->kv, &info))
+	if (!kverbs_info(b->kv, &info, sizeof(info)))
 		row_str(o, "module", info.out_version);
 	put_link(o, b);
 }

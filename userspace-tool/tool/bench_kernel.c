@@ -165,7 +165,8 @@ static void *run(void *arg)
 {
 	struct runner *r = arg;
 
-	r->ret = kverbs_bench(r->lane->conn, &r->opts, &r->result, r->hist);
+	r->ret = kverbs_bench(r->lane->conn, &r->opts, &r->result, sizeof(r->result),
+			      r->hist);
 	r->end = field_now();
 	return NULL;
 }
@@ -178,7 +179,7 @@ static void look(struct bench *b, const struct runner *runners, unsigned int nr)
 	unsigned int i;
 
 	for (i = 0; i < nr; i++)
-		if (!kverbs_conn_query(runners[i].lane->conn, &q))
+		if (!kverbs_conn_query(runners[i].lane->conn, &q, sizeof(q)))
 			bytes += b->rule->access == KVERBS_REMOTE_READ ? q.out_bytes_in :
 									 q.out_bytes_out;
 	warm_up = b->f.param.warmup * nr;

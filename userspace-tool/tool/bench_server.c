@@ -50,7 +50,7 @@ static bool is_from(struct kverbs_conn *conn, const struct kverbs_addr *addr)
 {
 	struct kverbs_cmd_conn_query query;
 
-	return !kverbs_conn_query(conn, &query) &&
+	return !kverbs_conn_query(conn, &query, sizeof(query)) &&
 	       query.out_remote.family == addr->family &&
 	       !memcmp(query.out_remote.addr, addr->addr, sizeof(addr->addr));
 }

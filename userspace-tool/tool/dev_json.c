@@ -75,7 +75,7 @@ static struct json_object *json_limits(const struct kverbs_cmd_device_query *a)
 
 static struct json_object *json_device(const struct kverbs_device *dev)
 {
-	const struct kverbs_cmd_device_query *a = &dev->attr;
+	const struct kverbs_cmd_device_query *a = dev->attr;
 	struct json_object *o = json_object_new_object();
 	struct json_object *ports = json_object_new_array();
 	char buf[DEV_NAME_LEN];

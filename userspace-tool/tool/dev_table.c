@@ -23,7 +23,7 @@ static void put_port(struct grid *g, const struct kverbs_device *dev,
 		     const struct kverbs_port *port)
 {
 	grid_row(g);
-	grid_cell(g, 0, "%s", dev->attr.out_name);
+	grid_cell(g, 0, "%s", dev->attr->out_name);
 	grid_cell(g, 1, "%u", port->port);
 	grid_cell(g, 2, "%s", kverbs_transport_str(port->transport));
 	grid_cell(g, 3, "%s", dev_state(port));
@@ -82,7 +82,7 @@ static void put_gids(struct grid *g, const struct kverbs_device *dev,
 
 static void put_own(struct grid *g, const struct kverbs_device *dev)
 {
-	const struct kverbs_cmd_device_query *a = &dev->attr;
+	const struct kverbs_cmd_device_query *a = dev->attr;
 	char node[DEV_NAME_LEN], image[DEV_NAME_LEN];
 
 	grid_row(g);
@@ -104,7 +104,7 @@ static const char *yes(const struct kverbs_cmd_device_query *a, unsigned int cap
 
 static void put_limits(struct grid *g, const struct kverbs_device *dev)
 {
-	const struct kverbs_cmd_device_query *a = &dev->attr;
+	const struct kverbs_cmd_device_query *a = dev->attr;
 
 	grid_row(g);
 	grid_cell(g, 1, "queue pairs %u, work requests in a queue %u, completions %u",

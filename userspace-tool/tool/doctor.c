@@ -114,7 +114,7 @@ static void learn_ports(struct doctor *d)
 	d->nr_devices = kverbs_device_list(d->kv, &list);
 	for (i = 0; i < d->nr_devices; i++)
 		for (port = 0; port < list[i].nr_ports; port++)
-			rdma_learn(&d->rdma, list[i].attr.out_name, &list[i].ports[port]);
+			rdma_learn(&d->rdma, list[i].attr->out_name, &list[i].ports[port]);
 	if (d->nr_devices >= 0)
 		kverbs_device_list_free(list, d->nr_devices);
 }

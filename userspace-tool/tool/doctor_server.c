@@ -232,7 +232,7 @@ void doctor_path_mtu(struct doctor *d, struct finding *f)
 	int ret;
 
 	fill(payload, sizeof(payload));
-	kverbs_conn_query(d->s.conn, &query);
+	kverbs_conn_query(d->s.conn, &query, sizeof(query));
 	ret = echo(d, payload, sizeof(payload), PINGS + 1);
 	if (ret)
 		too_large(d, f, query.out_mtu, ret);

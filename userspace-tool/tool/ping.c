@@ -198,7 +198,7 @@ static int begin(const struct ping *p)
 	struct kverbs_cmd_conn_query q;
 	int ret;
 
-	ret = kverbs_conn_query(p->s.conn, &q);
+	ret = kverbs_conn_query(p->s.conn, &q, sizeof(q));
 	if (ret)
 		return err_report(ERR_PEER, ret, "ask for the connection's limits");
 	if (p->size > size_max(p, &q))

@@ -100,7 +100,7 @@ static void admit(struct server *srv, struct kverbs_conn *conn)
 	struct wire_hello hello;
 	unsigned int why;
 
-	if (kverbs_conn_query(conn, &query)) {
+	if (kverbs_conn_query(conn, &query, sizeof(query))) {
 		kverbs_conn_free(conn);
 		return;
 	}
@@ -158,7 +158,7 @@ static int turn_away(struct server *srv)
 	ret = kverbs_next_request(srv->listener, GRACE_LOOK_MS, &conn);
 	if (ret)
 		return ret == -ETIMEDOUT || ret == -EINTR ? 0 : ret;
-	if (kverbs_conn_query(conn, &query))
+	if (kverbs_conn_query(conn, &query, sizeof(query)))
 		kverbs_conn_free(conn);
 	else
 		refuse(srv, conn, &query.out_remote, WIRE_REFUSED_ENDING);

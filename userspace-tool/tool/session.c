@@ -55,7 +55,7 @@ static void name_peer(struct session *s)
 	struct kverbs_cmd_conn_query query;
 
 	snprintf(s->peer, sizeof(s->peer), "-");
-	if (kverbs_conn_query(s->conn, &query))
+	if (kverbs_conn_query(s->conn, &query, sizeof(query)))
 		return;
 	s->addr = query.out_remote;
 	kverbs_addr_format(&s->addr, s->peer, sizeof(s->peer));

@@ -21,7 +21,7 @@ static int run(const struct t *t, const struct kverbs_bench_opts *opts)
 {
 	struct kverbs_cmd_bench result;
 
-	return kverbs_bench(t->conn, opts, &result, NULL);
+	return kverbs_bench(t->conn, opts, &result, sizeof(result), NULL);
 }
 
 static void what_is_asked_for_reaches_the_kernel(void **state)
@@ -135,7 +135,7 @@ static void a_result_is_told(void **state)
 	fake.bench.out_ops = 10;
 	fake.bench.out_max_ns = 77;
 	fake.bench.hist_len = 3;
-	assert_int_equal(kverbs_bench(t->conn, &opts, &result, hist), 0);
+	assert_int_equal(kverbs_bench(t->conn, &opts, &result, sizeof(result), hist), 0);
 	assert_int_equal(fake.last_bench.hist_len, KVERBS_BENCH_BUCKETS);
 	assert_int_equal(result.out_ops, 10);
 	assert_int_equal(result.out_max_ns, 77);
@@ -151,7 +151,7 @@ static void what_ended_early_is_an_error_with_a_result(void **state)
 	fake.bench.out_error = -EIO;
 	fake.bench.out_wc_status = 10;
 	fake.bench.out_sent = 5;
-	assert_int_equal(kverbs_bench(t->conn, &opts, &result, NULL), -EIO);
+	assert_int_equal(kverbs_bench(t->conn, &opts, &result, sizeof(result), NULL), -EIO);
 	assert_int_equal(result.out_wc_status, 10);
 	assert_int_equal(result.out_sent, 5);
 }

@@ -311,13 +311,13 @@ static void query_tells_all_but_private_data(void **state)
 	assert_int_equal(kverbs_listen(t->kv, NULL, "5", 0, &l), 0);
 	fake_request(5, "secret", 7);
 	assert_int_equal(kverbs_next_request(l, 0, &conn), 0);
-	assert_int_equal(kverbs_conn_query(conn, &q), 0);
+	assert_int_equal(kverbs_conn_query(conn, &q, sizeof(q)), 0);
 	assert_int_equal(q.out_state, KVERBS_CONN_REQUESTED);
 	assert_int_equal(q.out_sq_depth, 128);
 	assert_int_equal(q.priv_len, 0);
 	assert_int_equal(q.priv_uptr, 0);
 	fake_fail(KVERBS_CONN_QUERY, 1, -ENODEV);
-	assert_int_equal(kverbs_conn_query(conn, &q), -ENODEV);
+	assert_int_equal(kverbs_conn_query(conn, &q, sizeof(q)), -ENODEV);
 	kverbs_conn_free(conn);
 }
 

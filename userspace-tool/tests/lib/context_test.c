@@ -103,11 +103,37 @@ static void info_is_the_kernels(void **state)
 	struct t *t = *state;
 	struct kverbs_cmd_info info;
 
-	assert_int_equal(kverbs_info(t->kv, &info), 0);
+	assert_int_equal(kverbs_info(t->kv, &info, sizeof(info)), 0);
 	assert_int_equal(info.out_abi, KVERBS_ABI_VERSION);
 	assert_string_equal(info.out_version, "fake");
 	fake_fail(KVERBS_INFO, 1, -EFAULT);
-	assert_int_equal(kverbs_info(t->kv, &info), -EFAULT);
+	assert_int_equal(kverbs_info(t->kv, &info, sizeof(info)), -EFAULT);
+}
+
+/* Built with another version of the uAPI, of which the first field is known to both. */
+struct other_info {
+	struct kverbs_cmd_info info;
+	uint64_t more;
+};
+
+static void an_older_caller_gets_no_more_than_he_has_room_for(void **state)
+{
+	struct t *t = *state;
+	struct other_info other = { .info.out_abi = 77 };
+	size_t sz = offsetof(struct kverbs_cmd_info, out_abi);
+
+	assert_int_equal(kverbs_info(t->kv, &other.info, sz), 0);
+	assert_int_equal(other.info.out_abi, 77);
+}
+
+static void a_newer_caller_finds_zeros_in_what_is_not_known(void **state)
+{
+	struct t *t = *state;
+	struct other_info other = { .more = 77 };
+
+	assert_int_equal(kverbs_info(t->kv, &other.info, sizeof(other)), 0);
+	assert_int_equal(other.info.out_abi, KVERBS_ABI_VERSION);
+	assert_int_equal(other.more, 0);
 }
 
 static void the_descriptor_polls_readable_with_completions(void **state)
@@ -239,6 +265,8 @@ int main(void)
 		cmocka_unit_test(ring_sizes_reach_the_kernel),
 		cmocka_unit_test(options_of_any_size_are_understood),
 		t_test(info_is_the_kernels),
+		t_test(an_older_caller_gets_no_more_than_he_has_room_for),
+		t_test(a_newer_caller_finds_zeros_in_what_is_not_known),
 		t_test_conn(the_descriptor_polls_readable_with_completions),
 		cmocka_unit_test(completions_may_be_taken_in_a_softirq_but_not_polled_for_too),
 		cmocka_unit_test(polling_contexts_complete_what_is_waited_for),

@@ -20,16 +20,16 @@ static void lists_all_with_their_ports_and_gids(void **state)
 	fake_add_device(9, "mlx5_1", 2, 20);
 	fake_add_device(2, "rxe0", 1, 0);
 	assert_int_equal(kverbs_device_list(t->kv, &list), 2);
-	assert_string_equal(list[0].attr.out_name, "rxe0");
-	assert_int_equal(list[0].attr.out_index, 2);
+	assert_string_equal(list[0].attr->out_name, "rxe0");
+	assert_int_equal(list[0].attr->out_index, 2);
 	assert_int_equal(list[0].nr_ports, 1);
 	assert_int_equal(list[0].nr_gids, 0);
-	assert_string_equal(list[1].attr.out_name, "mlx5_1");
+	assert_string_equal(list[1].attr->out_name, "mlx5_1");
 	assert_int_equal(list[1].nr_ports, 2);
 	assert_int_equal(list[1].ports[1].port, 2);
 	assert_int_equal(list[1].nr_gids, 20);
 	assert_int_equal(list[1].gids[19].index, 19);
-	assert_int_equal(list[1].attr.gids_uptr, 0);
+	assert_int_equal(list[1].attr->gids_uptr, 0);
 	kverbs_device_list_free(list, 2);
 }
 

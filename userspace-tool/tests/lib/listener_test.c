@@ -238,7 +238,7 @@ static void peers_that_gave_up_are_not_handed_out(void **state)
 	struct kverbs_cmd_conn_query q;
 
 	fake_event(gone, KVERBS_CQE_FAILED, -ECONNRESET);
-	assert_int_equal(kverbs_conn_query(next(l), &q), 0);
+	assert_int_equal(kverbs_conn_query(next(l), &q, sizeof(q)), 0);
 	assert_int_equal(q.conn_id, there);
 	assert_int_equal(fake_conn_state(gone), 0);
 }

@@ -34,17 +34,19 @@ static struct kverbs_gid gids[] = {
 	  .port = 1, .index = 3, .type = KVERBS_GID_ROCE_V2, .ifindex = 3 },
 };
 
+static struct kverbs_cmd_device_query attr = {
+	.out_name = "mlx5_0",
+	.out_driver = "mlx5_ib",
+	.out_fw_version = "28.39.1002",
+	.out_node_guid = { 0x98, 0x03, 0x9b, 0x03, 0, 0x91, 0x2a, 0x4c },
+	.out_sys_image_guid = { 0x98, 0x03, 0x9b, 0x03, 0, 0x91, 0x2a, 0x4d },
+	.out_vendor_id = 0x2c9, .out_vendor_part_id = 4129, .out_hw_version = 2,
+	.out_max_qp = 131072, .out_max_qp_wr = 32768, .out_max_cqe = 4194303,
+	.out_caps = KVERBS_CAP_ATOMIC,
+};
+
 static struct kverbs_device device = {
-	.attr = {
-		.out_name = "mlx5_0",
-		.out_driver = "mlx5_ib",
-		.out_fw_version = "28.39.1002",
-		.out_node_guid = { 0x98, 0x03, 0x9b, 0x03, 0, 0x91, 0x2a, 0x4c },
-		.out_sys_image_guid = { 0x98, 0x03, 0x9b, 0x03, 0, 0x91, 0x2a, 0x4d },
-		.out_vendor_id = 0x2c9, .out_vendor_part_id = 4129, .out_hw_version = 2,
-		.out_max_qp = 131072, .out_max_qp_wr = 32768, .out_max_cqe = 4194303,
-		.out_caps = KVERBS_CAP_ATOMIC,
-	},
+	.attr = &attr,
 	.ports = ports,
 	.gids = gids,
 	.nr_ports = ARRAY_SIZE(ports),
