@@ -37,17 +37,42 @@ static int echo_serve(struct session *s)
 	return ret;
 }
 
+/* What this host ran out of is for its operator to hear: slots of the ring, memory, disk. */
+static bool is_want(int err)
+{
+	switch (err) {
+	case -EAGAIN:
+	case -EDQUOT:
+	case -EMFILE:
+	case -ENFILE:
+	case -ENOBUFS:
+	case -ENOMEM:
+	case -ENOSPC:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static const char *event_name(const struct client *c, int err)
+{
+	if (is_want(err))
+		return "no-room";
+	return c->over ? "gone" : "served";
+}
+
 static void tell(const struct client *c, int err)
 {
 	const struct log_event e = {
-		.priority = LOG_INFO,
-		.name = c->over ? "gone" : "served",
+		.priority = is_want(err) ? LOG_WARNING : LOG_INFO,
+		.name = event_name(c, err),
 		.peer = &c->s.addr,
 		.service = c->service,
 		.err = err == -ECONNRESET ? 0 : err,
 	};
 
-	log_say(&c->server->guard.log, &e, "%s", c->over ? "gone" : c->service);
+	log_say(&c->server->guard.log, &e, "%s", is_want(err) ? "this host has no room" :
+		c->over ? "gone" : c->service);
 }
 
 static const char *service(const struct client *c)

@@ -42,6 +42,37 @@ static void a_list_that_is_none_is_wrong_usage(void **state)
 	assert_int_equal(run_command(&cmd_serve, "--log", "xml"), EXIT_USAGE);
 }
 
+/* ---- what the host has ------------------------------------------------------- */
+
+static int quiet(void **state)
+{
+	return start_with(state, "--log", "text");
+}
+
+static void who_finds_no_room_is_told_of_without_v(void **state)
+{
+	int old = dup(STDERR_FILENO), said[2];
+	char line[256];
+	FILE *log;
+
+	(void)state;
+	assert_int_equal(pipe(said), 0);
+	dup2(said[1], STDERR_FILENO);
+	assert_int_equal(ping(), EXIT_OK);
+	fake_fail(KVERBS_ACCEPT, 1, -EAGAIN);
+	assert_int_not_equal(ping(), EXIT_OK);
+	/* The client says something, too. */
+	log = fdopen(said[0], "r");
+	do
+		assert_non_null(fgets(line, sizeof(line), log));
+	while (!strstr(line, "this host has no room"));
+	dup2(old, STDERR_FILENO);
+	assert_non_null(strstr(line, "192.0.2.2"));
+	close(old);
+	close(said[1]);
+	fclose(log);
+}
+
 /* ---- limits of an address ---------------------------------------------------- */
 
 static int one_each(void **state)
@@ -279,6 +310,7 @@ int main(void)
 		guarded(who_is_not_on_the_list_is_refused, choosy),
 		guarded(a_client_is_told_that_its_address_is_not_allowed, choosy),
 		cmocka_unit_test(a_list_that_is_none_is_wrong_usage),
+		guarded(who_finds_no_room_is_told_of_without_v, quiet),
 		guarded(an_address_has_as_many_clients_as_it_may, one_each),
 		guarded(an_address_has_as_much_memory_as_it_may, frugal),
 		guarded(a_measurement_is_counted_with_all_that_it_takes, frugal),
