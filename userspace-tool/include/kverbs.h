@@ -800,7 +800,8 @@ KVERBS_API int kverbs_post(struct kverbs_conn *conn, const struct kverbs_op *ops
  * at the moment.
  *
  * Return: as kverbs_post() if @op was not posted, and its request is not in use then;
- * else as kverbs_wait().
+ * else as kverbs_wait(). Both may be -EINTR: in the first case kverbs_wait() says -EINVAL
+ * of @op's request at once.
  */
 KVERBS_API int kverbs_post_wait(struct kverbs_conn *conn, const struct kverbs_op *op,
 				struct kverbs_req *req, int timeout_ms);
@@ -847,7 +848,8 @@ KVERBS_API int kverbs_watch(struct kverbs_conn *conn, const void *byte, uint8_t 
  * at the moment.
  *
  * Return: as kverbs_post() if @op was not posted, and its request is not in use then;
- * else as kverbs_watch(), while @op may not be complete yet.
+ * else as kverbs_watch(), while @op may not be complete yet. -EINTR as with
+ * kverbs_post_wait().
  */
 KVERBS_API int kverbs_post_watch(struct kverbs_conn *conn, const struct kverbs_op *op,
 				 const void *byte, uint8_t old, int timeout_ms);

@@ -131,6 +131,26 @@ static void a_signal_ends_the_wait_and_not_the_operation(void **state)
 	assert_int_equal(kverbs_wait(&c.req, 0), 0);
 }
 
+static void after_a_signal_a_request_tells_whether_it_was_posted(void **state)
+{
+	struct kverbs_conn_opts opts = { .sz = sizeof(opts), .param = { .sq_depth = 1 } };
+	struct t *t = *state;
+	struct kverbs_req req[2] = { 0 };
+	struct kverbs_op op = { .opcode = KVERBS_OP_SEND, .buf = t->buf, .length = 1 };
+	struct kverbs_conn *conn;
+
+	assert_int_equal(kverbs_connect(t->kv, "192.0.2.1", "1", &opts, &conn), 0);
+	assert_int_equal(kverbs_send(conn, t->buf, 0, 1, &req[0]), 0);
+	/* There is no room for it, and the wait for that is interrupted. */
+	fake_fail(KVERBS_SUBMIT, 2, -EINTR);
+	op.req = &req[1];
+	assert_int_equal(kverbs_post_wait(conn, &op, op.req, -1), -EINTR);
+	assert_int_equal(kverbs_wait(op.req, 0), -EINVAL);
+	fake_complete(0, 0);
+	assert_int_equal(kverbs_wait(&req[0], 0), 0);
+	kverbs_conn_free(conn);
+}
+
 static void others_can_post_meanwhile(void **state)
 {
 	struct t *t = *state;
@@ -250,6 +270,7 @@ int main(void)
 		t_test_conn(what_is_refused_is_not_waited_for),
 		t_test_conn(its_time_is_up_as_for_who_only_waits),
 		t_test_conn(a_signal_ends_the_wait_and_not_the_operation),
+		t_test_conn(after_a_signal_a_request_tells_whether_it_was_posted),
 		t_test_conn(others_can_post_meanwhile),
 		t_test_conn(one_follows_who_waits_already),
 		t_test_conn(who_followed_takes_over),
