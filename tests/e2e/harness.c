@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -201,27 +202,67 @@ long test_status_kb(int pid, const char *field)
 	return value;
 }
 
+/* Of each task of a process group a line: what it waits in, innermost first. */
 static const char stack_script[] =
-	"exec 2>/dev/null; for pid in %d $(cat /proc/%d/task/*/children); do\n"
-	"	grep -H . /proc/$pid/task/*/stack | sed 's/^/# /'\n"
-	"done\n";
+	"exec 2>/dev/null; for pid in $(pgrep -g %d); do for task in /proc/$pid/task/*; do\n"
+	"	echo \"# $(cat $task/comm) ${task##*/}:\""
+	" $(sed 's/^[^ ]* //; s/+.*//' $task/stack | head -n 12)\n"
+	"done; done\n";
 
-static void show_stacks(int pid)
+static void show_stacks(int pgrp)
 {
-	test_shell(stack_script, pid, pid);
-}
-
-/* Everything that the test has started is dead when this returns. */
-static void reap_all(int pid)
-{
-	kill(-pid, SIGKILL);
-	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
-		;
+	test_shell(stack_script, pgrp);
 }
 
 static int most_ms(void)
 {
 	return 1000 * (test_kernel_is("debug") ? TEST_SECONDS_DEBUG : TEST_SECONDS);
+}
+
+static volatile sig_atomic_t late;
+
+static void be_late(int signal)
+{
+	(void)signal;
+	late = 1;
+}
+
+/* False if some child goes on for so long, whatever signal it got. */
+static bool all_end_in_time(void)
+{
+	const struct itimerval never = { 0 }, then = {
+		.it_value.tv_sec = most_ms() / 1000,
+		/* Again, lest the first comes between a look at it and the call that waits. */
+		.it_interval.tv_sec = 1,
+	};
+	const struct sigaction action = { .sa_handler = be_late };
+	struct sigaction before;
+	bool ended;
+
+	late = 0;
+	sigaction(SIGALRM, &action, &before);
+	setitimer(ITIMER_REAL, &then, NULL);
+	while (waitpid(-1, NULL, 0) > 0 || (errno == EINTR && !late))
+		;
+	ended = errno == ECHILD;
+	setitimer(ITIMER_REAL, &never, NULL);
+	sigaction(SIGALRM, &before, NULL);
+	return ended;
+}
+
+/*
+ * Everything that the test has started is dead when this returns. What cannot be killed
+ * ends all: a kernel that keeps it has nothing to say of the tests that would follow.
+ */
+static void reap_all(int pgrp)
+{
+	kill(-pgrp, SIGKILL);
+	if (all_end_in_time())
+		return;
+	test_note("no signal ends them:");
+	show_stacks(pgrp);
+	printf("not ok %zu - %s\nBail out!\n", *current + 1, tests[*current].name);
+	exit(EXIT_FAILURE);
 }
 
 /* How long this process, which only looks at the time, stood still once at the most. */

@@ -38,10 +38,24 @@ run_guest() {
 	return "${PIPESTATUS[0]}"
 }
 
+# Of tasks that a kernel found blocked for long, what each waits in, innermost first.
+blocked() {
+	awk '/INFO: task .* blocked/ { tell(); task = $0; sub(/.*INFO: /, "", task); sub(/ for more.*/, "", task) }
+		/<\/TASK>/ { tell() }
+		task && match($0, / [a-zA-Z_][a-zA-Z0-9_.]*\+0x/) && !/ \? / && frames++ < 8 {
+			frame = substr($0, RSTART, RLENGTH - 3)
+			if (frame !~ /schedule/)
+				task = task frame
+		}
+		END { tell() }
+		function tell() { if (task) print task; task = ""; frames = 0 }' "$1"
+}
+
 # A guest's end in few words: what went wrong, and the first that its kernel said of it.
 why() {
 	sed -n 's/^vm: //p' "$1" | head -n 1
-	grep -m 1 -oE '(BUG|WARNING|KASAN|Oops|Kernel panic|RIP)\b.*' "$1"
+	grep -m 1 -oE '(BUG|WARNING|KASAN|Oops|Kernel panic)\b.*' "$1"
+	blocked "$1" | head -n 3
 }
 
 # guest KERNEL PROVIDER [VM-OPTION...] -- COMMAND...: run it if it is wanted.
