@@ -204,10 +204,10 @@ long test_status_kb(int pid, const char *field)
 
 /* Of each task of a process group a line: what it waits in, innermost first. */
 static const char stack_script[] =
-	"exec 2>/dev/null; for pid in $(pgrep -g %d); do for task in /proc/$pid/task/*; do\n"
-	"	echo \"# $(cat $task/comm) ${task##*/}:\""
-	" $(sed 's/^[^ ]* //; s/+.*//' $task/stack | head -n 12)\n"
-	"done; done\n";
+	"exec 2>/dev/null; for task in $(pgrep -g %d | sed 's,.*,/proc/&/task/*,'); do\n"
+	"	waits=$(sed 's/^[^ ]* //; s/+.*//' $task/stack | head -n 12)\n"
+	"	echo \"# $(cat $task/comm) ${task##*/}:\" $waits\n"
+	"done\n";
 
 static void show_stacks(int pgrp)
 {
@@ -219,30 +219,28 @@ static int most_ms(void)
 	return 1000 * (test_kernel_is("debug") ? TEST_SECONDS_DEBUG : TEST_SECONDS);
 }
 
-static volatile sig_atomic_t late;
-
-static void be_late(int signal)
+/* Interrupts who waits. */
+static void on_alarm(int signal)
 {
 	(void)signal;
-	late = 1;
 }
 
 /* False if some child goes on for so long, whatever signal it got. */
 static bool all_end_in_time(void)
 {
-	const struct itimerval never = { 0 }, then = {
-		.it_value.tv_sec = most_ms() / 1000,
-		/* Again, lest the first comes between a look at it and the call that waits. */
+	/* Again and again, lest it comes between a look at the time and the call that waits. */
+	const struct itimerval never = { 0 }, often = {
+		.it_value.tv_sec = 1,
 		.it_interval.tv_sec = 1,
 	};
-	const struct sigaction action = { .sa_handler = be_late };
+	const struct sigaction action = { .sa_handler = on_alarm };
+	long long end = test_now_ms() + most_ms();
 	struct sigaction before;
 	bool ended;
 
-	late = 0;
 	sigaction(SIGALRM, &action, &before);
-	setitimer(ITIMER_REAL, &then, NULL);
-	while (waitpid(-1, NULL, 0) > 0 || (errno == EINTR && !late))
+	setitimer(ITIMER_REAL, &often, NULL);
+	while (waitpid(-1, NULL, 0) > 0 || (errno == EINTR && test_now_ms() < end))
 		;
 	ended = errno == ECHILD;
 	setitimer(ITIMER_REAL, &never, NULL);
