@@ -226,6 +226,8 @@ void fake_conn_begin(struct fake_conn *fake)
 /* What is under way is over, and the handler that told of it too. */
 static void settle(struct fake_conn *fake)
 {
+	rdma_lock_handler(fake->conn->id);
+	rdma_unlock_handler(fake->conn->id);
 	flush_work(&fake->conn->work);
 	mutex_lock(&fake->conn->mutex);
 	mutex_unlock(&fake->conn->mutex);
