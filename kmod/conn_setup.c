@@ -4,6 +4,7 @@
 #include <rdma/ib_cache.h>
 
 #include "conn.h"
+#include "drain.h"
 #include "fault.h"
 #include "region.h"
 #include "workqueue.h"
@@ -291,15 +292,6 @@ int kverbs_conn_setup_qp(struct kverbs_conn *conn)
 	return ret;
 }
 
-/* Receives first, since their completions may lead to sends. */
-static void drain(struct kverbs_conn *conn)
-{
-	kverbs_cq_set_attend(conn->attr.cqs);
-	ib_drain_rq(conn->qp);
-	ib_drain_sq(conn->qp);
-	kverbs_cq_set_leave(conn->attr.cqs);
-}
-
 /**
  * kverbs_conn_quiesce() - the HCA begins nothing of it after this
  * @conn: the connection, its mutex held, on its way to an end
@@ -315,7 +307,7 @@ void kverbs_conn_quiesce(struct kverbs_conn *conn)
 	if (conn->qp) {
 		rdma_disconnect(conn->id);
 		if (conn->was_up)
-			drain(conn);
+			kverbs_drain(conn->qp, conn->attr.cqs);
 	}
 	kverbs_queue_abort_control(&conn->queue);
 }
