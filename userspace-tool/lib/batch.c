@@ -259,12 +259,22 @@ static int submit_and_wait(struct posting *p)
 	return error;
 }
 
+static bool begin_to_lead(struct kverbs *kv)
+{
+	bool leads;
+
+	pthread_mutex_lock(&kv->lock);
+	leads = kverbs_lead_begin(kv);
+	pthread_mutex_unlock(&kv->lock);
+	return leads;
+}
+
 /* A receive may wait for a registration, while nobody else can post. */
 static bool may_wait(const struct posting *p)
 {
 	return p->b->wait && !kverbs_deadline_is_now(p->b->wait->deadline) &&
 	       p->parts == 1 && !is_recv(&p->b->ops[0]) &&
-	       kverbs_lead_begin(p->b->conn->kv);
+	       begin_to_lead(p->b->conn->kv);
 }
 
 /* Hand over what fits in one go. 0: all of that was taken, else why not. */

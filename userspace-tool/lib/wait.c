@@ -166,14 +166,10 @@ static int lead(struct kverbs *kv, uint64_t deadline)
 
 bool kverbs_lead_begin(struct kverbs *kv)
 {
-	bool leads;
-
-	pthread_mutex_lock(&kv->lock);
-	leads = !kv->led && !kverbs_done_here(kv);
-	if (leads)
-		kv->led = true;
-	pthread_mutex_unlock(&kv->lock);
-	return leads;
+	if (kv->led || kverbs_done_here(kv))
+		return false;
+	kv->led = true;
+	return true;
 }
 
 void kverbs_lead_end(struct kverbs *kv)

@@ -35,10 +35,11 @@ int kverbs_wait_met(struct kverbs *kv, kverbs_met_fn met, const void *arg,
 		    const void *key, uint64_t deadline);
 /*
  * Lead, to sleep in the kernel by other means; false: somebody does already, or this
- * thread may not wait. Both without kv->lock.
+ * thread may not wait. Under kv->lock, in which whoever is going to sleep looks whether
+ * what should end that has come to another one already.
  */
 bool kverbs_lead_begin(struct kverbs *kv);
-/* What has come meanwhile is read, and callbacks run. */
+/* What has come meanwhile is read, and callbacks run. Without kv->lock. */
 void kverbs_lead_end(struct kverbs *kv);
 /* Whether somebody does not want to wait at all. */
 bool kverbs_deadline_is_now(uint64_t deadline);

@@ -27,27 +27,34 @@ static uint64_t slice_of(uint64_t deadline)
 	return deadline && deadline < slice ? deadline : slice;
 }
 
-/* Completions come to whoever leads: this thread does, unless another one sleeps. */
-static int sleep_once(struct kverbs *kv, const struct kverbs_ring_watch *watch,
-		      uint64_t deadline)
-{
-	int ret;
-
-	if (!kverbs_lead_begin(kv))
-		return kverbs_ring_wait(&kv->ring, slice_of(deadline), watch);
-	ret = kverbs_ring_wait(&kv->ring, deadline, watch);
-	kverbs_lead_end(kv);
-	return ret;
-}
-
-static int why_not(struct kverbs_conn *conn)
+/*
+ * Completions come to whoever leads: this thread does, unless another one sleeps. That
+ * one may have read why there is nothing more to wait for, so one look tells of both.
+ */
+static int begin(struct kverbs_conn *conn, bool *leads)
 {
 	struct kverbs *kv = conn->kv;
 	int ret;
 
 	pthread_mutex_lock(&kv->lock);
 	ret = kverbs_done_here(kv) ? -EDEADLK : conn->error;
+	*leads = !ret && kverbs_lead_begin(kv);
 	pthread_mutex_unlock(&kv->lock);
+	return ret;
+}
+
+static int sleep_once(struct kverbs_conn *conn, const struct kverbs_ring_watch *watch,
+		      uint64_t deadline)
+{
+	struct kverbs *kv = conn->kv;
+	bool leads;
+	int ret = begin(conn, &leads);
+
+	if (ret)
+		return ret;
+	ret = kverbs_ring_wait(&kv->ring, leads ? deadline : slice_of(deadline), watch);
+	if (leads)
+		kverbs_lead_end(kv);
 	return ret;
 }
 
@@ -57,11 +64,9 @@ static int watch_until(struct kverbs_conn *conn, const struct kverbs_ring_watch 
 	int ret = 0;
 
 	while (!has_changed(watch)) {
-		if (!ret)
-			ret = why_not(conn);
 		if (ret)
 			return ret;
-		ret = sleep_once(conn->kv, watch, deadline);
+		ret = sleep_once(conn, watch, deadline);
 		if (!ret && kverbs_deadline_passed(deadline))
 			ret = -ETIMEDOUT;
 	}
