@@ -54,7 +54,7 @@ blocked() {
 # A guest's end in few words: what went wrong, and the first that its kernel said of it.
 why() {
 	sed -n 's/^vm: //p' "$1" | head -n 1
-	grep -m 1 -oE '(BUG|WARNING|KASAN|Oops|Kernel panic)\b.*' "$1"
+	grep -m 1 -oE '(BUG|WARNING|KASAN|Oops|Kernel panic|rcu: INFO)\b.*' "$1"
 	blocked "$1" | head -n 3
 }
 
