@@ -41,7 +41,7 @@ clean:
 	find . -name .git -prune -o -type f \( -name '*.o' -o -name '*.ko' -o -name '*.mod' \
 		-o -name '*.mod.c' -o -name '.*.cmd' -o -name '.*.d' -o -name .module-common.c \
 		-o -name Module.symvers -o -name modules.order \) -exec rm -f {} +
-	+for dir in userspace-tool tests/e2e tests/fuzz examples; do \
+	+for dir in userspace-tool tests/e2e tests/devfuzz examples; do \
 		[ ! -e $$dir/Makefile ] || $(MAKE) -C $$dir clean || exit 1; done
 	rm -rf build
 
@@ -51,7 +51,7 @@ demo:
 
 test:
 	scripts/install-deps
-	scripts/run-tests
+	tests/run
 
 deb:
 	scripts/deb --check
@@ -66,26 +66,26 @@ unit:
 	+$(MAKE) --no-print-directory -C userspace-tool check
 
 kunit:
-	scripts/kunit
+	tests/kunit/run
 
 e2e:
-	scripts/e2e
+	tests/e2e/run
 
 whole:
-	KVERBS_WHOLE=y scripts/e2e
+	KVERBS_WHOLE=y tests/e2e/run
 
 fuzz:
-	scripts/fuzz
+	tests/devfuzz/run
 
 coverage:
-	scripts/coverage
+	tests/coverage
 
 soak:
-	scripts/soak
+	tests/soak
 
 compare:
 	scripts/install-deps build guests
-	scripts/compare
+	perf/compare
 
 help:
 	@echo 'make                 kverbs.ko, libkverbs and the kverbs command'
@@ -100,12 +100,12 @@ help:
 	@echo 'make lint            style, sparse, kernel-doc, documentation, headers, symbols'
 	@echo 'make unit            library and command, with sanitizers, and fuzzed'
 	@echo 'make kunit           kernel tests, in a guest with a debug kernel'
-	@echo 'make e2e             whole hosts, in guests; see scripts/e2e --help'
+	@echo 'make e2e             whole hosts, in guests; see tests/e2e/run --help'
 	@echo 'make whole           make e2e, with every kernel and provider; an hour'
 	@echo 'make package-test    Debian packages installed, booted, used and purged, in guests'
-	@echo 'make coverage        which lines of the module the tests run; see scripts/coverage --help'
+	@echo 'make coverage        which lines of the module the tests run; see tests/coverage --help'
 	@echo 'make compare         kverbs beside perftest, rping, cmtime and rcopy; half an hour'
 	@echo 'make soak            everything that ends at any moment, a hundred times; hours'
-	@echo 'make fuzz            half an hour of anything to /dev/kverbs; see scripts/fuzz --help'
+	@echo 'make fuzz            half an hour of anything to /dev/kverbs; see tests/devfuzz/run --help'
 
 .PHONY: all module tool docs install module-install tool-install docs-install clean deb package-test demo test lint unit kunit e2e fuzz whole coverage soak compare help

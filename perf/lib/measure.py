@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Measure all columns of all cases in turns; runs in a guest, scripts/compare calls it."""
+"""Measure all columns of all cases in turns; runs in a guest, perf/compare calls it."""
 
 import argparse
 import json

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Make tables and pictures of results; scripts/compare calls it."""
+"""Make tables and pictures of results; perf/compare calls it."""
 
 import argparse
 import json

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """Words and tables as reStructuredText."""
 
-SPDX = ".. SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB\n.. Written by scripts/compare.\n\n"
+SPDX = ".. SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB\n.. Written by perf/compare.\n\n"
 NONE = "-"
 
 

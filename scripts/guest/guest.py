@@ -142,7 +142,7 @@ class Guest:
     def start(self):
         options = self.options
         image = os.path.join(self.directory, "initramfs")
-        initramfs.write(image, os.path.join(options.top, "scripts", "guest-init"), options.tree)
+        initramfs.write(image, os.path.join(options.top, "scripts", "guest", "init"), options.tree)
         # On a busy host the kernel may find no tick of the timer that it tests, and panic.
         append = "console=ttyS0 loglevel=4 panic=-1 log_buf_len=4M mitigations=off rdinit=/init"
         # Vice versa it may call a good clock unstable, and then every look at one is slow.

@@ -3,8 +3,8 @@
 # Peers that say nothing or nonsense, users at their limits, a link that comes and goes:
 # nobody else is harmed, and nothing is left behind.
 set -u
-# shellcheck source=tests/e2e/lib.sh
-. "$(dirname "$(readlink -f "$0")")/lib.sh"
+# shellcheck source=tests/e2e/lib/lib.sh
+. "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"
 
 build
 # A process that has too little memory is meant to be killed.

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "abuse_serve.h"
+#include "serve.h"
 #include "dev.h"
 
 #define MAGIC		0x4b564252

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "teardown_peer.h"
+#include "peer.h"
 
 #define SOMEBODY	65534
 #define ROOM		8

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "teardown_peer.h"
+#include "peer.h"
 
 #define CGROUP	"/sys/fs/cgroup"
 #define GROUP	CGROUP "/abuse"

@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "teardown_peer.h"
+#include "peer.h"
 
 #define KEEPALIVE_MS	1000
 

@@ -2,7 +2,7 @@
 /* A peer that never posts a receive. */
 #include <unistd.h>
 
-#include "teardown_peer.h"
+#include "peer.h"
 
 #define WC_RNR_RETRY_EXC	13
 #define ENDLESS			7

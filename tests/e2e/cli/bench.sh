@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # kverbs bench, in one host with itself.
 set -u
-# shellcheck source=tests/e2e/lib.sh
-. "$(dirname "$(readlink -f "$0")")/lib.sh"
+# shellcheck source=tests/e2e/lib/lib.sh
+. "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"
 
-guest 6.12 rxe --timeout 900 -- "$TOP/tests/e2e/guest/bench"
-whole guest 6.12 siw --timeout 900 -- "$TOP/tests/e2e/guest/bench"
+guest 6.12 rxe --timeout 900 -- "$TOP/tests/e2e/cli/guest/bench"
+whole guest 6.12 siw --timeout 900 -- "$TOP/tests/e2e/cli/guest/bench"
 finish

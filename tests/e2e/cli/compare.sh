@@ -1,19 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# What scripts/compare writes is whole. No figure is judged: others run beside it.
+# What perf/compare writes is whole. No figure is judged: others run beside it.
 # shellcheck disable=SC2317 # check runs functions by name
 set -u
-# shellcheck source=tests/e2e/guest/lib.bash
-. "$(dirname "$(readlink -f "$0")")/guest/lib.bash"
-# shellcheck source=tests/e2e/lib.sh
-. "$(dirname "$(readlink -f "$0")")/lib.sh"
+# shellcheck source=tests/e2e/lib/lib.bash
+. "$(dirname "$(readlink -f "$0")")/../lib/lib.bash"
+# shellcheck source=tests/e2e/lib/lib.sh
+. "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"
 
 wanted 6.12 rxe || exit 4
 INTO=$TOP/build/compare
 rm -rf "$INTO"
 
 everything_is_measured() {
-	"$TOP/scripts/compare" --quick --into "$INTO"
+	"$TOP/perf/compare" --quick --into "$INTO"
 }
 
 # The setting says what failed, and why: with events perftest sleeps for ever now and then.
@@ -25,7 +25,7 @@ nothing_is_missing() {
 # Of the results that are there, without a guest.
 tables_are_made_anew() {
 	rm "$INTO"/*.inc "$INTO"/*.svg
-	"$TOP/scripts/compare" --tables --into "$INTO" && [[ -s $INTO/targets.inc ]]
+	"$TOP/perf/compare" --tables --into "$INTO" && [[ -s $INTO/targets.inc ]]
 }
 
 pictures_are_svg() {

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # kverbs cp between hosts, into memory and onto disks, and when one end dies.
 set -u
-# shellcheck source=tests/e2e/lib.sh
-. "$(dirname "$(readlink -f "$0")")/lib.sh"
+# shellcheck source=tests/e2e/lib/lib.sh
+. "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"
 
-here=$TOP/tests/e2e/guest
+here=$TOP/tests/e2e/cli/guest
 
 one_host() {
 	guest "$@" --disk 1G --timeout 1200 -- "$here/cp-one"

@@ -4,10 +4,10 @@
 # what it prints mends it.
 # shellcheck disable=SC2317 # check runs functions by name
 set -u
-# shellcheck source=tests/e2e/guest/lib.bash
-. "$(dirname "$(readlink -f "$0")")/guest/lib.bash"
-# shellcheck source=tests/e2e/lib.sh
-. "$(dirname "$(readlink -f "$0")")/lib.sh"
+# shellcheck source=tests/e2e/lib/lib.bash
+. "$(dirname "$(readlink -f "$0")")/../lib/lib.bash"
+# shellcheck source=tests/e2e/lib/lib.sh
+. "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"
 
 # A kernel's modules with ours among them, as after an installation.
 install_module() {
@@ -33,7 +33,7 @@ two_hosts() {
 	guest "$kernel" "$provider" --hosts 2 \
 		--server 'ip link set eth0 mtu 1500; exec kverbs serve' \
 		--server-ready 'kverbs ping -q -c 1 a' \
-		-- "$TOP/tests/e2e/guest/doctor" "$TOP/build/doctor/$kernel/modules"
+		-- "$TOP/tests/e2e/cli/guest/doctor" "$TOP/build/doctor/$kernel/modules"
 }
 
 build

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # The examples, as their readers would run them.
 set -u
-# shellcheck source=tests/e2e/lib.sh
-. "$(dirname "$(readlink -f "$0")")/lib.sh"
+# shellcheck source=tests/e2e/lib/lib.sh
+. "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"
 
 make --no-print-directory -s -C "$TOP/examples" || exit 1
-guest 6.12 rxe -- "$TOP/tests/e2e/guest/examples"
-whole guest 6.12 siw -- "$TOP/tests/e2e/guest/examples"
-whole guest 6.1 rxe -- "$TOP/tests/e2e/guest/examples"
-whole guest 6.1 siw -- "$TOP/tests/e2e/guest/examples"
+guest 6.12 rxe -- "$TOP/tests/e2e/cli/guest/examples"
+whole guest 6.12 siw -- "$TOP/tests/e2e/cli/guest/examples"
+whole guest 6.1 rxe -- "$TOP/tests/e2e/cli/guest/examples"
+whole guest 6.1 siw -- "$TOP/tests/e2e/cli/guest/examples"
 finish

@@ -4,10 +4,10 @@
 # the source; the rest in a guest that has nothing but what was installed.
 # shellcheck disable=SC2317 # check runs functions by name
 set -u
-# shellcheck source=tests/e2e/guest/lib.bash
-. "$(dirname "$(readlink -f "$0")")/guest/lib.bash"
-# shellcheck source=tests/e2e/lib.sh
-. "$(dirname "$(readlink -f "$0")")/lib.sh"
+# shellcheck source=tests/e2e/lib/lib.bash
+. "$(dirname "$(readlink -f "$0")")/../lib/lib.bash"
+# shellcheck source=tests/e2e/lib/lib.sh
+. "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"
 
 DIR=$TOP/build/manual
 HERE='^(make|cc|scripts/[a-z-]+)( |$)'
@@ -47,7 +47,7 @@ run_here() {
 }
 
 copy_source || exit 1
-all=$("$TOP/tests/e2e/doc_commands") || exit 1
+all=$("$TOP/tests/e2e/cli/doc_commands") || exit 1
 check "commands are found" [ "$(wc -l <<<"$all")" -ge 70 ]
 : >"$DIR/commands"
 while IFS=$'\t' read -r page command; do
@@ -60,6 +60,6 @@ while IFS=$'\t' read -r page command; do
 	fi
 done <<<"$all"
 check "modprobe can know of the module" list_modules
-guest 6.12 rxe --no-module -- "$TOP/tests/e2e/guest/manual" "$DIR"
+guest 6.12 rxe --no-module -- "$TOP/tests/e2e/cli/guest/manual" "$DIR"
 [[ $FAILED -eq 0 ]] || RESULT=1
 finish

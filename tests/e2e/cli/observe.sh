@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # What an operator can see: trace events, objects in debugfs.
 set -u
-# shellcheck source=tests/e2e/lib.sh
-. "$(dirname "$(readlink -f "$0")")/lib.sh"
+# shellcheck source=tests/e2e/lib/lib.sh
+. "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"
 
-guest 6.12 rxe -- "$TOP/tests/e2e/guest/observe"
-seldom guest 6.1 rxe -- "$TOP/tests/e2e/guest/observe"
-whole guest 6.12 siw -- "$TOP/tests/e2e/guest/observe"
-whole guest debug rxe -- "$TOP/tests/e2e/guest/observe"
+guest 6.12 rxe -- "$TOP/tests/e2e/cli/guest/observe"
+seldom guest 6.1 rxe -- "$TOP/tests/e2e/cli/guest/observe"
+whole guest 6.12 siw -- "$TOP/tests/e2e/cli/guest/observe"
+whole guest debug rxe -- "$TOP/tests/e2e/cli/guest/observe"
 finish

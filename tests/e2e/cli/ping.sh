@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # kverbs dev and kverbs ping between hosts.
 set -u
-# shellcheck source=tests/e2e/lib.sh
-. "$(dirname "$(readlink -f "$0")")/lib.sh"
+# shellcheck source=tests/e2e/lib/lib.sh
+. "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"
 
 two_hosts() {
 	guest "$@" --hosts 2 --server 'exec kverbs serve' \
-		--server-ready 'kverbs ping -q -c 1 a' -- "$TOP/tests/e2e/guest/ping"
+		--server-ready 'kverbs ping -q -c 1 a' -- "$TOP/tests/e2e/cli/guest/ping"
 }
 
 two_hosts 6.12 rxe

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # What people see on a terminal: top, dev, doctor, and how far a copy is.
 set -u
-# shellcheck source=tests/e2e/lib.sh
-. "$(dirname "$(readlink -f "$0")")/lib.sh"
+# shellcheck source=tests/e2e/lib/lib.sh
+. "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"
 
-guest 6.12 rxe -- "$TOP/tests/e2e/guest/top"
-whole guest 6.12 siw -- "$TOP/tests/e2e/guest/top"
-whole guest 6.1 rxe -- "$TOP/tests/e2e/guest/top"
+guest 6.12 rxe -- "$TOP/tests/e2e/cli/guest/top"
+whole guest 6.12 siw -- "$TOP/tests/e2e/cli/guest/top"
+whole guest 6.1 rxe -- "$TOP/tests/e2e/cli/guest/top"
 finish

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "contract_bench.h"
+#include "bench.h"
 
 /* Of enum ib_wc_status: the peer's memory is not to be used so. */
 #define REM_ACCESS_ERR	10

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "contract_bench.h"
+#include "bench.h"
 
 /**
  * struct bad - a command that is not taken

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include "contract_bench.h"
+#include "bench.h"
 
 struct track track;
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # The contract of uapi/linux/kverbs.h, and above all what it refuses.
 set -u
-# shellcheck source=tests/e2e/lib.sh
-. "$(dirname "$(readlink -f "$0")")/lib.sh"
+# shellcheck source=tests/e2e/lib/lib.sh
+. "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"
 
 # The second program is there where the compiler can build 32-bit ones, and runs
 # where the kernel takes them.

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "contract_cmds.h"
+#include "cmds.h"
 
 /**
  * struct bad_field - a field and a value it must not have

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "contract_cmds.h"
+#include "cmds.h"
 
 static char memory[3 * 4096] __aligned(4096);
 static struct pair pair;

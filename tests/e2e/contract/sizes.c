@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "contract_cmds.h"
+#include "cmds.h"
 
 static union any_cmd cmd;
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data_buf.h"
+#include "buf.h"
 
 #define CLIENTS		8
 #define ADDS_MAX	10000

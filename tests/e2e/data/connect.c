@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "data_buf.h"
+#include "buf.h"
 
 /* The kernel's iWARP CM lets go of a request only when the driver does: 10 s. */
 #define LATE_MS	20000

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # A host connected to itself: every opcode, every sort of memory, every byte.
 set -u
-# shellcheck source=tests/e2e/lib.sh
-. "$(dirname "$(readlink -f "$0")")/lib.sh"
+# shellcheck source=tests/e2e/lib/lib.sh
+. "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"
 
 build
 RECORD=$(mktemp)
@@ -18,5 +18,5 @@ for kernel in 6.1 debug; do
 	whole guest "$kernel" rxe -- data_test
 	whole guest "$kernel" siw -- data_test
 done
-awk -f "$TOP/tests/e2e/table.awk" "$RECORD"
+awk -f "$TOP/tests/e2e/lib/table.awk" "$RECORD"
 finish

@@ -7,7 +7,7 @@
 
 #include <kverbs.h>
 
-#include "data_buf.h"
+#include "buf.h"
 
 #define LARGE	(8 * MIB + 12345)
 

@@ -9,7 +9,7 @@
 
 #include <kverbs.h>
 
-#include "data_buf.h"
+#include "buf.h"
 
 static struct pair pair;
 static struct buf buf;

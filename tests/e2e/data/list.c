@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "data_buf.h"
+#include "buf.h"
 
 #define SIZE		(16 * PAGE)
 #define LARGE		(3 * MIB)

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "data_buf.h"
+#include "buf.h"
 
 #define CONNS	50
 #define THREADS	4

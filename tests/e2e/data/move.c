@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "data_buf.h"
+#include "buf.h"
 
 #define IMM		0x12345678
 #define SEGMENTS	256

@@ -2,7 +2,7 @@
 /* A key that the peer takes back with a message. */
 #include <string.h>
 
-#include "data_buf.h"
+#include "buf.h"
 
 static struct pair pair;
 static struct buf local, remote;

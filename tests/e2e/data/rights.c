@@ -2,7 +2,7 @@
 /* What an export's key does not give: the connection ends, and not a byte moves. */
 #include <stdio.h>
 
-#include "data_buf.h"
+#include "buf.h"
 
 #define SIZE		(4 * PAGE)
 #define START		100

@@ -8,7 +8,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "data_buf.h"
+#include "buf.h"
 
 static struct pair pair;
 static struct buf buf;

@@ -2,7 +2,7 @@
 /* Hearing of what a peer writes, which completes nothing. */
 #include <string.h>
 
-#include "data_buf.h"
+#include "buf.h"
 
 #define LAST	(PAGE - 1)
 

@@ -4,13 +4,13 @@
 # have. KVERBS_FUZZ_SECONDS= for more, KVERBS_FUZZ_SEED= for another.
 # Not on siw, whose listeners it breaks, see Documentation/transports.rst.
 set -u
-# shellcheck source=tests/e2e/lib.sh
-. "$(dirname "$(readlink -f "$0")")/lib.sh"
+# shellcheck source=tests/e2e/lib/lib.sh
+. "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"
 
 seconds=${KVERBS_FUZZ_SECONDS:-300}
 
 fuzz() {
-	"$TOP/scripts/fuzz" --seconds $((seconds / 2)) --seed "${KVERBS_FUZZ_SEED:-1}" \
+	"$TOP/tests/devfuzz/run" --seconds $((seconds / 2)) --seed "${KVERBS_FUZZ_SEED:-1}" \
 		--kernel "$1"
 }
 

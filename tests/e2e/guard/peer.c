@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "guard_peer.h"
+#include "peer.h"
 
 #define MAGIC		0x4b564252
 #define MSG_MAX		4168

@@ -3,7 +3,7 @@
 #ifndef GUARD_PEER_H
 #define GUARD_PEER_H
 
-#include "abuse_serve.h"
+#include "serve.h"
 #include "dev.h"
 
 #define HELLO		24

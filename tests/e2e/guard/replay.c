@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "guard_peer.h"
+#include "peer.h"
 
 /* A handshake, and one echo: each side says three things, in turn. */
 #define SAID	6

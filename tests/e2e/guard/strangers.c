@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "guard_peer.h"
+#include "peer.h"
 
 #define MANY			30
 #define REFUSED_BUSY		3

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "data_buf.h"
+#include "buf.h"
 
 #define POISON		0xa5
 #define HUGE_PAGE	(2 * MIB)

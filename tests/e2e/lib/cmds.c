@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "contract_cmds.h"
+#include "cmds.h"
 
 /* An id that no object has. */
 #define NOBODY	0x7ffffff0

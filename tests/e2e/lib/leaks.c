@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "resources.h"
-#include "teardown_peer.h"
+#include "peer.h"
 
 #define SOMEBODY	65534
 #define PAGES		16

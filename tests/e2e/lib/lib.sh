@@ -6,7 +6,7 @@
 # among those that a script would use. KVERBS_WHOLE=y adds those that show little new,
 # and makes some do more: a developer should not have to wait for them each time.
 
-TOP=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.." && pwd -P)
+TOP=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../../.." && pwd -P)
 RESULT=0
 
 build() {

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "teardown_peer.h"
+#include "peer.h"
 
 /* Long enough for whatever is interrupted to begin some times. */
 #define MOMENT_NS	50000000

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "abuse_serve.h"
+#include "serve.h"
 #include "harness.h"
 
 /* Small: nobody shall fill a guest's memory. */

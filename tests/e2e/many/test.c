@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "data_buf.h"
+#include "buf.h"
 #include "resources.h"
 
 #define CONNS		1000

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "rdmacm_link.h"
+#include "link.h"
 
 #define RESOLVE_MS	2000
 #define DEPTH		8

@@ -15,8 +15,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "rdmacm_link.h"
-#include "rdmacm_wire.h"
+#include "link.h"
+#include "wire.h"
 
 #define GUARD		4096
 /* How long an overlooked message lies before more is sent. */

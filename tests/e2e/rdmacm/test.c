@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "data_buf.h"
-#include "rdmacm_wire.h"
+#include "buf.h"
+#include "wire.h"
 
 #define IMM		0x12345678
 #define WORD		(8 * PAGE)

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "contract_cmds.h"
-#include "rights_bytes.h"
-#include "rights_proc.h"
+#include "cmds.h"
+#include "bytes.h"
+#include "proc.h"
 
 /**
  * struct span - bytes of a command's struct, as far as it goes

@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "rights_bytes.h"
+#include "bytes.h"
 
 /* Of x86-64: its own mappings, and its text and modules; not a small negative number. */
 #define MAPPINGS_START	0xffff800000000000ULL

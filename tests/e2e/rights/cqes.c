@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "rights_bytes.h"
-#include "rights_proc.h"
+#include "bytes.h"
+#include "proc.h"
 
 #define SIZE		(4 * PAGE)
 #define ROUNDS		60

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "rights_proc.h"
+#include "proc.h"
 
 #define SIZE		(2 * PAGE)
 #define START		256

@@ -4,7 +4,7 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include "rights_proc.h"
+#include "proc.h"
 
 #define PROCS	4
 

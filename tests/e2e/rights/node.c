@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "rights_proc.h"
+#include "proc.h"
 
 #define GROUP		4242
 #define LENGTH		(2 * PAGE + 100)

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "rights_proc.h"
+#include "proc.h"
 
 #define RINGS		256
 #define DATA		0xdada

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "rights_proc.h"
+#include "proc.h"
 
 /**
  * struct order - what is sent to a process

@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#include "data_buf.h"
+#include "buf.h"
 
 #define NODE		"/dev/kverbs"
 #define SOMEBODY	65534

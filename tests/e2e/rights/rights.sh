@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # Who may do what, and how much of it; and that nobody is told more than he may know.
 set -u
-# shellcheck source=tests/e2e/lib.sh
-. "$(dirname "$(readlink -f "$0")")/lib.sh"
+# shellcheck source=tests/e2e/lib/lib.sh
+. "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"
 
 build
 guest 6.12 rxe -- rights_test

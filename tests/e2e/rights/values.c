@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "rights_bytes.h"
-#include "rights_proc.h"
+#include "bytes.h"
+#include "proc.h"
 
 #define EXPORTS		300
 #define ALL_CAPS	(KVERBS_CAP_ATOMIC | KVERBS_CAP_REMOTE_INV | KVERBS_CAP_VIRT_DMA)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data_buf.h"
+#include "buf.h"
 
 #define BATCH	32
 #define OPS	100000

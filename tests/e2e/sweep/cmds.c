@@ -3,7 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "sweep_world.h"
+#include "world.h"
 
 #define RUN(fd, cmd, number) dev_cmd(fd, KVERBS_##number, cmd)
 

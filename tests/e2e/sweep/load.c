@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "harness.h"
-#include "sweep_fault.h"
+#include "fault.h"
 
 /* More than there are. */
 #define ALL		1000000

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* SUBMIT, of one entry each. */
-#include "sweep_world.h"
+#include "world.h"
 
 #define LENGTH	8192
 #define LONG	(64 * 4096)

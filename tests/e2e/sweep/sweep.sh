@@ -3,8 +3,8 @@
 # Every command survives every fault that can be on its way, on the kernel that
 # injects them. Words choose cases by their names.
 set -u
-# shellcheck source=tests/e2e/lib.sh
-. "$(dirname "$(readlink -f "$0")")/lib.sh"
+# shellcheck source=tests/e2e/lib/lib.sh
+. "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"
 
 build
 RECORD=$(mktemp)

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "sweep_fault.h"
-#include "sweep_world.h"
+#include "fault.h"
+#include "world.h"
 
 /* No command has as many. */
 #define MOST	500

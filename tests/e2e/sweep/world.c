@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "sweep_world.h"
+#include "world.h"
 
 void world_with_nothing(struct world *w)
 {

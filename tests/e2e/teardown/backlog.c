@@ -2,7 +2,7 @@
 /* More peers than a listener has room for, and nobody who answers them. */
 #include <stdlib.h>
 
-#include "teardown_peer.h"
+#include "peer.h"
 
 #define ROOM	8
 #define FLOOD	64

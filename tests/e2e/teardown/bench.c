@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "teardown_peer.h"
+#include "peer.h"
 
 #define LENGTH		4096
 #define AN_HOUR_MS	3600000

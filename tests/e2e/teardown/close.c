@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "teardown_peer.h"
+#include "peer.h"
 
 static struct link both;
 

@@ -6,8 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "teardown_peer.h"
-#include "teardown_slow.h"
+#include "peer.h"
+#include "slow.h"
 
 #define REMOVAL_MS	60000
 

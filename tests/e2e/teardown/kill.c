@@ -2,7 +2,7 @@
 /* SIGKILL, at any moment, of either side. */
 #include <unistd.h>
 
-#include "teardown_peer.h"
+#include "peer.h"
 
 static struct link both;
 

@@ -2,7 +2,7 @@
 /* Two at a time want something of one object. */
 #include <pthread.h>
 
-#include "teardown_peer.h"
+#include "peer.h"
 
 #define ROUNDS	100
 

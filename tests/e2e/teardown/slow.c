@@ -8,8 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "teardown_peer.h"
-#include "teardown_slow.h"
+#include "peer.h"
+#include "slow.h"
 
 #define PAGE	4096UL
 /* More than one registration of any device's here. */

@@ -3,8 +3,8 @@
 # Everything goes at any moment - files, processes, peers, devices, modules - and
 # leaves nothing behind.
 set -u
-# shellcheck source=tests/e2e/lib.sh
-. "$(dirname "$(readlink -f "$0")")/lib.sh"
+# shellcheck source=tests/e2e/lib/lib.sh
+. "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"
 
 build
 two_hosts() {
