@@ -51,7 +51,15 @@ demo:
 
 test:
 	scripts/install-deps
-	tests/run
+	tests/run core
+
+rest:
+	scripts/install-deps
+	tests/run rest
+
+whole:
+	scripts/install-deps
+	tests/run whole
 
 deb:
 	scripts/deb --check
@@ -70,9 +78,6 @@ kunit:
 
 e2e:
 	tests/e2e/run
-
-whole:
-	KVERBS_WHOLE=y tests/e2e/run
 
 fuzz:
 	tests/devfuzz/run
@@ -96,16 +101,16 @@ help:
 	@echo 'make deb             Debian packages, in build/deb, and what lintian says of them'
 	@echo 'make clean'
 	@echo 'make demo            two guests copy a file there and back (no RDMA card needed)'
-	@echo 'make test            every test; its parts:'
+	@echo 'make test            what a change must pass: ten minutes, and no kernel is built'
+	@echo 'make whole           every test: make test, then make rest; an hour'
 	@echo 'make lint            style, sparse, kernel-doc, documentation, headers, symbols'
-	@echo 'make unit            library and command, with sanitizers, and fuzzed'
-	@echo 'make kunit           kernel tests, in a guest with a debug kernel'
+	@echo 'make unit            library and command, with sanitizers'
+	@echo 'make kunit           kernel tests, in guests; see tests/kunit/run --help'
 	@echo 'make e2e             whole hosts, in guests; see tests/e2e/run --help'
-	@echo 'make whole           make e2e, with every kernel and provider; an hour'
 	@echo 'make package-test    Debian packages installed, booted, used and purged, in guests'
 	@echo 'make coverage        which lines of the module the tests run; see tests/coverage --help'
 	@echo 'make compare         kverbs beside perftest, rping, cmtime and rcopy; half an hour'
 	@echo 'make soak            everything that ends at any moment, a hundred times; hours'
 	@echo 'make fuzz            half an hour of anything to /dev/kverbs; see tests/devfuzz/run --help'
 
-.PHONY: all module tool docs install module-install tool-install docs-install clean deb package-test demo test lint unit kunit e2e fuzz whole coverage soak compare help
+.PHONY: all module tool docs install module-install tool-install docs-install clean deb package-test demo test rest lint unit kunit e2e fuzz whole coverage soak compare help

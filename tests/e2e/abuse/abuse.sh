@@ -9,6 +9,6 @@ set -u
 build
 # A process that has too little memory is meant to be killed.
 oom="Memory cgroup out of memory"
-guest 6.12 rxe --ignore "$oom" -- abuse_test
-seldom guest 6.12 siw --ignore "$oom" -- abuse_test
+whole guest 6.12 rxe --ignore "$oom" -- abuse_test
+whole guest 6.12 siw --ignore "$oom" -- abuse_test
 finish

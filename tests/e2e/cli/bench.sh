@@ -5,6 +5,6 @@ set -u
 # shellcheck source=tests/e2e/lib/lib.sh
 . "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"
 
-guest 6.12 rxe --timeout 900 -- "$TOP/tests/e2e/cli/guest/bench"
-whole guest 6.12 siw --timeout 900 -- "$TOP/tests/e2e/cli/guest/bench"
+whole guest 6.12 rxe --timeout 900 -- "$TOP/tests/e2e/cli/guest/bench"
+every guest 6.12 siw --timeout 900 -- "$TOP/tests/e2e/cli/guest/bench"
 finish

@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # What perf/compare writes is whole. No figure is judged: others run beside it.
-# shellcheck disable=SC2317 # check runs functions by name
 set -u
 # shellcheck source=tests/e2e/lib/lib.bash
 . "$(dirname "$(readlink -f "$0")")/../lib/lib.bash"

@@ -17,12 +17,12 @@ two_hosts() {
 		--server-ready 'kverbs ping -q -c 1 a' -- "$here/cp-two"
 }
 
-two_hosts 6.12 rxe
-one_host 6.12 rxe
-seldom two_hosts 6.12 siw
-whole one_host 6.12 siw
-whole two_hosts 6.1 rxe
-whole one_host 6.1 rxe
-whole two_hosts debug rxe
-whole one_host debug rxe
+core two_hosts 6.12 rxe
+core one_host 6.12 rxe
+whole two_hosts 6.12 siw
+every one_host 6.12 siw
+every two_hosts 6.1 rxe
+every one_host 6.1 rxe
+every two_hosts debug rxe
+every one_host debug rxe
 finish

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # kverbs doctor on a host whose peer serves: what is broken is found, and nothing else;
 # what it prints mends it.
-# shellcheck disable=SC2317 # check runs functions by name
 set -u
 # shellcheck source=tests/e2e/lib/lib.bash
 . "$(dirname "$(readlink -f "$0")")/../lib/lib.bash"
@@ -37,9 +36,9 @@ two_hosts() {
 }
 
 build
-two_hosts 6.12 rxe
-whole two_hosts 6.12 siw
-whole two_hosts 6.1 rxe
-whole two_hosts 6.1 siw
+whole two_hosts 6.12 rxe
+every two_hosts 6.12 siw
+every two_hosts 6.1 rxe
+every two_hosts 6.1 siw
 [[ $FAILED -eq 0 ]] || RESULT=1
 finish

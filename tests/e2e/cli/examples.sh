@@ -6,8 +6,8 @@ set -u
 . "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"
 
 make --no-print-directory -s -C "$TOP/examples" || exit 1
-guest 6.12 rxe -- "$TOP/tests/e2e/cli/guest/examples"
-whole guest 6.12 siw -- "$TOP/tests/e2e/cli/guest/examples"
-whole guest 6.1 rxe -- "$TOP/tests/e2e/cli/guest/examples"
-whole guest 6.1 siw -- "$TOP/tests/e2e/cli/guest/examples"
+core guest 6.12 rxe -- "$TOP/tests/e2e/cli/guest/examples"
+every guest 6.12 siw -- "$TOP/tests/e2e/cli/guest/examples"
+every guest 6.1 rxe -- "$TOP/tests/e2e/cli/guest/examples"
+every guest 6.1 siw -- "$TOP/tests/e2e/cli/guest/examples"
 finish

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # What the documentation tells people to type: what builds and installs, in a copy of
 # the source; the rest in a guest that has nothing but what was installed.
-# shellcheck disable=SC2317 # check runs functions by name
 set -u
 # shellcheck source=tests/e2e/lib/lib.bash
 . "$(dirname "$(readlink -f "$0")")/../lib/lib.bash"
@@ -60,6 +59,6 @@ while IFS=$'\t' read -r page command; do
 	fi
 done <<<"$all"
 check "modprobe can know of the module" list_modules
-guest 6.12 rxe --no-module -- "$TOP/tests/e2e/cli/guest/manual" "$DIR"
+whole guest 6.12 rxe --no-module -- "$TOP/tests/e2e/cli/guest/manual" "$DIR"
 [[ $FAILED -eq 0 ]] || RESULT=1
 finish

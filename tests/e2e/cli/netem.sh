@@ -11,6 +11,6 @@ two_hosts() {
 		--server-ready 'kverbs ping -q -c 1 a' -- "$TOP/tests/e2e/cli/guest/netem"
 }
 
-two_hosts 6.12 rxe
-whole two_hosts 6.12 siw
+whole two_hosts 6.12 rxe
+every two_hosts 6.12 siw
 finish

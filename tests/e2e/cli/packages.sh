@@ -11,7 +11,7 @@ choose() {
 }
 
 [[ $(id -u) = 0 ]] || { echo "1..0 # SKIP packages are installed in a chroot, which wants root"; exit 4; }
-choose 6.12
-whole choose 6.1
+whole choose 6.12
+every choose 6.1
 [[ ${#KERNELS[@]} -eq 0 ]] || "$TOP/scripts/package-test" "${KERNELS[@]}" || RESULT=1
 finish

@@ -10,8 +10,8 @@ two_hosts() {
 		--server-ready 'kverbs ping -q -c 1 a' -- "$TOP/tests/e2e/cli/guest/ping"
 }
 
-two_hosts 6.12 rxe
-seldom two_hosts 6.12 siw
-whole two_hosts 6.1 rxe
-whole two_hosts 6.1 siw
+core two_hosts 6.12 rxe
+whole two_hosts 6.12 siw
+every two_hosts 6.1 rxe
+every two_hosts 6.1 siw
 finish

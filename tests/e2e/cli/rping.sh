@@ -5,8 +5,8 @@ set -u
 # shellcheck source=tests/e2e/lib/lib.sh
 . "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"
 
-guest 6.12 rxe -- "$TOP/tests/e2e/cli/guest/rping"
-whole guest 6.12 siw -- "$TOP/tests/e2e/cli/guest/rping"
-whole guest 6.1 rxe -- "$TOP/tests/e2e/cli/guest/rping"
-whole guest 6.1 siw -- "$TOP/tests/e2e/cli/guest/rping"
+core guest 6.12 rxe -- "$TOP/tests/e2e/cli/guest/rping"
+every guest 6.12 siw -- "$TOP/tests/e2e/cli/guest/rping"
+every guest 6.1 rxe -- "$TOP/tests/e2e/cli/guest/rping"
+every guest 6.1 siw -- "$TOP/tests/e2e/cli/guest/rping"
 finish

@@ -5,7 +5,7 @@ set -u
 # shellcheck source=tests/e2e/lib/lib.sh
 . "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"
 
-guest 6.12 rxe -- "$TOP/tests/e2e/cli/guest/top"
-whole guest 6.12 siw -- "$TOP/tests/e2e/cli/guest/top"
-whole guest 6.1 rxe -- "$TOP/tests/e2e/cli/guest/top"
+whole guest 6.12 rxe -- "$TOP/tests/e2e/cli/guest/top"
+every guest 6.12 siw -- "$TOP/tests/e2e/cli/guest/top"
+every guest 6.1 rxe -- "$TOP/tests/e2e/cli/guest/top"
 finish

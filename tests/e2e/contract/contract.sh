@@ -15,8 +15,8 @@ fi
 exit $status'
 
 build
-guest 6.12 rxe -- "$command"
-seldom guest 6.12 siw -- "$command"
-guest 6.1 rxe -- "$command"
-whole guest debug rxe -- "$command"
+core guest 6.12 rxe -- "$command"
+whole guest 6.12 siw -- "$command"
+whole guest 6.1 rxe -- "$command"
+every guest debug rxe -- "$command"
 finish

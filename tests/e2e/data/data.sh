@@ -8,15 +8,15 @@ set -u
 build
 RECORD=$(mktemp)
 trap 'rm -f "$RECORD"' EXIT
-guest 6.12 rxe -- data_test
-guest 6.12 siw -- data_test
+core guest 6.12 rxe -- data_test
+whole guest 6.12 siw -- data_test
 # Completions in softirqs, as they are taken for much of storage.
 for kernel in 6.12 6.1 debug; do
-	RECORD="" whole guest "$kernel" rxe -- env RING_FLAGS=4 data_test
+	RECORD="" every guest "$kernel" rxe -- env RING_FLAGS=4 data_test
 done
 for kernel in 6.1 debug; do
-	whole guest "$kernel" rxe -- data_test
-	whole guest "$kernel" siw -- data_test
+	every guest "$kernel" rxe -- data_test
+	every guest "$kernel" siw -- data_test
 done
 awk -f "$TOP/tests/e2e/lib/table.awk" "$RECORD"
 finish

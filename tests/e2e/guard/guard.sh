@@ -11,9 +11,9 @@ both() {
 }
 
 build
-both 6.12 rxe
-whole both 6.12 siw
-whole both 6.1 rxe
-whole both 6.1 siw
-whole both debug rxe
+whole both 6.12 rxe
+every both 6.12 siw
+every both 6.1 rxe
+every both 6.1 siw
+every both debug rxe
 finish

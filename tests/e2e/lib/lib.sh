@@ -2,39 +2,62 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # For scripts that run test programs in guests.
 #
-# KVERBS_KERNELS="6.12 6.1 debug" and KVERBS_PROVIDERS="rxe siw" choose guests
-# among those that a script would use. KVERBS_WHOLE=y adds those that show little new,
-# and makes some do more: a developer should not have to wait for them each time.
+# A guest is of one of three levels: core is what "make test" runs, whole what "make
+# whole" runs besides, every what only tests/soak and tests/coverage run. KVERBS_LEVEL
+# chooses: core, rest (whole without core), whole (both, the default), every (all three).
+# KVERBS_KERNELS="6.12 6.1 debug" and KVERBS_PROVIDERS="rxe siw" choose among the guests
+# of that level.
 
 TOP=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../../.." && pwd -P)
+LEVEL=${KVERBS_LEVEL:-whole}
 RESULT=0
+
+# The tests of all guests and of the host make one list: their numbers and plans go, and
+# the plan of the list is its last line. So the script runs as a child of itself.
+one_list() {
+	awk '
+		/^1\.\.0 # SKIP/ { skip = $0; next }
+		/^(1\.\.[0-9]+$|KTAP version)/ { next }
+		/^Bail out!/ { $0 = "# " $0 }
+		/^(not )?ok( |$)/ { tests++; sub(/^not ok [0-9]+/, "not ok"); sub(/^ok [0-9]+/, "ok") }
+		{ print; fflush() }
+		END { print tests ? "1.." tests : skip ? skip : "1..0 # SKIP no guest of this level" }'
+}
+
+if [[ ${KVERBS_ONE_LIST:-} != "$0" ]]; then
+	KVERBS_ONE_LIST=$0 "$0" "$@" | one_list
+	exit "${PIPESTATUS[0]}"
+fi
 
 build() {
 	make --no-print-directory -s -C "$TOP/tests/e2e" || exit 1
 }
 
-# Whether the developer wants guests with kernel $1 and provider $2.
+# Whether guests with kernel $1 and provider $2 are asked for.
 wanted() {
 	[[ " ${KVERBS_KERNELS-$1} " = *" $1 "* && " ${KVERBS_PROVIDERS-$2} " = *" $2 "* ]]
 }
 
-# What is done only when all is wanted: 'whole guest 6.1 siw -- ...'.
+# core COMMAND...: run it if its level is asked for: 'core guest 6.12 rxe -- ...'
+core() {
+	[[ $LEVEL = rest ]] || "$@"
+}
+
 whole() {
-	[[ ! ${KVERBS_WHOLE:-} ]] || "$@"
+	[[ $LEVEL = core ]] || "$@"
 }
 
-# What a developer need not wait for each time, and build machines do.
-seldom() {
-	[[ ! ${KVERBS_WHOLE:-} && ${CI:-} != true ]] || "$@"
+every() {
+	[[ $LEVEL != every ]] || "$@"
 }
 
-# run_guest FILE VM-OPTION...: what it prints goes into the file, what is told of it
-# also into FILE.err.
+# run_guest FILE VM-OPTION...: what it prints goes into the file, and its messages also
+# into FILE.err. The time is there to end a hang.
 run_guest() {
 	local file=$1
 	shift
 
-	"$TOP/scripts/vm" --timeout 1500 "$@" 2>&1 >"$file" | tee "$file.err" >&2
+	"$TOP/scripts/vm" --timeout 1800 "$@" 2>&1 >"$file" | tee "$file.err" >&2
 	return "${PIPESTATUS[0]}"
 }
 
@@ -58,35 +81,40 @@ why() {
 	blocked "$1" | head -n 3
 }
 
-# guest KERNEL PROVIDER [VM-OPTION...] -- COMMAND...: run it if it is wanted.
+# Whether as many tests ran as all plans in a file promise.
+keeps_its_plans() {
+	local planned ran
+
+	planned=$(sed -nE 's/^1\.\.([0-9]+)$/\1/p' "$1" | paste -sd +)
+	ran=$(grep -cE '^(not )?ok( |$)' "$1")
+	[[ $ran -eq $((planned)) ]] || { echo "$ran of $((planned)) tests ran"; return 1; }
+}
+
+# guest KERNEL PROVIDER [VM-OPTION...] -- COMMAND...: run it if it is asked for.
 # Test lines are marked with what they ran on; one more says how the guest ended.
 guest() {
-	local kernel=$1 provider=$2 status out began=$SECONDS
+	local kernel=$1 provider=$2 status out plans began=$SECONDS
 	shift 2
 
 	wanted "$kernel" "$provider" || return 0
 	out=$(mktemp)
 	run_guest "$out" --kernel "$kernel" --provider "$provider" "$@"
 	status=$?
-	if [[ $status -eq 73 ]]; then
-		echo "# $kernel $provider: once more, since the emulator failed"
-		run_guest "$out" --kernel "$kernel" --provider "$provider" "$@"
-		status=$?
-	fi
 	sed -E "s/^((not )?ok [0-9]+ - )/\1$kernel $provider: /" "$out" |
 		tee -a "${RECORD:-/dev/null}"
-	if [[ $status -eq 0 ]]; then
-		echo "ok 0 - $kernel $provider: the guest ends well"
+	plans=$(keeps_its_plans "$out")
+	if [[ $status -eq 0 && ! $plans ]]; then
+		echo "ok - $kernel $provider: the guest ends well"
 	else
-		echo "not ok 0 - $kernel $provider: the guest ends well # status $status:" \
-			"$(why "$out.err" | paste -sd ';')"
+		echo "not ok - $kernel $provider: the guest ends well # status $status:" \
+			"$({ [[ ! $plans ]] || echo "$plans"; why "$out.err"; } | paste -sd ';')"
 		RESULT=1
 	fi
 	echo "# $kernel $provider: $((SECONDS - began)) s"
 	rm -f "$out" "$out.err"
 }
 
-# End the script with what all guests together said.
+# End the script with the result of all guests together.
 finish() {
 	exit "$RESULT"
 }

@@ -7,7 +7,7 @@ set -u
 
 build
 rounds=3
-[[ ! ${KVERBS_WHOLE:-} ]] || rounds=10
-guest 6.12 rxe --mem 4G -- env MANY_ROUNDS="$rounds" many_test
-whole guest 6.12 siw --mem 4G -- env MANY_ROUNDS="$rounds" many_test
+[[ $LEVEL != every ]] || rounds=10
+whole guest 6.12 rxe --mem 4G -- env MANY_ROUNDS="$rounds" many_test
+every guest 6.12 siw --mem 4G -- env MANY_ROUNDS="$rounds" many_test
 finish

@@ -6,7 +6,7 @@ set -u
 . "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"
 
 build
-guest 6.12 rxe -- rdmacm_test
-guest 6.12 siw -- rdmacm_test
-seldom guest 6.1 rxe -- rdmacm_test
+core guest 6.12 rxe -- rdmacm_test
+whole guest 6.12 siw -- rdmacm_test
+whole guest 6.1 rxe -- rdmacm_test
 finish

@@ -6,7 +6,7 @@ set -u
 . "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"
 
 build
-guest 6.12 rxe -- steady_test
-whole guest 6.12 rxe -- 'RING_FLAGS=1 steady_test'
-whole guest 6.1 rxe -- steady_test
+whole guest 6.12 rxe -- steady_test
+every guest 6.12 rxe -- 'RING_FLAGS=1 steady_test'
+every guest 6.1 rxe -- steady_test
 finish

@@ -9,7 +9,7 @@ set -u
 build
 RECORD=$(mktemp)
 trap 'rm -f "$RECORD"' EXIT
-guest debug rxe --timeout 3600 -- sweep_test "$@"
+whole guest debug rxe --timeout 3600 -- sweep_test "$@"
 sed -nE 's/^# swept (.*), (.*): ([0-9]+) faults$/\1|\2|\3/p' "$RECORD" |
 	awk -F'|' '
 		{ faults[$1, $2] = $3; total += $3 }

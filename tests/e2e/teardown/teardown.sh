@@ -14,11 +14,11 @@ two_hosts() {
 
 # On the others, what differs with the context of completions and with the provider.
 some=(traffic meanwhile "SIGKILL while writing" "rmmod kverbs")
-[[ ! ${KVERBS_WHOLE:-} ]] || some=()
-guest 6.12 rxe -- teardown_test
-guest 6.12 siw -- teardown_test
-seldom guest 6.1 rxe -- teardown_test "${some[@]}"
-two_hosts 6.12 rxe
-whole two_hosts 6.12 siw
-seldom guest debug rxe -- teardown_test "${some[@]}"
+[[ $LEVEL != every ]] || some=()
+core guest 6.12 rxe -- teardown_test
+whole guest 6.12 siw -- teardown_test
+whole guest 6.1 rxe -- teardown_test "${some[@]}"
+core two_hosts 6.12 rxe
+every two_hosts 6.12 siw
+whole guest debug rxe -- teardown_test "${some[@]}"
 finish
