@@ -73,6 +73,9 @@ lint:
 unit:
 	+$(MAKE) --no-print-directory -C userspace-tool check
 
+unit-fuzz:
+	+$(MAKE) --no-print-directory -C userspace-tool check-fuzz
+
 kunit:
 	tests/kunit/run
 
@@ -105,6 +108,7 @@ help:
 	@echo 'make whole           every test: make test, then make rest; an hour'
 	@echo 'make lint            style, sparse, kernel-doc, documentation, headers, symbols'
 	@echo 'make unit            library and command, with sanitizers'
+	@echo 'make unit-fuzz       parsers of what strangers send, fuzzed'
 	@echo 'make kunit           kernel tests, in guests; see tests/kunit/run --help'
 	@echo 'make e2e             whole hosts, in guests; see tests/e2e/run --help'
 	@echo 'make package-test    Debian packages installed, booted, used and purged, in guests'
@@ -113,4 +117,4 @@ help:
 	@echo 'make soak            everything that ends at any moment, a hundred times; hours'
 	@echo 'make fuzz            half an hour of anything to /dev/kverbs; see tests/devfuzz/run --help'
 
-.PHONY: all module tool docs install module-install tool-install docs-install clean deb package-test demo test rest lint unit kunit e2e fuzz whole coverage soak compare help
+.PHONY: all module tool docs install module-install tool-install docs-install clean deb package-test demo test rest lint unit unit-fuzz kunit e2e fuzz whole coverage soak compare help
