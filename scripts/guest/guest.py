@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""One guest: its QEMU process, its channels, the files that cross into it."""
+"""What guests of all kinds have: a process, its channels, files that cross into it."""
 
 import ctypes
 import os
+import resource
 import shlex
 import shutil
 import signal
@@ -16,11 +17,13 @@ NAMES = ("console", "control", "out", "err")
 PR_SET_PDEATHSIG = 1
 
 
-def _die_with_parent():
+def _prepare():
+    """In the child: die with the parent, and leave no core of a guest's memory."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _quote(path):
+def quote(path):
     return shlex.quote(os.fspath(path))
 
 
@@ -50,7 +53,7 @@ class Stream:
 
 
 class Guest:
-    """What scripts/vm says to one guest and hears from it."""
+    """What scripts/vm says to one guest and hears from it; start() is for its kind."""
 
     def __init__(self, name, directory, options):
         self.name = name
@@ -86,7 +89,7 @@ class Guest:
         """A script of one shell text, or of several words taken as they are."""
         options = self.options
         lines = [f"export {key}={shlex.quote(value)}" for key, value in options.environment.items()]
-        lines.append(f"cd {_quote(options.cwd)} || exit 127")
+        lines.append(f"cd {quote(options.cwd)} || exit 127")
         if silent:
             lines.append("exec >/dev/null 2>&1")
         lines.append(words[0] if len(words) == 1 else "exec " + " ".join(map(shlex.quote, words)))
@@ -109,12 +112,12 @@ class Guest:
             "root": options.root or "",
             "marker": self.marker[1:].decode(),
         }
-        self._write("guest", "".join(f"{key}={_quote(value)}\n" for key, value in values.items()))
+        self._write("guest", "".join(f"{key}={quote(value)}\n" for key, value in values.items()))
         prepare = []
         for host, path in self.puts:
-            prepare.append(f"mkdir -p {_quote(os.path.dirname(path) or '/')}")
-            prepare.append(f"cp -aLT {_quote('/run/vm/root' + os.path.realpath(host))} {_quote(path)}")
-        collect = [f"cp -aLT {_quote(path)} /run/vm/xchg/get/{n}" for n, (path, _) in enumerate(self.gets)]
+            prepare.append(f"mkdir -p {quote(os.path.dirname(path) or '/')}")
+            prepare.append(f"cp -aLT {quote('/run/vm/root' + os.path.realpath(host))} {quote(path)}")
+        collect = [f"cp -aLT {quote(path)} /run/vm/xchg/get/{n}" for n, (path, _) in enumerate(self.gets)]
         if prepare:
             self._write("prepare", "\n".join(prepare) + "\n")
         if collect:
@@ -122,69 +125,32 @@ class Guest:
 
     # The machine
 
-    def _disks(self):
-        arguments = []
-        for kind in ("ext4", "xfs"):
-            path = os.path.join(self.directory, kind)
-            with open(path, "wb") as file:
-                file.truncate(self.options.disk)
-            subprocess.run([f"/sbin/mkfs.{kind}", "-q", path], check=True, stdout=subprocess.DEVNULL)
-            arguments += ["-drive", f"file={path},format=raw,if=none,id={kind},cache=unsafe"]
-            arguments += ["-device", f"virtio-blk-pci,drive={kind}"]
-        return arguments
+    def write_initramfs(self):
+        """The initramfs in a file, whose path is returned."""
+        path = os.path.join(self.directory, "initramfs")
+        initramfs.write(path, os.path.join(self.options.top, "scripts", "guest", "init"), self.options.tree)
+        return path
 
-    def _kernel(self):
-        """An image that needs no decompressing, if there is one."""
-        names = ("vmlinux", "vmlinuz")
-        paths = [os.path.join(self.options.kernel_dir, name) for name in names]
-        return next(path for path in paths if os.path.exists(path))
+    def append(self, *words):
+        """The kernel's command line: what every kind of guest has, words, the caller's."""
+        common = ["loglevel=4", "log_buf_len=4M", "rdinit=/init", "net.ifnames=0",
+                  "rcupdate.rcu_cpu_stall_timeout=60"]
+        return [*common, *words, *self.options.append.split()]
 
-    def start(self):
-        options = self.options
-        image = os.path.join(self.directory, "initramfs")
-        initramfs.write(image, os.path.join(options.top, "scripts", "guest", "init"), options.tree)
-        # On a busy host the kernel may find no tick of the timer that it tests, and panic.
-        append = "console=ttyS0 loglevel=4 panic=-1 log_buf_len=4M mitigations=off rdinit=/init"
-        # Vice versa it may call a good clock unstable, and then every look at one is slow.
-        append += " no_timer_check tsc=reliable"
-        # The emulator translates code anew for each address at which it meets it.
-        append += " norandmaps"
-        append += " watchdog_thresh=30 rcupdate.rcu_cpu_stall_timeout=60 net.ifnames=0 " + options.append
-        command = [
-            "qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
-            "-name", f"kverbs-{self.name}", "-smp", str(options.smp), "-m", options.mem,
-            "-kernel", self._kernel(), "-initrd", image, "-append", append,
-            "-fsdev", f"local,id=root,path={options.root or '/'},security_model=none,readonly=on,multidevs=remap",
-            "-device", "virtio-9p-pci,fsdev=root,mount_tag=root",
-            "-fsdev", f"local,id=xchg,path={self.directory}/xchg,security_model=none",
-            "-device", "virtio-9p-pci,fsdev=xchg,mount_tag=xchg",
-            "-device", "virtio-rng-pci", "-device", "virtio-serial-pci",
-            *options.accel,
-        ]
-        theirs = []
-        for number, name in enumerate(NAMES):
-            ours, other = socket.socketpair()
-            self.sockets[name] = ours
-            theirs.append(other)
-            command += ["-chardev", f"socket,id={name},fd={other.fileno()}"]
-            if name == "console":
-                command += ["-serial", "chardev:console"]
-            else:
-                command += ["-device", f"virtserialport,chardev={name},nr={number}"]
-        if self.peer:
-            # 4200 leaves room for the headers of an RDMA MTU of 4096.
-            mac = "52:54:00:00:00:0" + ("1" if self.name == "a" else "2")
-            command += ["-netdev", f"socket,id=net,fd={self.peer.fileno()}"]
-            command += ["-device", f"virtio-net-pci,netdev=net,host_mtu=4200,mac={mac}"]
-            theirs.append(self.peer)
-        if options.disk:
-            command += self._disks()
-        with open(os.path.join(self.directory, "qemu.log"), "wb") as log:
-            self.process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                pass_fds=[each.fileno() for each in theirs], preexec_fn=_die_with_parent,
-                start_new_session=True,
-            )
+    def open_channels(self):
+        """The guest's end of every channel, by its name."""
+        theirs = {}
+        for name in NAMES:
+            self.sockets[name], theirs[name] = socket.socketpair()
+        return theirs
+
+    def spawn(self, command, theirs, output):
+        """Start the machine, which inherits and alone keeps its ends of channels."""
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+            pass_fds=[each.fileno() for each in theirs], preexec_fn=_prepare,
+            start_new_session=True,
+        )
         for each in theirs:
             each.close()
 
@@ -231,11 +197,8 @@ class Guest:
             self.process.wait()
 
     def killed_by(self):
-        """The signal that ended the emulator, which is about to end; 0 if none did."""
-        try:
-            return max(0, -self.process.wait(timeout=10))
-        except subprocess.TimeoutExpired:
-            return 0
+        """The signal that ended an emulator, and with it a guest that was well; else 0."""
+        return 0
 
     # What remains after the end
 
