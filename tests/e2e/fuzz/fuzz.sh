@@ -9,18 +9,14 @@ set -u
 
 seconds=${KVERBS_FUZZ_SECONDS:-300}
 
-fuzz() {
-	"$TOP/tests/devfuzz/run" --seconds $((seconds / 2)) --seed "${KVERBS_FUZZ_SEED:-1}" \
-		--kernel "$1"
-}
-
 # fuzz_on KERNEL: the last lines that it prints say how much was done.
 fuzz_on() {
 	local kernel=$1 name="$1 rxe: nothing is found by fuzzing" out status
 
 	wanted "$kernel" rxe || return 0
 	out=$(mktemp)
-	fuzz "$kernel" >"$out"
+	"$TOP/tests/devfuzz/run" --seconds $((seconds / 2)) --seed "${KVERBS_FUZZ_SEED:-1}" \
+		--kernel "$kernel" >"$out"
 	status=$?
 	cat "$out"
 	tail -n 4 "$out" | sed "s/^/#| $kernel: /"
