@@ -66,7 +66,7 @@ static uint32_t call(const void *priv, uint32_t length, uint8_t rnr_retry)
 	struct kverbs_cmd_connect cmd = {
 		.size = sizeof(cmd),
 		.ring_id = ring.id,
-		.timeout_ms = PATIENCE_MS,
+		.timeout_ms = test_patience_ms(),
 		.dst = addr_of("a", serve_port()),
 		.param = { .valid = KVERBS_PARAM_RNR_RETRY, .rnr_retry = rnr_retry },
 		.priv_uptr = (uintptr_t)priv,
@@ -283,7 +283,7 @@ TEST(clients_that_ask_for_the_most_and_say_nothing_keep_nobody_out)
 	set_up();
 	for (i = 0; i < LAZY; i++)
 		conns[i] = enter(ECHO, 1 << 20, 16);
-	CHECK(!test_shell("kverbs ping -q -c 1 -p %u a >/dev/null", serve_port()));
+	CHECK(!serve_ping("a"));
 	serve_await_gone(1);
 	for (i = 0; i < LAZY; i++)
 		leave(conns[i]);
@@ -302,7 +302,7 @@ TEST(clients_that_ask_and_take_no_answer_keep_nobody_out)
 		length = write_message(ECHO);
 		CHECK_DONE(ring_do(&ring, sqe_send(conns[i], region, 0, length)));
 	}
-	CHECK(!test_shell("kverbs ping -q -c 1 -p %u a >/dev/null", serve_port()));
+	CHECK(!serve_ping("a"));
 	for (i = 0; i < LAZY; i++)
 		CHECK_OK(dev_destroy(ring.fd, conns[i]));
 	serve_await_gone(LAZY + 1);

@@ -28,6 +28,7 @@ struct kverbs_cmd_bench good(void)
 		.post_list = 4,
 		.segs_len = 1,
 		.segs_uptr = (uintptr_t)&track.seg,
+		.timeout_ms = test_patience_ms(),
 		.warm_up = 3,
 		.iterations = 100,
 	};

@@ -117,7 +117,7 @@ TEST(unread_completions_keep_their_slots)
 		CHECK_OK(put_recv(i));
 	for (i = 0; i < 4; i++)
 		send_nothing();
-	CHECK_OK(ring_wait(&pair.ring, 4, PATIENCE_MS));
+	CHECK_OK(ring_wait(&pair.ring, 4, test_patience_ms()));
 	CHECK_EQ(ring_unread(&pair.ring), 4);
 	while (!put_recv(100 + taken))
 		taken++;
@@ -155,7 +155,7 @@ TEST(poll_is_readable_while_a_completion_is_unread)
 	CHECK_EQ(poll(&poll_fd, 1, 0), 0);
 	CHECK_OK(put_recv(1));
 	send_nothing();
-	CHECK_EQ(poll(&poll_fd, 1, PATIENCE_MS), 1);
+	CHECK_EQ(poll(&poll_fd, 1, test_patience_ms()), 1);
 	CHECK_EQ(poll_fd.revents, POLLIN);
 	CHECK_EQ(poll(&poll_fd, 1, 0), 1);
 	ring_next(&pair.ring);
@@ -284,7 +284,7 @@ static int wait_in_poll(void)
 {
 	struct pollfd poll_fd = { .fd = pair.fd, .events = POLLIN };
 
-	return poll(&poll_fd, 1, PATIENCE_MS);
+	return poll(&poll_fd, 1, test_patience_ms());
 }
 
 static void *waiter_run(void *arg)
@@ -345,7 +345,7 @@ TEST(a_completion_wakes_who_waits_in_poll)
 
 static void await_state(int pid, const char *state)
 {
-	long long end = test_now_ms() + PATIENCE_MS;
+	long long end = test_now_ms() + test_patience_ms();
 
 	while (test_shell("grep -q 'State:.%s' /proc/%d/status", state, pid))
 		CHECK(test_now_ms() < end);

@@ -56,7 +56,7 @@ TEST(a_byte_that_has_changed_already_is_not_waited_for)
 
 	set_up();
 	*byte = OLD + 1;
-	cmd = watch(PATIENCE_MS);
+	cmd = watch(test_patience_ms());
 	cmd.deadline_ns = 0;
 	CHECK_OK(submit(&cmd));
 	CHECK_EQ(cmd.out_ready, 0);
@@ -108,7 +108,7 @@ TEST(an_address_that_is_not_there_gives_EFAULT_and_nothing_is_taken)
 	set_up();
 	push_recv();
 	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
-		cmd = watch(PATIENCE_MS);
+		cmd = watch(test_patience_ms());
 		cmd.to_submit = 1;
 		cmd.watch_uptr = wrong[i];
 		CHECK_ERR(submit(&cmd), EFAULT);
@@ -136,7 +136,7 @@ TEST(a_signal_ends_a_watch_with_EINTR)
 	struct kverbs_cmd_submit cmd;
 
 	set_up();
-	cmd = watch(PATIENCE_MS);
+	cmd = watch(test_patience_ms());
 	alarm_soon();
 	CHECK_ERR(submit(&cmd), EINTR);
 }
@@ -147,7 +147,7 @@ TEST(a_signal_ends_a_watch_with_0_if_entries_were_taken)
 
 	set_up();
 	push_recv();
-	cmd = watch(PATIENCE_MS);
+	cmd = watch(test_patience_ms());
 	cmd.to_submit = 1;
 	alarm_soon();
 	CHECK_OK(submit(&cmd));
@@ -193,7 +193,7 @@ static unsigned long kernel_ticks(int tid)
 /* Returns when the thread looks; whoever looks does not sleep, but takes time. */
 static void watcher_start(struct watcher *watcher, uint32_t to_submit)
 {
-	watcher->cmd = watch(PATIENCE_MS);
+	watcher->cmd = watch(test_patience_ms());
 	watcher->cmd.to_submit = to_submit;
 	CHECK_EQ(pthread_create(&watcher->thread, NULL, watcher_run, watcher), 0);
 	while (kernel_ticks(__atomic_load_n(&watcher->tid, __ATOMIC_ACQUIRE)) < 2)

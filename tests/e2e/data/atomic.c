@@ -182,7 +182,8 @@ static size_t most(size_t number)
 
 static void join(struct client *client)
 {
-	struct kverbs_cmd_connect cmd = { .size = sizeof(cmd), .dst = pair.addr };
+	struct kverbs_cmd_connect cmd = { .size = sizeof(cmd), .dst = pair.addr,
+					  .timeout_ms = test_patience_ms() };
 	uint32_t server;
 
 	ring_open(&client->ring, pair.fd, 64, 256);

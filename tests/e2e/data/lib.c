@@ -29,15 +29,19 @@ static struct link {
 
 static void *serve(void *arg)
 {
+	struct kverbs_conn_opts patient = { .sz = sizeof(patient),
+					    .timeout_ms = test_patience_ms() };
 	struct link *l = arg;
 
-	CHECK_OK(kverbs_next_request(l->listener, PATIENCE_MS, &l->s));
-	CHECK_OK(kverbs_accept(l->s, NULL));
+	CHECK_OK(kverbs_next_request(l->listener, test_patience_ms(), &l->s));
+	CHECK_OK(kverbs_accept(l->s, &patient));
 	return NULL;
 }
 
 static void link_open(struct link *l)
 {
+	struct kverbs_conn_opts patient = { .sz = sizeof(patient),
+					    .timeout_ms = test_patience_ms() };
 	pthread_t thread;
 	char port[8];
 
@@ -46,7 +50,7 @@ static void link_open(struct link *l)
 	CHECK_OK(kverbs_listen(l->server, "a", "0", 0, &l->listener));
 	snprintf(port, sizeof(port), "%u", kverbs_listener_port(l->listener));
 	CHECK_EQ(pthread_create(&thread, NULL, serve, l), 0);
-	CHECK_OK(kverbs_connect(l->client, "a", port, NULL, &l->c));
+	CHECK_OK(kverbs_connect(l->client, "a", port, &patient, &l->c));
 	pthread_join(thread, NULL);
 }
 
@@ -91,7 +95,7 @@ static struct kverbs_token travelled(const struct kverbs_token *token)
 
 static void await_end(struct kverbs *kv, struct kverbs_conn *conn)
 {
-	long long end = test_now_ms() + PATIENCE_MS;
+	long long end = test_now_ms() + test_patience_ms();
 
 	while (!kverbs_conn_error(conn)) {
 		CHECK(test_now_ms() < end);
@@ -109,8 +113,8 @@ TEST(libkverbs_sends_and_receives)
 	to = new_buf(both.server, 2 * PAGE, 100);
 	CHECK_OK(kverbs_recv(both.s, to, 3, PAGE, &recv));
 	CHECK_OK(kverbs_send(both.c, from, 5, PAGE, &send));
-	CHECK_OK(kverbs_wait(&send, PATIENCE_MS));
-	CHECK_OK(kverbs_wait(&recv, PATIENCE_MS));
+	CHECK_OK(kverbs_wait(&send, test_patience_ms()));
+	CHECK_OK(kverbs_wait(&recv, test_patience_ms()));
 	CHECK_EQ(recv.byte_len, PAGE);
 	CHECK(same(to, 3, from, 5, PAGE));
 	link_close(&both);
@@ -131,10 +135,10 @@ TEST(libkverbs_writes_and_reads_across_segments)
 	CHECK(token.nr_segs > 1);
 	there = travelled(&token);
 	CHECK_OK(kverbs_write(both.c, from, 0, LARGE, &there, 0, &req));
-	CHECK_OK(kverbs_wait(&req, PATIENCE_MS));
+	CHECK_OK(kverbs_wait(&req, test_patience_ms()));
 	CHECK_EQ(req.byte_len, LARGE);
 	CHECK_OK(kverbs_read(both.c, back, 0, LARGE, &there, 0, &req));
-	CHECK_OK(kverbs_wait(&req, PATIENCE_MS));
+	CHECK_OK(kverbs_wait(&req, test_patience_ms()));
 	CHECK(same(remote, 1, from, 0, LARGE));
 	CHECK(same(back, 0, from, 0, LARGE));
 	CHECK_EQ(((unsigned char *)kverbs_buf_addr(remote))[0], 3);
@@ -157,7 +161,7 @@ TEST(libkverbs_refuses_what_a_token_does_not_cover)
 	CHECK_ERR(kverbs_read(both.c, from, 0, 10, &there, 91, &req), ERANGE);
 	CHECK_ERR(kverbs_read(both.c, from, PAGE, 1, &there, 0, &req), EINVAL);
 	CHECK_OK(kverbs_read(both.c, from, 0, 10, &there, 90, &req));
-	CHECK_OK(kverbs_wait(&req, PATIENCE_MS));
+	CHECK_OK(kverbs_wait(&req, test_patience_ms()));
 	link_close(&both);
 }
 
@@ -176,7 +180,7 @@ TEST(libkverbs_takes_an_export_back)
 	CHECK_OK(kverbs_unexport(both.s, &token));
 	CHECK_OK(kverbs_buf_free(remote));
 	CHECK_OK(kverbs_read(both.c, from, 0, 10, &there, 0, &req));
-	CHECK_ERR(kverbs_wait(&req, PATIENCE_MS), EIO);
+	CHECK_ERR(kverbs_wait(&req, test_patience_ms()), EIO);
 	await_end(both.client, both.c);
 	link_close(&both);
 }
@@ -200,8 +204,8 @@ TEST(libkverbs_writes_with_immediate_data)
 		return;
 	}
 	CHECK_OK(kverbs_write_imm(both.c, from, 0, LARGE, &there, 0, 7, &req));
-	CHECK_OK(kverbs_wait(&req, PATIENCE_MS));
-	CHECK_OK(kverbs_wait(&recv, PATIENCE_MS));
+	CHECK_OK(kverbs_wait(&req, test_patience_ms()));
+	CHECK_OK(kverbs_wait(&recv, test_patience_ms()));
 	CHECK_EQ(recv.imm, 7);
 	CHECK(recv.flags & KVERBS_CQE_F_IMM);
 	CHECK(same(remote, 0, from, 0, LARGE));

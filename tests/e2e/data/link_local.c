@@ -148,10 +148,18 @@ TEST(a_scope_that_is_no_interface_is_refused)
 
 static struct kverbs_listener *listener;
 
+static struct kverbs_conn_opts patient(void)
+{
+	return (struct kverbs_conn_opts){ .sz = sizeof(struct kverbs_conn_opts),
+					  .timeout_ms = test_patience_ms() };
+}
+
 static void *accept_one(void *conn)
 {
-	CHECK_OK(kverbs_next_request(listener, PATIENCE_MS, conn));
-	CHECK_OK(kverbs_accept(*(struct kverbs_conn **)conn, NULL));
+	struct kverbs_conn_opts opts = patient();
+
+	CHECK_OK(kverbs_next_request(listener, test_patience_ms(), conn));
+	CHECK_OK(kverbs_accept(*(struct kverbs_conn **)conn, &opts));
 	return NULL;
 }
 
@@ -166,6 +174,7 @@ static void as_text(const struct kverbs_addr *addr, char *text, size_t size)
 
 TEST(libkverbs_takes_a_link_local_address_with_the_name_of_its_interface)
 {
+	struct kverbs_conn_opts opts = patient();
 	struct kverbs_conn *client, *server;
 	struct kverbs_addr addr = link_local();
 	struct kverbs_cmd_conn_query query;
@@ -178,7 +187,7 @@ TEST(libkverbs_takes_a_link_local_address_with_the_name_of_its_interface)
 	CHECK_OK(kverbs_listen(kv, host, "0", 0, &listener));
 	snprintf(port, sizeof(port), "%u", kverbs_listener_port(listener));
 	CHECK_EQ(pthread_create(&thread, NULL, accept_one, &server), 0);
-	CHECK_OK(kverbs_connect(kv, host, port, NULL, &client));
+	CHECK_OK(kverbs_connect(kv, host, port, &opts, &client));
 	pthread_join(thread, NULL);
 	CHECK_OK(kverbs_conn_query(client, &query, sizeof(query)));
 	CHECK_EQ(query.out_remote.scope_id, addr.scope_id);

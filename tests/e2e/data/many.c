@@ -153,7 +153,7 @@ TEST(threads_that_submit_the_same_ring_take_each_entry_once)
 /* A message may arrive before its sender knows; on a BUSY_POLL ring only SUBMIT looks. */
 static void await_empty_sq(void)
 {
-	long long end = test_now_ms() + PATIENCE_MS;
+	long long end = test_now_ms() + test_patience_ms();
 
 	while (dev_query(pair.fd, pair.client).out_sq_used) {
 		CHECK_OK(ring_submit(&pair.ring, 0, NULL));

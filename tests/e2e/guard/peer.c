@@ -66,7 +66,7 @@ uint32_t peer_call(const unsigned char hello[HELLO])
 	struct kverbs_cmd_connect cmd = {
 		.size = sizeof(cmd),
 		.ring_id = peer_ring.id,
-		.timeout_ms = PATIENCE_MS,
+		.timeout_ms = test_patience_ms(),
 		.dst = addr_of("a", serve_port()),
 		.priv_uptr = (uintptr_t)hello,
 		.priv_len = HELLO,

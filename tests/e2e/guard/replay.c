@@ -46,14 +46,15 @@ static void read_private(uint32_t conn, unsigned char hello[HELLO])
 /* A client that takes us for the server. */
 static int start_client(uint16_t port)
 {
-	char text[16];
+	char text[16], seconds[16];
 	int pid;
 
 	snprintf(text, sizeof(text), "%u", port);
+	snprintf(seconds, sizeof(seconds), "%d", test_patience_ms() / 1000);
 	pid = fork();
 	if (pid)
 		return pid;
-	execlp("kverbs", "kverbs", "ping", "-q", "-c", "1", "-W", "100", "-p", text, "a", NULL);
+	execlp("kverbs", "kverbs", "ping", "-q", "-c", "1", "-W", seconds, "-p", text, "a", NULL);
 	_exit(127);
 }
 
@@ -63,6 +64,7 @@ static void accept_with(uint32_t conn, const unsigned char welcome[HELLO])
 		.size = sizeof(cmd),
 		.conn_id = conn,
 		.ring_id = peer_ring.id,
+		.timeout_ms = test_patience_ms(),
 		.priv_uptr = (uintptr_t)welcome,
 		.priv_len = HELLO,
 	};

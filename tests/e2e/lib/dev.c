@@ -109,6 +109,7 @@ uint32_t dev_connect(struct ring *ring, const struct kverbs_addr *addr)
 		.size = sizeof(cmd),
 		.ring_id = ring->id,
 		.user_data = 0xc11e,
+		.timeout_ms = test_patience_ms(),
 		.dst = *addr,
 	};
 
@@ -123,6 +124,7 @@ int dev_accept(struct ring *ring, uint32_t conn, const struct kverbs_conn_param 
 		.conn_id = conn,
 		.ring_id = ring->id,
 		.user_data = 0x5e7e,
+		.timeout_ms = test_patience_ms(),
 	};
 
 	if (param)
@@ -173,6 +175,7 @@ static uint32_t connect_with(struct pair *pair)
 		.size = sizeof(cmd),
 		.ring_id = pair->ring.id,
 		.user_data = 0xc11e,
+		.timeout_ms = test_patience_ms(),
 		.dst = pair->addr,
 		.param = pair->param,
 	};

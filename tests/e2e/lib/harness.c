@@ -20,14 +20,6 @@
 #define EXIT_SKIP	4
 /* Light tests that share a process, so that forking is not most of their cost. */
 #define BATCH		32
-/* How long a test may take; the debug kernel is ten times slower. */
-#define TEST_SECONDS		100
-#define TEST_SECONDS_DEBUG	400
-
-/* A machine that does not run for so long may break what tests expect of time. */
-#define LOOK_MS			500
-#define STALL_MS		5000
-
 /* What takes longer is said, for it adds up. */
 #define WORTH_TELLING_MS	5000
 
@@ -214,9 +206,10 @@ static void show_stacks(int pgrp)
 	test_shell(stack_script, pgrp);
 }
 
+/* A test waits more than once, and is to say itself what it has waited for in vain. */
 static int most_ms(void)
 {
-	return 1000 * (test_kernel_is("debug") ? TEST_SECONDS_DEBUG : TEST_SECONDS);
+	return 3 * test_patience_ms();
 }
 
 /* Interrupts who waits. */
@@ -263,32 +256,12 @@ static void reap_all(int pgrp)
 	exit(EXIT_FAILURE);
 }
 
-/* How long this process, which only looks at the time, stood still once at the most. */
-static long long stalled_ms;
-
-/* Look until it ends or is late; false if it is. */
-static bool ends_by(int pidfd, long long end)
-{
-	struct pollfd wait = { .fd = pidfd, .events = POLLIN };
-	long long before, now = test_now_ms();
-	bool ended;
-
-	do {
-		before = now;
-		ended = poll(&wait, 1, LOOK_MS) > 0;
-		now = test_now_ms();
-		if (now - before - LOOK_MS > stalled_ms)
-			stalled_ms = now - before - LOOK_MS;
-	} while (!ended && now < end);
-	return ended;
-}
-
 static bool ends_in_time(int pid)
 {
-	int pidfd = syscall(SYS_pidfd_open, pid, 0);
-	bool ended = ends_by(pidfd, test_now_ms() + most_ms());
+	struct pollfd wait = { .fd = syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
+	bool ended = poll(&wait, 1, most_ms()) > 0;
 
-	close(pidfd);
+	close(wait.fd);
 	if (!ended)
 		show_stacks(pid);
 	return ended;
@@ -380,18 +353,6 @@ static int run_round(unsigned int round)
 	return status;
 }
 
-/* Who reads of a failure should know if the machine did not run meanwhile. */
-static int run_told(unsigned int round)
-{
-	int status;
-
-	stalled_ms = 0;
-	status = run_round(round);
-	if (status != EXIT_SUCCESS && status != EXIT_SKIP && stalled_ms >= STALL_MS)
-		test_note("the machine stood still for %lld ms", stalled_ms);
-	return status;
-}
-
 /* From *current on; *current is the next one after. False if one has failed. */
 static bool run_some(void)
 {
@@ -399,7 +360,7 @@ static bool run_some(void)
 	unsigned int round = 1;
 	int status;
 
-	while (!(status = run_told(round)) && round < rounds())
+	while (!(status = run_round(round)) && round < rounds())
 		round++;
 	if (rounds() > 1 || test_now_ms() - start > WORTH_TELLING_MS)
 		test_note("%s: %lld ms each, %u rounds", tests[*current].name,

@@ -11,14 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "patience.h"
+
 #define __aligned(bytes)	__attribute__((__aligned__(bytes)))
 #define __printf(a, b)	__attribute__((__format__(printf, a, b)))
 #define __noreturn	__attribute__((__noreturn__))
 
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
-
-/* How long anything that must happen may take, on a guest that has company. */
-#define PATIENCE_MS	(test_kernel_is("debug") ? 120000 : 30000)
 
 /* Whether the guest runs this kernel, by the name that scripts/vm has for it. */
 bool test_kernel_is(const char *kernel);

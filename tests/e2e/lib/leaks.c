@@ -12,7 +12,6 @@
 
 #define SOMEBODY	65534
 #define PAGES		16
-#define SOON_MS		5000
 /* Until then caches fill; after that slab varies by so much without a leak. */
 #define SETTLED		5
 #define SLAB_NOISE_KB	2048
@@ -40,10 +39,11 @@ static long module_users(void)
 	return users;
 }
 
+/* None of what is looked at tells that it has changed: it is looked at now and then. */
 static bool come_true(bool (*condition)(void))
 {
 	const struct timespec soon = { .tv_nsec = 50000000 };
-	long long end = test_now_ms() + SOON_MS;
+	long long end = test_now_ms() + test_patience_ms();
 
 	while (!condition()) {
 		if (test_now_ms() > end)

@@ -4,6 +4,22 @@
 
 # shellcheck disable=SC2034 # for those who read this in
 
+# How many seconds to wait for what must happen: what takes longer hangs. KVERBS_SLOWNESS
+# is how many times longer than on an idle machine things take; see scripts/guest/init.
+SLOWNESS=${KVERBS_SLOWNESS:-1}
+PATIENCE=$((120 * SLOWNESS))
+
+# So is the tool, unless it is told otherwise.
+kverbs() {
+	case $1 in
+	ping | doctor | bench) command kverbs "$1" -W "$PATIENCE" "${@:2}" ;;
+	cp) command kverbs cp --timeout "$PATIENCE" "${@:2}" ;;
+	*) command kverbs "$@" ;;
+	esac
+}
+export PATIENCE
+export -f kverbs
+
 CHECKS=0
 FAILED=0
 declare -A SERVER_FD SERVER_PID
@@ -62,16 +78,17 @@ typed() {
 
 # server NAME OPTION...: start one in the background and wait until it listens; what
 # it says can be read from descriptor SERVER_FD[NAME], its process is SERVER_PID[NAME].
-# with UNDER=COMMAND it is run by that one
+# with UNDER=COMMAND it is run by that one. A client may be silent for long
 server() {
 	local name=$1 fd line
 	shift
 
 	# shellcheck disable=SC2086 # words
-	exec {fd}< <(exec ${UNDER-} kverbs serve -v --log-rate 0 "$@" 2>&1)
+	exec {fd}< <(exec ${UNDER-} kverbs serve -v --log-rate 0 \
+		--idle-timeout $((10 * PATIENCE)) "$@" 2>&1)
 	SERVER_FD[$name]=$fd
 	SERVER_PID[$name]=$!
-	while read -r -t 60 line <&"$fd"; do
+	while read -r -t "$PATIENCE" line <&"$fd"; do
 		[[ $line != listening* ]] || return 0
 	done
 	echo "Bail out! the server does not listen: $line"
@@ -82,7 +99,7 @@ server() {
 await() {
 	local line
 
-	while read -r -t 60 line <&"$1"; do
+	while read -r -t "$PATIENCE" line <&"$1"; do
 		[[ ! $line =~ $2 ]] || return 0
 	done
 	return 1

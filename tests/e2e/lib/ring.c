@@ -141,9 +141,9 @@ struct kverbs_cqe ring_next(struct ring *ring)
 	struct kverbs_cqe cqe;
 
 	if (!ring_unread(ring))
-		CHECK_OK(ring_wait(ring, 1, PATIENCE_MS));
+		CHECK_OK(ring_wait(ring, 1, test_patience_ms()));
 	if (!ring_peek(ring, &cqe))
-		FAIL("no completion in %d ms", PATIENCE_MS);
+		FAIL("no completion in %d ms", test_patience_ms());
 	return cqe;
 }
 
@@ -175,10 +175,10 @@ static struct kverbs_cqe await(struct ring *ring, match_fn match, uint8_t type,
 		return cqe;
 	for (;;) {
 		if (!ring_unread(ring))
-			CHECK_OK(ring_wait(ring, 1, PATIENCE_MS));
+			CHECK_OK(ring_wait(ring, 1, test_patience_ms()));
 		if (!ring_peek(ring, &cqe))
 			FAIL("no completion of type %u for %#llx in %d ms", type,
-			     (unsigned long long)what, PATIENCE_MS);
+			     (unsigned long long)what, test_patience_ms());
 		if (match(&cqe, type, what))
 			return cqe;
 		CHECK(ring->nr_stash < STASH_MAX);

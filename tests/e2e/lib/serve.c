@@ -18,6 +18,8 @@
 	"mount -t tmpfs -o size=16m served /tmp/served"
 
 #define WORDS_MAX 20
+/* A client may be silent for as long as this many waits of a test. */
+#define WAITS		10
 
 /**
  * struct cost - what a server has at a moment
@@ -84,12 +86,15 @@ static void await_port(void)
 
 static void __noreturn become_server(int out, const char *const *options)
 {
+	char idle_s[16];
 	const char *argv[WORDS_MAX] = {
 		"kverbs", "serve", "-v", "--log-rate", "0", "-p", "0", "--root", "/tmp/served",
+		"--idle-timeout", idle_s,
 	};
 	unsigned int nr;
 
-	for (nr = 9; *options && nr < WORDS_MAX - 1; nr++)
+	snprintf(idle_s, sizeof(idle_s), "%d", WAITS * (test_patience_ms() / 1000));
+	for (nr = 11; *options && nr < WORDS_MAX - 1; nr++)
 		argv[nr] = *options++;
 	dup2(out, STDOUT_FILENO);
 	dup2(out, STDERR_FILENO);
@@ -110,9 +115,16 @@ void serve_await_gone(unsigned int nr)
 		await_line("gone");
 }
 
+/* The exit status of one ping by this name. */
+int serve_ping(const char *host)
+{
+	return test_shell("kverbs ping -q -c 1 -W %d -p %u %s >/dev/null",
+			  test_patience_ms() / 1000, port, host);
+}
+
 static void serve_somebody_else(void)
 {
-	CHECK(!test_shell("kverbs ping -q -c 1 -p %u %s >/dev/null", port, friend));
+	CHECK(!serve_ping(friend));
 	serve_await_gone(1);
 }
 
@@ -145,11 +157,11 @@ uint16_t serve_port(void)
 	return port;
 }
 
-/* It serves the next client, and is as it was; threads are joined twice a second. */
+/* It serves the next client, and is as it was; threads are joined twice a second, untold. */
 void serve_expect_unharmed(void)
 {
 	const struct timespec soon = { .tv_nsec = 50000000 };
-	long long end = test_now_ms() + 5000;
+	long long end = test_now_ms() + test_patience_ms();
 	struct cost now;
 
 	serve_somebody_else();

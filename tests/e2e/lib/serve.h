@@ -11,6 +11,7 @@ void serve_start_as(const char *host, const char *const *options);
 void serve_await(const char *words);
 uint16_t serve_port(void);
 void serve_await_gone(unsigned int nr);
+int serve_ping(const char *host);
 void serve_expect_unharmed(void);
 void serve_stop(void);
 

@@ -78,7 +78,7 @@ static long kernel_bytes(void)
 static void await_resources(const char *wanted)
 {
 	const struct timespec soon = { .tv_nsec = 50000000 };
-	long long end = test_now_ms() + PATIENCE_MS;
+	long long end = test_now_ms() + test_patience_ms();
 	char now[512];
 
 	for (;;) {
@@ -188,7 +188,7 @@ static void come_and_go(const void *arg)
 static long more_than(long bytes)
 {
 	const struct timespec soon = { .tv_nsec = 50000000 };
-	long long end = test_now_ms() + PATIENCE_MS;
+	long long end = test_now_ms() + test_patience_ms();
 
 	while (kernel_bytes() - bytes >= SLACK && test_now_ms() < end)
 		nanosleep(&soon, NULL);

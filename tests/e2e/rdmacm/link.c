@@ -8,7 +8,6 @@
 
 #include "link.h"
 
-#define RESOLVE_MS	2000
 #define DEPTH		8
 
 void give_up(const char *format, ...)
@@ -169,11 +168,11 @@ void link_resolve(struct link *link, const char *host, const char *port)
 	link->events = rdma_create_event_channel();
 	if (!link->events || rdma_create_id(link->events, &link->id, NULL, RDMA_PS_TCP))
 		give_up("rdma_create_id");
-	if (rdma_resolve_addr(link->id, NULL, info->ai_dst_addr, RESOLVE_MS))
+	if (rdma_resolve_addr(link->id, NULL, info->ai_dst_addr, test_patience_ms()))
 		give_up("rdma_resolve_addr");
 	rdma_freeaddrinfo(info);
 	await_event(link, RDMA_CM_EVENT_ADDR_RESOLVED);
-	if (rdma_resolve_route(link->id, RESOLVE_MS))
+	if (rdma_resolve_route(link->id, test_patience_ms()))
 		give_up("rdma_resolve_route");
 	await_event(link, RDMA_CM_EVENT_ROUTE_RESOLVED);
 	create_qp(link);

@@ -7,8 +7,7 @@
 #include <rdma/rdma_cma.h>
 #include <stdbool.h>
 
-/* How long a completion may take. */
-#define LINK_PATIENCE_MS	30000
+#include "patience.h"
 
 /**
  * struct queue - where completions come

@@ -94,8 +94,8 @@ static struct ibv_wc next_of(struct queue *queue)
 {
 	struct ibv_wc wc;
 
-	if (!queue_poll(queue, &wc, LINK_PATIENCE_MS))
-		give_up("no completion in %d ms", LINK_PATIENCE_MS);
+	if (!queue_poll(queue, &wc, test_patience_ms()))
+		give_up("no completion in %d ms", test_patience_ms());
 	return wc;
 }
 
@@ -288,7 +288,7 @@ static void obey(void)
 static void await_hello(void)
 {
 	struct ibv_send_wr nothing = { .opcode = IBV_WR_RDMA_WRITE };
-	int nudges = us.is_iwarp ? LINK_PATIENCE_MS / NUDGE_MS : 0;
+	int nudges = us.is_iwarp ? test_patience_ms() / NUDGE_MS : 0;
 	struct ibv_wc wc;
 
 	while (nudges-- && !queue_poll(&us.received, &wc, NUDGE_MS))

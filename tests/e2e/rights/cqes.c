@@ -339,7 +339,7 @@ TEST(the_kernel_writes_its_indices_and_completions_into_a_ring_and_nothing_else)
 	user = copy_of(ring->user, ring->made.out_idx_size);
 	read = ring->user->cq_head;
 	CHECK_OK(ring_submit(ring, 2 * MESSAGES, NULL));
-	CHECK_OK(ring_wait(ring, 2 * MESSAGES, PATIENCE_MS));
+	CHECK_OK(ring_wait(ring, 2 * MESSAGES, test_patience_ms()));
 	CHECK_EQ(ring->kernel->sq_head, 2 * MESSAGES);
 	CHECK_EQ(ring->kernel->cq_tail, read + 2 * MESSAGES);
 	check_same(ring->sqes, sqes, ring->made.out_sq_size, "submission entries");

@@ -76,11 +76,11 @@ TEST(a_member_of_the_nodes_group_opens_it_and_nobody_else)
 	in_child(open_as_stranger);
 }
 
-/* A namespace that was left is gone a little later only. */
+/* A namespace that was left is gone a little later only, and nothing tells when. */
 static void share_devices(const char *mode)
 {
-	CHECK_EQ(test_shell("timeout 10 sh -c 'until rdma system set netns %s 2>/dev/null; "
-			    "do sleep 0.01; done'", mode), 0);
+	CHECK_EQ(test_shell("timeout %d sh -c 'until rdma system set netns %s 2>/dev/null; "
+			    "do sleep 0.01; done'", test_patience_ms() / 1000, mode), 0);
 }
 
 static void see_devices(uint32_t nr, int error)

@@ -226,6 +226,7 @@ static uint32_t ask_with(const char *text)
 		.size = sizeof(cmd),
 		.ring_id = pair.ring.id,
 		.dst = pair.addr,
+		.timeout_ms = test_patience_ms(),
 		.priv_uptr = (uintptr_t)text,
 		.priv_len = strlen(text),
 	};
@@ -236,7 +237,8 @@ static uint32_t ask_with(const char *text)
 
 TEST(of_a_peers_private_data_no_more_comes_than_it_gave_and_zeroes)
 {
-	struct kverbs_cmd_accept accept = { .size = sizeof(accept) };
+	struct kverbs_cmd_accept accept = { .size = sizeof(accept),
+					    .timeout_ms = test_patience_ms() };
 	uint32_t client, server;
 
 	pair_open(&pair);

@@ -135,7 +135,7 @@ static void run(unsigned int nr, unsigned int completions)
 
 	CHECK_OK(ring_submit(&pair.ring, nr, NULL));
 	while (completions) {
-		CHECK_OK(ring_wait(&pair.ring, 1, PATIENCE_MS));
+		CHECK_OK(ring_wait(&pair.ring, 1, test_patience_ms()));
 		while (completions && ring_peek(&pair.ring, &cqe)) {
 			CHECK_DONE(cqe);
 			completions--;

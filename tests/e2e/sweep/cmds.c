@@ -88,6 +88,7 @@ static int connect_cmd(struct world *w)
 {
 	struct kverbs_cmd_connect cmd = {
 		.size = sizeof(cmd), .ring_id = w->ring.id, .dst = w->addr,
+		.timeout_ms = test_patience_ms(),
 	};
 	int ret = RUN(w->fd, &cmd, CONNECT);
 

@@ -65,6 +65,7 @@ static void begin(void)
 		.segs_len = 1,
 		.segs_uptr = (uintptr_t)&both.seg,
 		.duration_ms = AN_HOUR_MS,
+		.timeout_ms = test_patience_ms(),
 	};
 	CHECK_EQ(pthread_create(&thread, NULL, run, NULL), 0);
 	while (!dev_query(both.client.ring.fd, both.client.conn).out_ops)

@@ -63,7 +63,7 @@ void slow_start(struct slow *slow, int fd, unsigned long number, void *cmd)
 	slow->number = number;
 	slow->cmd = cmd;
 	CHECK(!pthread_create(&slow->thread, NULL, give, slow));
-	CHECK_EQ(poll(&poll_fd, 1, PATIENCE_MS), 1);
+	CHECK_EQ(poll(&poll_fd, 1, test_patience_ms()), 1);
 	CHECK_EQ(poll_fd.revents, POLLIN);
 }
 
