@@ -12,7 +12,7 @@ SPLAT = re.compile(
     |blocked[ ]for[ ]more[ ]than|soft[ ]lockup|hard[ ]LOCKUP|workqueue[ ]lockup
     |rcu.*(detected[ ](expedited[ ])?stalls|self-detected[ ]stall)
     |:[ ][0-9a-f]{4}[ ]\[\#[0-9]+\]
-    |(rxe|infiniband).*queue[ ]full|out[ ]of[ ]memory:""",
+    |(rxe|infiniband).*queue[ ]full|(?<!cgroup[ ])[Oo]ut[ ]of[ ]memory:""",
     re.VERBOSE,
 )
 CONTEXT = 45

@@ -17,6 +17,22 @@
 static struct link outside, inside;
 static int memory_fd;
 
+/* A field of /proc/vmstat. */
+static long host_count(const char *name)
+{
+	FILE *file = fopen("/proc/vmstat", "r");
+	char word[64];
+	long value, found = -1;
+
+	CHECK(file);
+	while (fscanf(file, "%63s %ld", word, &value) == 2)
+		if (!strcmp(word, name))
+			found = value;
+	fclose(file);
+	CHECK(found >= 0);
+	return found;
+}
+
 static void set_file(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY);
@@ -163,9 +179,13 @@ static void write_outside(void)
 				    outside.client.region, 0, SIZE, &outside.seg)));
 }
 
-/* It may be killed. Meanwhile and after, others are served. */
+/*
+ * It may be killed, and nobody else, in the group or elsewhere. Meanwhile and after, others
+ * are served.
+ */
 static void more_than_there_is_memory(const void *arg)
 {
+	long before = host_count("oom_kill"), killed;
 	int status, pid;
 
 	greed = arg;
@@ -176,8 +196,11 @@ static void more_than_there_is_memory(const void *arg)
 	pid = child_start(be_greedy);
 	while (!waitpid(pid, &status, WNOHANG))
 		write_outside();
-	if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+	killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+	if (!killed)
 		CHECK_EQ(status, 0);
+	CHECK_EQ(times("oom_kill"), killed);
+	CHECK_EQ(host_count("oom_kill") - before, killed);
 	CHECK(times("max") > 0);
 	write_outside();
 	drop_group();
