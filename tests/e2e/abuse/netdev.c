@@ -6,8 +6,6 @@
 
 #include "peer.h"
 
-#define KEEPALIVE_MS	1000
-
 static struct link both;
 static atomic_bool enough;
 static int flows[2];
@@ -80,22 +78,21 @@ static bool await_flow(void)
 	return read(flows[0], &byte, 1) == 1;
 }
 
-/* Whoever only listens learns by keepalive that the other has gone without a word. */
-static void accept_with_keepalive(void)
+static void accept_with(const struct kverbs_conn_param *param)
 {
-	struct kverbs_conn_param param = { .keepalive_ms = KEEPALIVE_MS };
-
-	CHECK_OK(dev_accept(&both.server.ring, both.server.conn, &param));
+	CHECK_OK(dev_accept(&both.server.ring, both.server.conn, param));
 	CHECK_OK(ring_event(&both.client.ring, KVERBS_CQE_ESTABLISHED, 0).result);
 	CHECK_OK(ring_event(&both.server.ring, KVERBS_CQE_ESTABLISHED, 0).result);
 }
 
+/* Whoever only listens learns by keepalive that the other has gone without a word. */
 static pthread_t start_traffic(void)
 {
+	struct kverbs_conn_param param = { .keepalive_ms = test_keepalive_ms() };
 	pthread_t thread;
 
 	link_request(&both);
-	accept_with_keepalive();
+	accept_with(&param);
 	link_export(&both, KVERBS_REMOTE_WRITE);
 	side_post_recvs(&both.server, 50);
 	CHECK_EQ(pipe(flows), 0);
@@ -148,7 +145,7 @@ static void connect_again(void)
 	listen_again();
 	client->conn = dev_connect(&client->ring, &both.addr);
 	server->conn = ring_event(&server->ring, KVERBS_CQE_CONN_REQUEST, 0).id;
-	accept_with_keepalive();
+	accept_with(NULL);
 	link_export(&both, KVERBS_REMOTE_WRITE);
 	CHECK(write_once());
 }
@@ -197,7 +194,7 @@ TEST(close_under_traffic_while_the_interface_is_down)
 	remake_device();
 }
 
-TEST(CONNECT_ends_in_time_while_the_interface_is_down)
+TEST(CONNECT_ends_by_its_timeout_while_the_interface_is_down)
 {
 	struct kverbs_cmd_connect cmd = { .size = sizeof(cmd), .timeout_ms = 2000 };
 	struct side *client = &both.client;

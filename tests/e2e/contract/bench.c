@@ -104,7 +104,8 @@ TEST(BENCH_goes_on_for_as_long_as_it_was_asked_to)
 	CHECK_OK(track_run(&cmd));
 	CHECK_OK(cmd.out_error);
 	CHECK(cmd.out_elapsed_ns >= 200000000);
-	CHECK(cmd.out_ops > 0);
+	/* More than to warm up; none need have completed in that time. */
+	CHECK(cmd.out_sent > 3);
 }
 
 /* Of a ring of this kind; the peer's end is on the usual one. */

@@ -9,8 +9,6 @@
 #include "peer.h"
 #include "slow.h"
 
-#define REMOVAL_MS	60000
-
 static struct link both;
 
 static const char *driver(void)
@@ -122,13 +120,11 @@ static void removed_while_idle(const void *arg)
 static void removed_under_traffic(const void *arg)
 {
 	const struct way *way = arg;
-	long long start = test_now_ms();
 	unsigned int i;
 
 	set_up();
 	way->remove();
 	expect_all_ended();
-	CHECK(test_now_ms() - start < REMOVAL_MS);
 	for (i = 0; i < in_flight(); i++)
 		ring_work(&both.client.ring, i);
 	add_device();
@@ -142,19 +138,16 @@ static void own_and_sleep(void)
 	expect_all_ended();
 }
 
-/* The debugger's case: nobody is there to let go. */
+/* The debugger's case: nobody is there to let go, until the removal has returned. */
 static void removed_under_the_stopped(const void *arg)
 {
 	int status, pid = child_start(own_and_sleep);
 	const struct way *way = arg;
-	long long start;
 
 	CHECK_EQ(kill(pid, SIGSTOP), 0);
 	CHECK_EQ(waitpid(pid, &status, WUNTRACED), pid);
 	CHECK(WIFSTOPPED(status));
-	start = test_now_ms();
 	way->remove();
-	CHECK(test_now_ms() - start < REMOVAL_MS);
 	add_device();
 	CHECK_EQ(kill(pid, SIGCONT), 0);
 	CHECK_EQ(waitpid(pid, &status, 0), pid);

@@ -9,6 +9,8 @@
 
 #include <kverbs.h>
 
+#include "patience.h"
+
 static void must(int ret, const char *what)
 {
 	if (ret >= 0)
@@ -20,7 +22,11 @@ static void must(int ret, const char *what)
 static void serve_until_told(struct kverbs_listener *listener, struct kverbs_buf *buf)
 {
 	/* So that a peer that has gone without a word does not keep others out. */
-	struct kverbs_conn_opts opts = { .sz = sizeof(opts), .param.keepalive_ms = 3000 };
+	struct kverbs_conn_opts opts = {
+		.sz = sizeof(opts),
+		.param.keepalive_ms = test_keepalive_ms(),
+		.timeout_ms = test_patience_ms(),
+	};
 	struct kverbs_req reqs[8] = { 0 };
 	struct kverbs_conn *conn;
 	unsigned int i;
