@@ -212,6 +212,8 @@ static void decide(struct fake_obj *o, const struct kverbs_cmd_connect *cmd)
 		put_event(o, KVERBS_CQE_REJECTED, outcome);
 	} else if (outcome != FAKE_CONNECT_HANGS) {
 		put_event(o, KVERBS_CQE_FAILED, outcome);
+	} else {
+		o->conn.hangs = true;
 	}
 }
 

@@ -7,6 +7,7 @@
 
 #include <netdb.h>
 #include <pthread.h>
+#include <time.h>
 
 #include "fake_kernel.h"
 
@@ -42,6 +43,7 @@ struct fake_listener {
 struct fake_conn {
 	enum kverbs_conn_state state;
 	int error;
+	bool hangs;
 	unsigned int slots;
 	uint64_t user_data;
 	unsigned int sq_used, rq_used, sq_depth, rq_depth;
@@ -85,7 +87,7 @@ struct fake_kernel {
 	struct fake_obj *objs[FAKE_MAX_OBJS];
 	uint32_t nr_ids;
 	struct fake_work *work, **work_tail;
-	unsigned int nr_work, sleepers, interrupts;
+	unsigned int nr_work, sleepers, interrupts, sleeps;
 	int mappings;
 };
 
@@ -121,6 +123,16 @@ struct fake_work *fake_work_find(const struct fake_obj *conn, unsigned int opcod
 /* Do what peers in this process make possible. */
 void fake_work_run(void);
 
+/* fake_clock.c */
+void fake_clock_reset(void);
+/* It is @deadline, if it is not later. */
+void fake_clock_jump(uint64_t deadline);
+/* A SUBMIT takes its time. */
+void fake_clock_submit(void);
+uint64_t fake_clock_now(void);
+/* As pthread_cond_timedwait(): ETIMEDOUT once it is @deadline by the fake clock. */
+int fake_clock_wait(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t deadline);
+
 /* fake_conn.c */
 int fake_listen(int fd, struct kverbs_cmd_listen *cmd);
 int fake_connect(int fd, struct kverbs_cmd_connect *cmd);
@@ -142,5 +154,12 @@ int __real_getaddrinfo(const char *node, const char *service,
 		       const struct addrinfo *hints, struct addrinfo **res);
 int __wrap_getaddrinfo(const char *node, const char *service,
 		       const struct addrinfo *hints, struct addrinfo **res);
+
+int __real_clock_gettime(clockid_t id, struct timespec *ts);
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
+int __real_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *lock,
+				  const struct timespec *ts);
+int __wrap_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *lock,
+				  const struct timespec *ts);
 
 #endif /* FAKE_INTERNAL_H */

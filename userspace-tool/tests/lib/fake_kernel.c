@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "fake_internal.h"
@@ -423,10 +422,7 @@ void kverbs_sys_madvise(void *addr, size_t length, int advice)
 
 uint64_t kverbs_sys_now(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	return fake_clock_now();
 }
 
 /* ---- for the tests ---------------------------------------------------------------------- */
@@ -454,6 +450,7 @@ void fake_reset(void)
 	gid_growth = 0;
 	fk.work_tail = &fk.work;
 	init_sync();
+	fake_clock_reset();
 	fake.abi = KVERBS_ABI_VERSION;
 	fake.sq_depth = 128;
 	fake.rq_depth = 128;

@@ -23,10 +23,15 @@
 #define FAKE_MMAP 2u
 #define FAKE_MMAP_ANON 3u
 
+/* How long to wait for what comes: as long as the test may take, and longer. */
+#define FAKE_PATIENCE_MS 3600000
+#define FAKE_PATIENCE_S "3600"
+
 /* A name that resolves to 192.0.2.1 and 192.0.2.2 */
 #define FAKE_HOST "two.example"
 
 /* What becomes of a CONNECT; 0: up at once, -errno: FAILED, -ECONNREFUSED: REJECTED */
+/* Nothing comes of it, and whoever waits for it until a deadline finds that it has come. */
 #define FAKE_CONNECT_HANGS 1
 /* For one that is accepted: it comes up, and its peer leaves at once. */
 #define FAKE_ACCEPT_LEFT 2
@@ -50,6 +55,8 @@
  * @last_conn: the id of the last connection made
  * @step_ns: what each step of connecting took, 0: it does not tell
  * @submits: SUBMITs that were to take something
+ * @interrupt_nth: each so many sleeps in SUBMIT are interrupted, 0: none
+ * @time_jumps: the clock stands, and who sleeps until a deadline finds that it has come
  */
 struct fake_conf {
 	unsigned int abi;
@@ -69,6 +76,8 @@ struct fake_conf {
 	uint32_t last_conn;
 	uint64_t step_ns;
 	unsigned int submits;
+	unsigned int interrupt_nth;
+	bool time_jumps;
 };
 
 extern struct fake_conf fake;
@@ -87,6 +96,10 @@ void fake_fail_nth(unsigned int nth);
 bool fake_fail_nth_hit(void);
 /* Interrupt one thread that sleeps in SUBMIT, as a signal does. */
 void fake_interrupt(void);
+/* So much later it is now: who sleeps until a deadline before that wakes. */
+void fake_advance(unsigned int ms);
+/* From now on the clock stands, but for @us that each SUBMIT takes. */
+void fake_submit_takes(unsigned int us);
 /* Write a byte as a peer does, for whoever watches it. */
 void fake_write(uint8_t *byte, uint8_t value);
 /* Return when @n threads sleep in SUBMIT. */

@@ -196,21 +196,35 @@ static bool is_met(const struct fake_ring *r, const struct kverbs_cmd_submit *cm
 	return unread(r) >= cmd->min_complete;
 }
 
+/* Whether a connection hangs that would tell of itself in this ring. */
+static bool hangs(const struct fake_obj *ring)
+{
+	const struct fake_obj *o;
+	uint32_t id;
+
+	for (id = 1; id <= fk.nr_ids; id++) {
+		o = fk.objs[id];
+		if (o && o->type == FAKE_CONN && o->conn.hangs && fake_ring_of(o) == ring)
+			return true;
+	}
+	return false;
+}
+
 /* Who waits on a BUSY_POLL ring looks all the time. */
 static int wait_unread(struct fake_obj *ring, const struct kverbs_cmd_submit *cmd)
 {
 	const struct fake_ring *r = &ring->r;
-	struct timespec ts = {
-		.tv_sec = (time_t)(cmd->deadline_ns / 1000000000u),
-		.tv_nsec = (long)(cmd->deadline_ns % 1000000000u),
-	};
 	int ret = 0;
 
 	fk.sleepers++;
+	if (fake.interrupt_nth && !(++fk.sleeps % fake.interrupt_nth))
+		fk.interrupts++;
 	pthread_cond_broadcast(&fk.changed);
+	if (cmd->deadline_ns && hangs(ring))
+		fake_clock_jump(cmd->deadline_ns);
 	while (!is_met(r, cmd) && ret != ETIMEDOUT && !fk.interrupts) {
 		if (cmd->deadline_ns)
-			ret = pthread_cond_timedwait(&fk.changed, &fk.lock, &ts);
+			ret = fake_clock_wait(&fk.changed, &fk.lock, cmd->deadline_ns);
 		else
 			ret = pthread_cond_wait(&fk.changed, &fk.lock);
 		look(ring);
@@ -235,6 +249,7 @@ int fake_ring_submit(int fd, struct kverbs_cmd_submit *cmd)
 	look(ring);
 	if (cmd->to_submit) {
 		fake.submits++;
+		fake_clock_submit();
 		take(fd, ring, cmd);
 		fake_work_run();
 		pthread_cond_broadcast(&fk.changed);

@@ -198,6 +198,7 @@ static void accepting_can_fail(void **state)
 	opts.priv_len = KVERBS_PRIV_ACCEPT_MAX + 1;
 	assert_int_equal(kverbs_accept(c, &opts), -EINVAL);
 	opts.priv_len = 0;
+	fake.time_jumps = true;
 	fake_script_connect(FAKE_CONNECT_HANGS);
 	assert_int_equal(kverbs_accept(c, &opts), -ETIMEDOUT);
 	kverbs_conn_free(c);

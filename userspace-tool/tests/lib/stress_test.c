@@ -2,7 +2,6 @@
 /* Description: eight threads post and wait, whatever else goes on */
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "t.h"
 
@@ -184,32 +183,15 @@ static void eight_threads_in_little_room_with_errors(void **state)
 	fake_device_stop();
 }
 
-static bool interrupting;
-
-static void *interrupt_all(void *arg)
-{
-	const struct timespec pause = { .tv_nsec = 200000 };
-
-	while (__atomic_load_n(&interrupting, __ATOMIC_RELAXED)) {
-		fake_interrupt();
-		nanosleep(&pause, NULL);
-	}
-	return arg;
-}
-
 static void eight_threads_under_signals(void **state)
 {
 	struct worker w[NR_THREADS];
-	pthread_t thread;
 
 	t_shrink_queue(*state, 4);
-	__atomic_store_n(&interrupting, true, __ATOMIC_RELAXED);
-	assert_int_equal(pthread_create(&thread, NULL, interrupt_all, NULL), 0);
+	fake.interrupt_nth = 2;
 	fake_device_start(3, 0);
 	start_workers(w, *state);
 	join_workers(w, false);
-	__atomic_store_n(&interrupting, false, __ATOMIC_RELAXED);
-	pthread_join(thread, NULL);
 	fake_device_stop();
 }
 

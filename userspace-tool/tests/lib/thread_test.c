@@ -107,10 +107,11 @@ static void a_follower_takes_over_from_a_leader_whose_time_is_up(void **state)
 	struct kverbs_req req[2];
 
 	post_two(t, req);
-	start(&leader, &req[0], 100);
+	start(&leader, &req[0], FAKE_PATIENCE_MS);
 	fake_wait_sleepers(1);
 	start(&follower, &req[1], -1);
 	t_wait_followers(t->kv, 1);
+	fake_advance(FAKE_PATIENCE_MS);
 	assert_int_equal(join(&leader), -ETIMEDOUT);
 	fake_wait_sleepers(1);
 	fake_complete(1, 0);

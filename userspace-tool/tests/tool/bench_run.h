@@ -14,7 +14,7 @@
 /* Words up to NULL; completions are slept for, but where that cannot be. */
 static inline int bench_words(const char *const *words)
 {
-	char *argv[BENCH_WORDS + 6] = { "bench", "-W", "20", "-e" };
+	char *argv[BENCH_WORDS + 6] = { "bench", "-W", FAKE_PATIENCE_S, "-e" };
 	int argc = strcmp(words[0], "write-lat") ? 4 : 3;
 
 	for (; *words; words++)

@@ -45,6 +45,7 @@ static void lists_may_end_with_the_time(void **state)
 	unsigned int i;
 
 	(void)state;
+	fake_submit_takes(100);
 	for (i = 0; i < ARRAY_SIZE(ops); i++) {
 		root = result(EXIT_OK, ops[i], "-D", "0.2", "-s", "64", "-l", "3", "-Q", "100",
 			      "-b");
@@ -148,6 +149,7 @@ static void time_may_be_the_limit(void **state)
 	struct json_object *root, *row, *each;
 
 	(void)state;
+	fake_submit_takes(100);
 	root = result(EXIT_OK, "read-lat", "-D", "1.2");
 	row = row_of(root, 0);
 	assert_true(number(row, "seconds") >= 1.2);
@@ -248,7 +250,7 @@ static void check_ended_by(const struct wire_msg *msg)
 
 	assert_int_equal(server_connect(&s, &kv, &bench_hello), 0);
 	assert_int_equal(session_send(&s, msg), 0);
-	assert_int_equal(session_recv(&s, &answer, 5000), -ECONNRESET);
+	assert_int_equal(session_recv(&s, &answer, FAKE_PATIENCE_MS), -ECONNRESET);
 	server_leave(&s, kv);
 }
 
@@ -281,7 +283,7 @@ static void lanes_need_their_key(void **state)
 		.post_list = 1, .cq_mod = 1, .size = 1, .count = 1,
 		.flags = BENCH_F_EVENTS | BENCH_F_BOTH_WAYS,
 	};
-	struct session_to to = { .host = "192.0.2.1", .timeout_ms = 5000 };
+	struct session_to to = { .host = "192.0.2.1", .timeout_ms = FAKE_PATIENCE_MS };
 	struct wire_hello hello = { .version = WIRE_VERSION, .what = WIRE_SERVICE_LANE };
 	uint8_t tail[BENCH_PARAM_LEN];
 	struct wire_msg msg = {
@@ -295,7 +297,7 @@ static void lanes_need_their_key(void **state)
 	msg.tail_len = bench_param_encode(&p, tail, sizeof(tail));
 	assert_int_equal(server_connect(&s, &kv, &bench_hello), 0);
 	assert_int_equal(session_send(&s, &msg), 0);
-	assert_int_equal(session_recv(&s, &msg, 5000), 0);
+	assert_int_equal(session_recv(&s, &msg, FAKE_PATIENCE_MS), 0);
 	assert_int_equal(msg.type, WIRE_BENCH_OPEN);
 	assert_int_equal(msg.status, 0);
 	snprintf(port, sizeof(port), "%u", msg.window);

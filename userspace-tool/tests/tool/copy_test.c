@@ -15,7 +15,7 @@ static char *name(const struct server_run *r, const char *rest, char *buf)
 
 static int cp(const char *a, const char *b, const char *c)
 {
-	char *argv[] = { "cp", "--timeout", "20", "-r", (char *)a, (char *)b, (char *)c,
+	char *argv[] = { "cp", "--timeout", FAKE_PATIENCE_S, "-r", (char *)a, (char *)b, (char *)c,
 			 NULL };
 
 	err_command("cp");

@@ -137,7 +137,7 @@ static inline int host_setup(void **state)
 	fake.port_mtu = 1024;
 	fake_add_device(0, "rxe0", 1, 0);
 	h->d.to.port = WIRE_DEFAULT_PORT;
-	h->d.to.timeout_ms = 200;
+	h->d.to.timeout_ms = FAKE_PATIENCE_MS;
 	*state = h;
 	return 0;
 }

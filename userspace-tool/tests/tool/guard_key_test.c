@@ -69,7 +69,7 @@ static void begin(struct client *c, struct auth *a, const struct wire_hello *hel
 	wire_hello_encode(&c->s.hello, a->hello, sizeof(a->hello));
 	wire_hello_encode(&c->s.welcome, a->welcome, sizeof(a->welcome));
 	assert_int_equal(say(c, WIRE_NONCE, a->client, sizeof(a->client)), 0);
-	assert_int_equal(session_recv(&c->s, &msg, 5000), 0);
+	assert_int_equal(session_recv(&c->s, &msg, FAKE_PATIENCE_MS), 0);
 	assert_int_equal(msg.type, WIRE_NONCE);
 	memcpy(a->server, msg.tail, sizeof(a->server));
 }
@@ -86,7 +86,7 @@ static void what_another_said_is_of_no_use(void **state)
 	begin(&c, &a, &echo_with_key);
 	assert_int_equal(auth_proof(&a, &key, AUTH_CLIENT, proof), 0);
 	assert_int_equal(say(&c, WIRE_PROOF, proof, sizeof(proof)), 0);
-	assert_int_equal(session_recv(&c.s, &msg, 5000), 0);
+	assert_int_equal(session_recv(&c.s, &msg, FAKE_PATIENCE_MS), 0);
 	assert_int_equal(msg.status, 0);
 	expect_echo(&c);
 	leave(&c);
@@ -168,7 +168,7 @@ static int keyed_and_impatient(void **state)
 {
 	make_files(NULL);
 	return server_start(state, (const char *const[]){ "--key", key_file,
-				    "--idle-timeout", "0.3", NULL });
+				    "--idle-timeout", SERVER_IDLE_S, NULL });
 }
 
 static void who_is_slow_to_prove_is_thrown_out(void **state)
@@ -178,9 +178,9 @@ static void who_is_slow_to_prove_is_thrown_out(void **state)
 
 	(void)state;
 	assert_int_equal(enter(&c, NULL, &echo_with_key), 0);
-	expect_thrown_out(&c);
+	expect_expired(&c);
 	begin(&c, &a, &echo_with_key);
-	expect_thrown_out(&c);
+	expect_expired(&c);
 }
 
 static void few_can_be_without_a_proof_at_a_time(void **state)
@@ -260,10 +260,10 @@ static void *liar_main(void *arg)
 	struct wire_msg msg;
 	struct session s;
 
-	assert_int_equal(kverbs_next_request(l->listener, 5000, &conn), 0);
+	assert_int_equal(kverbs_next_request(l->listener, FAKE_PATIENCE_MS, &conn), 0);
 	session_init(&s, l->kv, conn, &echo_with_key);
-	assert_int_equal(session_accept(&s, WIRE_F_KEY, 5000), 0);
-	while (!session_recv(&s, &msg, 5000))
+	assert_int_equal(session_accept(&s, WIRE_F_KEY, FAKE_PATIENCE_MS), 0);
+	while (!session_recv(&s, &msg, FAKE_PATIENCE_MS))
 		l->lie(&s, &msg);
 	session_free(&s);
 	return NULL;

@@ -102,11 +102,13 @@ static void an_address_has_as_much_memory_as_it_may(void **state)
 {
 	(void)state;
 	assert_int_equal(ping(), EXIT_OK);
+	server_wait_idle();
 	assert_int_equal(ping("-s", "64K"), EXIT_UNREACHABLE);
 	expect_error(-EDQUOT, "more memory than it may", "--peer-bytes");
 	assert_int_equal(run_command(&cmd_cp, key_file, "192.0.2.1:copy"), EXIT_UNREACHABLE);
 	assert_int_equal(run_command(&cmd_bench, "write-bw", "192.0.2.1", "-n", "5", "-s",
 				     "1K"), EXIT_OK);
+	server_wait_idle();
 	assert_int_equal(run_command(&cmd_bench, "write-bw", "192.0.2.1", "-n", "5", "-s",
 				     "128K"), EXIT_FAILED);
 	expect_error(-EDQUOT, "prepare the measurement there", "--peer-bytes");
@@ -119,6 +121,7 @@ static void a_measurement_is_counted_with_all_that_it_takes(void **state)
 	assert_int_equal(run_command(&cmd_bench, "send-bw", "192.0.2.1", "-n", "5", "-s", "1",
 				     "-r", "1024"), EXIT_FAILED);
 	expect_error(-EDQUOT, "prepare the measurement there", "--peer-bytes");
+	server_wait_idle();
 	assert_int_equal(run_command(&cmd_bench, "write-bw", "192.0.2.1", "-n", "5", "-s", "1",
 				     "-q", "16"), EXIT_FAILED);
 	expect_error(-EDQUOT, "prepare the measurement there", "--peer-bytes");
@@ -159,15 +162,15 @@ static int manager = -1;
 static void become_manager(void)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
-	char name[64];
-	size_t len;
+	socklen_t len = sizeof(at);
 
-	len = snprintf(name, sizeof(name), "@kverbs-guard-test-%d", getpid());
-	memcpy(at.sun_path + 1, name + 1, len - 1);
+	/* The kernel gives it an abstract name that nobody else has. */
 	manager = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	assert_int_equal(bind(manager, (struct sockaddr *)&at,
-			      offsetof(struct sockaddr_un, sun_path) + len), 0);
-	setenv("NOTIFY_SOCKET", name, 1);
+	assert_int_equal(bind(manager, (struct sockaddr *)&at, sizeof(at.sun_family)), 0);
+	assert_int_equal(getsockname(manager, (struct sockaddr *)&at, &len), 0);
+	at.sun_path[len - offsetof(struct sockaddr_un, sun_path)] = '\0';
+	at.sun_path[0] = '@';
+	setenv("NOTIFY_SOCKET", at.sun_path, 1);
 }
 
 /* The server has come so far. */
@@ -259,12 +262,12 @@ static int managed_with_grace(void **state, const char *seconds)
 
 static int gracious(void **state)
 {
-	return managed_with_grace(state, "50");
+	return managed_with_grace(state, FAKE_PATIENCE_S);
 }
 
 static int hasty(void **state)
 {
-	return managed_with_grace(state, "0.2");
+	return managed_with_grace(state, SERVER_IDLE_S);
 }
 
 static void who_is_there_may_finish_and_nobody_comes(void **state)
@@ -301,7 +304,8 @@ static void who_does_not_finish_is_cut_off(void **state)
 	(void)state;
 	assert_int_equal(enter(&c, NULL, &echo), 0);
 	kill(getpid(), SIGTERM);
-	expect_thrown_out(&c);
+	await("STOPPING=1");
+	expect_expired(&c);
 }
 
 int main(void)

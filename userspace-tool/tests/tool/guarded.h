@@ -91,7 +91,7 @@ static inline int enter(struct client *c, const char *source, const struct wire_
 {
 	const struct session_to to = {
 		.host = "192.0.2.1", .port = WIRE_DEFAULT_PORT, .source = source,
-		.timeout_ms = 5000,
+		.timeout_ms = FAKE_PATIENCE_MS,
 	};
 
 	assert_int_equal(kverbs_open(&c->kv, NULL), 0);
@@ -135,7 +135,7 @@ static inline void expect_echo(struct client *c)
 	struct wire_msg msg;
 
 	assert_int_equal(say(c, WIRE_ECHO, "hear", 4), 0);
-	assert_int_equal(session_recv(&c->s, &msg, 5000), 0);
+	assert_int_equal(session_recv(&c->s, &msg, FAKE_PATIENCE_MS), 0);
 	assert_int_equal(msg.type, WIRE_ECHO);
 	assert_memory_equal(msg.tail, "hear", 4);
 }
@@ -147,10 +147,27 @@ static inline void expect_thrown_out(struct client *c)
 	int ret;
 
 	do {
-		ret = session_recv(&c->s, &msg, 5000);
+		ret = session_recv(&c->s, &msg, FAKE_PATIENCE_MS);
 		assert_true(ret || msg.type == WIRE_NONCE ||
 			    (msg.type == WIRE_PROOF && msg.status));
 	} while (!ret);
+	assert_int_equal(ret, -ECONNRESET);
+	leave(c);
+	server_wait_idle();
+}
+
+/* The same, of one that is waited for in vain. */
+static inline void expect_expired(struct client *c)
+{
+	struct wire_msg msg;
+	int ret;
+
+	do {
+		fake_advance(SERVER_IDLE_MS);
+		ret = session_recv(&c->s, &msg, 0);
+		assert_true(ret || msg.type == WIRE_NONCE ||
+			    (msg.type == WIRE_PROOF && msg.status));
+	} while (!ret || ret == -ETIMEDOUT);
 	assert_int_equal(ret, -ECONNRESET);
 	leave(c);
 }

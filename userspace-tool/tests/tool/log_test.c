@@ -7,6 +7,7 @@
 
 #include <json-c/json.h>
 
+#include "fake_kernel.h"
 #include "log.h"
 #include "tmp.h"
 
@@ -17,6 +18,8 @@ static const struct kverbs_addr peer = {
 /* A log whose lines go into "log" of the directory. */
 static void begin(struct log *l, const struct tmp *tmp, const char *form)
 {
+	fake_reset();
+	fake.time_jumps = true;
 	assert_int_equal(log_open(l, form, "/nowhere"), 0);
 	l->fd = openat(tmp->fd, "log", O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0600);
 	assert_true(l->fd >= 0);
@@ -96,8 +99,11 @@ static void lines_about_one_address_are_bounded(void **state)
 	l.rate = 1;
 	for (i = 0; i < 100; i++)
 		log_say(&l, &e, "line");
+	fake_advance(1000);
+	for (i = 0; i < 100; i++)
+		log_say(&l, &e, "line");
 	text = end(&l, *state);
-	assert_true(lines(text) >= LOG_BURST && lines(text) <= LOG_BURST + 5);
+	assert_int_equal(lines(text), LOG_BURST + 1);
 }
 
 static void what_was_left_out_is_counted(void **state)
@@ -187,7 +193,8 @@ static int listen_as_journal(const struct tmp *tmp, char *path, size_t room)
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-	snprintf(path, room, "%s/journal", tmp->path);
+	/* Short, wherever the directory is. */
+	snprintf(path, room, "/proc/self/fd/%d/journal", tmp->fd);
 	assert_true(strlen(path) < sizeof(at.sun_path));
 	strcpy(at.sun_path, path);
 	assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);

@@ -41,15 +41,15 @@ static void *answer(void *arg)
 	struct ends *e = arg;
 	struct kverbs_conn *conn;
 
-	assert_int_equal(kverbs_next_request(e->listener, 5000, &conn), 0);
+	assert_int_equal(kverbs_next_request(e->listener, FAKE_PATIENCE_MS, &conn), 0);
 	session_init(&e->called, e->kv, conn, &hello);
-	assert_int_equal(session_accept(&e->called, 0, 5000), 0);
+	assert_int_equal(session_accept(&e->called, 0, FAKE_PATIENCE_MS), 0);
 	return NULL;
 }
 
 static void open_ends(struct ends *e)
 {
-	const struct session_to to = { .host = "192.0.2.1", .port = "1", .timeout_ms = 5000 };
+	const struct session_to to = { .host = "192.0.2.1", .port = "1", .timeout_ms = FAKE_PATIENCE_MS };
 	pthread_t thread;
 
 	memset(e, 0, sizeof(*e));
@@ -84,7 +84,7 @@ static void expect(struct session *s, uint32_t id)
 {
 	struct wire_msg msg;
 
-	assert_int_equal(session_recv(s, &msg, 5000), 0);
+	assert_int_equal(session_recv(s, &msg, FAKE_PATIENCE_MS), 0);
 	assert_int_equal(msg.id, id);
 }
 
@@ -103,8 +103,8 @@ static void end_after(uint32_t nr)
 	session_stop(&e.called);
 	for (id = 2; id <= nr; id++)
 		expect(&e.caller, id);
-	assert_int_equal(session_recv(&e.caller, &msg, 5000), -ECONNRESET);
-	assert_int_equal(session_recv(&e.caller, &msg, 5000), -ECONNRESET);
+	assert_int_equal(session_recv(&e.caller, &msg, FAKE_PATIENCE_MS), -ECONNRESET);
+	assert_int_equal(session_recv(&e.caller, &msg, FAKE_PATIENCE_MS), -ECONNRESET);
 	close_ends(&e);
 }
 

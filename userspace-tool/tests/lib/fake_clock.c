@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The fake kernel: the monotonic clock, which a test moves forward, so that what takes
+ * long takes no time, and what happens first does not hang on the machine.
+ */
+#include <errno.h>
+
+#include "fake_internal.h"
+
+#define NSEC_PER_SEC 1000000000u
+/* A clock that has been moved is noticed so soon. */
+#define SLICE_NS 5000000u
+
+/* Where it stands if it does not run by itself, and how far it was moved. */
+static uint64_t stands_at, moved;
+static unsigned int submit_us;
+
+static uint64_t ns_of(const struct timespec *ts)
+{
+	return (uint64_t)ts->tv_sec * NSEC_PER_SEC + (uint64_t)ts->tv_nsec;
+}
+
+static struct timespec ts_of(uint64_t ns)
+{
+	return (struct timespec){
+		.tv_sec = (time_t)(ns / NSEC_PER_SEC),
+		.tv_nsec = (long)(ns % NSEC_PER_SEC),
+	};
+}
+
+static uint64_t real_now(void)
+{
+	struct timespec ts;
+
+	__real_clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ns_of(&ts);
+}
+
+void fake_clock_reset(void)
+{
+	__atomic_store_n(&moved, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&submit_us, 0, __ATOMIC_RELEASE);
+	stands_at = real_now();
+}
+
+void fake_submit_takes(unsigned int us)
+{
+	stands_at = real_now();
+	__atomic_store_n(&submit_us, us, __ATOMIC_RELEASE);
+}
+
+void fake_clock_submit(void)
+{
+	__atomic_add_fetch(&moved, __atomic_load_n(&submit_us, __ATOMIC_ACQUIRE) * 1000ull,
+			   __ATOMIC_RELAXED);
+}
+
+uint64_t fake_clock_now(void)
+{
+	bool stands = fake.time_jumps || __atomic_load_n(&submit_us, __ATOMIC_ACQUIRE);
+	uint64_t now = stands ? stands_at : real_now();
+
+	return now + __atomic_load_n(&moved, __ATOMIC_RELAXED);
+}
+
+void fake_clock_jump(uint64_t deadline)
+{
+	uint64_t now = fake_clock_now();
+
+	if (now < deadline)
+		__atomic_add_fetch(&moved, deadline - now, __ATOMIC_RELAXED);
+}
+
+int fake_clock_wait(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t deadline)
+{
+	struct timespec ts;
+	uint64_t now;
+	int ret;
+
+	for (;;) {
+		now = fake_clock_now();
+		if (now >= deadline)
+			return ETIMEDOUT;
+		if (fake.time_jumps) {
+			fake_clock_jump(deadline);
+			return ETIMEDOUT;
+		}
+		now = deadline - now;
+		ts = ts_of(real_now() + (now < SLICE_NS ? now : SLICE_NS));
+		ret = __real_pthread_cond_timedwait(cond, lock, &ts);
+		if (ret != ETIMEDOUT)
+			return ret;
+	}
+}
+
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
+{
+	if (id != CLOCK_MONOTONIC)
+		return __real_clock_gettime(id, ts);
+	*ts = ts_of(fake_clock_now());
+	return 0;
+}
+
+int __wrap_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *lock,
+				  const struct timespec *ts)
+{
+	return fake_clock_wait(cond, lock, ns_of(ts));
+}
+
+void fake_advance(unsigned int ms)
+{
+	__atomic_add_fetch(&moved, ms * 1000000ull, __ATOMIC_RELAXED);
+}
