@@ -285,12 +285,14 @@ static void nobody_there_is_unreachable(void **state)
 
 static void ping_comes_back_verified(void **state)
 {
-	char *argv[] = { "ping", "-c", "20", "-i", "0", "-s", "1M", "-q", "192.0.2.1",
-			 NULL };
+	char *argv[] = {
+		"ping", "-c", "20", "-i", "0", "-s", "1M", "-q", "-W", FAKE_PATIENCE_S,
+		"192.0.2.1", NULL,
+	};
 
 	(void)state;
 	err_command("ping");
-	assert_int_equal(cmd_ping.run(9, argv), EXIT_OK);
+	assert_int_equal(cmd_ping.run(ARRAY_SIZE(argv) - 1, argv), EXIT_OK);
 }
 
 int main(void)

@@ -93,6 +93,14 @@ static void an_address_has_as_many_clients_as_it_may(void **state)
 	leave(&c);
 }
 
+static int copy(void)
+{
+	return run_command(&cmd_cp, "--timeout", FAKE_PATIENCE_S, key_file, "192.0.2.1:copy");
+}
+
+#define bench(op, ...) \
+	run_command(&cmd_bench, op, "-W", FAKE_PATIENCE_S, "192.0.2.1", "-n", "5", __VA_ARGS__)
+
 static int frugal(void **state)
 {
 	return start_with(state, "--root", "ROOT", "--peer-bytes", "100K");
@@ -105,12 +113,10 @@ static void an_address_has_as_much_memory_as_it_may(void **state)
 	server_wait_idle();
 	assert_int_equal(ping("-s", "64K"), EXIT_UNREACHABLE);
 	expect_error(-EDQUOT, "more memory than it may", "--peer-bytes");
-	assert_int_equal(run_command(&cmd_cp, key_file, "192.0.2.1:copy"), EXIT_UNREACHABLE);
-	assert_int_equal(run_command(&cmd_bench, "write-bw", "192.0.2.1", "-n", "5", "-s",
-				     "1K"), EXIT_OK);
+	assert_int_equal(copy(), EXIT_UNREACHABLE);
+	assert_int_equal(bench("write-bw", "-s", "1K"), EXIT_OK);
 	server_wait_idle();
-	assert_int_equal(run_command(&cmd_bench, "write-bw", "192.0.2.1", "-n", "5", "-s",
-				     "128K"), EXIT_FAILED);
+	assert_int_equal(bench("write-bw", "-s", "128K"), EXIT_FAILED);
 	expect_error(-EDQUOT, "prepare the measurement there", "--peer-bytes");
 }
 
@@ -118,12 +124,10 @@ static void an_address_has_as_much_memory_as_it_may(void **state)
 static void a_measurement_is_counted_with_all_that_it_takes(void **state)
 {
 	(void)state;
-	assert_int_equal(run_command(&cmd_bench, "send-bw", "192.0.2.1", "-n", "5", "-s", "1",
-				     "-r", "1024"), EXIT_FAILED);
+	assert_int_equal(bench("send-bw", "-s", "1", "-r", "1024"), EXIT_FAILED);
 	expect_error(-EDQUOT, "prepare the measurement there", "--peer-bytes");
 	server_wait_idle();
-	assert_int_equal(run_command(&cmd_bench, "write-bw", "192.0.2.1", "-n", "5", "-s", "1",
-				     "-q", "16"), EXIT_FAILED);
+	assert_int_equal(bench("write-bw", "-s", "1", "-q", "16"), EXIT_FAILED);
 	expect_error(-EDQUOT, "prepare the measurement there", "--peer-bytes");
 }
 
@@ -136,7 +140,7 @@ static int barely_frugal(void **state)
 static void a_copy_is_counted_as_what_it_may_lock(void **state)
 {
 	(void)state;
-	assert_int_equal(run_command(&cmd_cp, key_file, "192.0.2.1:copy"), EXIT_UNREACHABLE);
+	assert_int_equal(copy(), EXIT_UNREACHABLE);
 	expect_error(-EDQUOT, "more memory than it may", "--peer-bytes");
 }
 
@@ -195,7 +199,7 @@ static int stop_managed(void **state)
 
 static void reload(void)
 {
-	kill(getpid(), SIGHUP);
+	server_signal(SIGHUP);
 	await("RELOADING=1");
 	await("READY=1");
 }
@@ -277,7 +281,7 @@ static void who_is_there_may_finish_and_nobody_comes(void **state)
 	(void)state;
 	assert_int_equal(enter(&c, NULL, &echo), 0);
 	expect_echo(&c);
-	kill(getpid(), SIGTERM);
+	server_signal(SIGTERM);
 	await("STOPPING=1");
 	expect_refused(NULL, &echo, WIRE_REFUSED_ENDING);
 	expect_echo(&c);
@@ -290,10 +294,10 @@ static void a_second_signal_ends_it_at_once(void **state)
 
 	(void)state;
 	assert_int_equal(enter(&c, NULL, &echo), 0);
-	kill(getpid(), SIGTERM);
+	server_signal(SIGTERM);
 	await("STOPPING=1");
 	expect_echo(&c);
-	kill(getpid(), SIGTERM);
+	server_signal(SIGTERM);
 	expect_thrown_out(&c);
 }
 
@@ -303,7 +307,7 @@ static void who_does_not_finish_is_cut_off(void **state)
 
 	(void)state;
 	assert_int_equal(enter(&c, NULL, &echo), 0);
-	kill(getpid(), SIGTERM);
+	server_signal(SIGTERM);
 	await("STOPPING=1");
 	expect_expired(&c);
 }

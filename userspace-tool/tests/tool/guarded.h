@@ -194,6 +194,7 @@ static inline void expect_error(int err, const char *step, const char *remedy)
 	assert_non_null(strstr(err_last()->remedy, remedy));
 }
 
-#define ping(...) run_command(&cmd_ping, "-q", "-c", "1", "192.0.2.1", ##__VA_ARGS__)
+#define ping(...) \
+	run_command(&cmd_ping, "-q", "-c", "1", "-W", FAKE_PATIENCE_S, "192.0.2.1", ##__VA_ARGS__)
 
 #endif /* GUARDED_H */

@@ -15,10 +15,12 @@ static const struct wire_hello files_hello = {
 
 static int others_are_served(void)
 {
-	char *argv[] = { "ping", "-c", "3", "-i", "0", "-q", "192.0.2.1", NULL };
+	char *argv[] = {
+		"ping", "-c", "3", "-i", "0", "-q", "-W", FAKE_PATIENCE_S, "192.0.2.1", NULL,
+	};
 
 	err_command("ping");
-	return cmd_ping.run(7, argv) == EXIT_OK;
+	return cmd_ping.run(ARRAY_SIZE(argv) - 1, argv) == EXIT_OK;
 }
 
 /* Whether the server has ended the connection, after whatever it had to say. */

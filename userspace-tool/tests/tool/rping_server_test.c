@@ -97,10 +97,13 @@ static int peer_recv(struct peer *p)
 
 static int others_are_served(void)
 {
-	char *argv[] = { "ping", "--rping", "-c", "3", "-i", "0", "-q", "192.0.2.1", NULL };
+	char *argv[] = {
+		"ping", "--rping", "-c", "3", "-i", "0", "-q", "-W", FAKE_PATIENCE_S,
+		"192.0.2.1", NULL,
+	};
 
 	err_command("ping");
-	return cmd_ping.run(8, argv) == EXIT_OK;
+	return cmd_ping.run(ARRAY_SIZE(argv) - 1, argv) == EXIT_OK;
 }
 
 static void expect_drop(struct peer *p)
@@ -264,11 +267,14 @@ static void silent_clients_are_dropped(void **state)
 /* A client with a hello is answered, but not by what it looks for. */
 static void kverbs_clients_are_told(void **state)
 {
-	char *argv[] = { "ping", "-c", "1", "-p", RPING_DEFAULT_PORT, "192.0.2.1", NULL };
+	char *argv[] = {
+		"ping", "-c", "1", "-p", RPING_DEFAULT_PORT, "-W", FAKE_PATIENCE_S,
+		"192.0.2.1", NULL,
+	};
 
 	(void)state;
 	err_command("ping");
-	assert_int_equal(cmd_ping.run(6, argv), EXIT_UNREACHABLE);
+	assert_int_equal(cmd_ping.run(ARRAY_SIZE(argv) - 1, argv), EXIT_UNREACHABLE);
 	assert_int_equal(err_last()->err, -EPROTO);
 	assert_true(others_are_served());
 }

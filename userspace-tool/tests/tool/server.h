@@ -89,15 +89,20 @@ static inline int server_setup(void **state)
 	return server_start(state, words);
 }
 
+/* It looks for signals now and then. */
+static inline void server_signal(int nr)
+{
+	kill(getpid(), nr);
+	fake_advance(SERVER_LOOK_MS);
+}
+
 static inline int server_teardown(void **state)
 {
 	struct server_run *r = *state;
 	void *tmp = r->tmp;
 	int bad;
 
-	kill(getpid(), SIGTERM);
-	/* It looks for signals now and then. */
-	fake_advance(SERVER_LOOK_MS);
+	server_signal(SIGTERM);
 	pthread_join(r->thread, NULL);
 	bad = r->status || fake_leftovers();
 	tmp_teardown(&tmp);
