@@ -13,7 +13,6 @@
 
 /* Where it stands if it does not run by itself, and how far it was moved. */
 static uint64_t stands_at, moved;
-static unsigned int submit_us;
 
 static uint64_t ns_of(const struct timespec *ts)
 {
@@ -39,26 +38,12 @@ static uint64_t real_now(void)
 void fake_clock_reset(void)
 {
 	__atomic_store_n(&moved, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&submit_us, 0, __ATOMIC_RELEASE);
 	stands_at = real_now();
-}
-
-void fake_submit_takes(unsigned int us)
-{
-	stands_at = real_now();
-	__atomic_store_n(&submit_us, us, __ATOMIC_RELEASE);
-}
-
-void fake_clock_submit(void)
-{
-	__atomic_add_fetch(&moved, __atomic_load_n(&submit_us, __ATOMIC_ACQUIRE) * 1000ull,
-			   __ATOMIC_RELAXED);
 }
 
 uint64_t fake_clock_now(void)
 {
-	bool stands = fake.time_jumps || __atomic_load_n(&submit_us, __ATOMIC_ACQUIRE);
-	uint64_t now = stands ? stands_at : real_now();
+	uint64_t now = fake.time_jumps ? stands_at : real_now();
 
 	return now + __atomic_load_n(&moved, __ATOMIC_RELAXED);
 }
@@ -80,16 +65,16 @@ int fake_clock_wait(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t deadli
 	for (;;) {
 		now = fake_clock_now();
 		if (now >= deadline)
-			return ETIMEDOUT;
+			return -ETIMEDOUT;
 		if (fake.time_jumps) {
 			fake_clock_jump(deadline);
-			return ETIMEDOUT;
+			return -ETIMEDOUT;
 		}
 		now = deadline - now;
 		ts = ts_of(real_now() + (now < SLICE_NS ? now : SLICE_NS));
 		ret = __real_pthread_cond_timedwait(cond, lock, &ts);
 		if (ret != ETIMEDOUT)
-			return ret;
+			return -ret;
 	}
 }
 
@@ -104,7 +89,7 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
 int __wrap_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *lock,
 				  const struct timespec *ts)
 {
-	return fake_clock_wait(cond, lock, ns_of(ts));
+	return -fake_clock_wait(cond, lock, ns_of(ts));
 }
 
 void fake_advance(unsigned int ms)

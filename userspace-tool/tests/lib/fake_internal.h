@@ -127,10 +127,8 @@ void fake_work_run(void);
 void fake_clock_reset(void);
 /* It is @deadline, if it is not later. */
 void fake_clock_jump(uint64_t deadline);
-/* A SUBMIT takes its time. */
-void fake_clock_submit(void);
 uint64_t fake_clock_now(void);
-/* As pthread_cond_timedwait(): ETIMEDOUT once it is @deadline by the fake clock. */
+/* As pthread_cond_timedwait(), but -ETIMEDOUT once it is @deadline by the fake clock. */
 int fake_clock_wait(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t deadline);
 
 /* fake_conn.c */

@@ -98,8 +98,6 @@ bool fake_fail_nth_hit(void);
 void fake_interrupt(void);
 /* So much later it is now: who sleeps until a deadline before that wakes. */
 void fake_advance(unsigned int ms);
-/* From now on the clock stands, but for @us that each SUBMIT takes. */
-void fake_submit_takes(unsigned int us);
 /* Write a byte as a peer does, for whoever watches it. */
 void fake_write(uint8_t *byte, uint8_t value);
 /* Return when @n threads sleep in SUBMIT. */

@@ -222,7 +222,7 @@ static int wait_unread(struct fake_obj *ring, const struct kverbs_cmd_submit *cm
 	pthread_cond_broadcast(&fk.changed);
 	if (cmd->deadline_ns && hangs(ring))
 		fake_clock_jump(cmd->deadline_ns);
-	while (!is_met(r, cmd) && ret != ETIMEDOUT && !fk.interrupts) {
+	while (!is_met(r, cmd) && ret != -ETIMEDOUT && !fk.interrupts) {
 		if (cmd->deadline_ns)
 			ret = fake_clock_wait(&fk.changed, &fk.lock, cmd->deadline_ns);
 		else
@@ -249,7 +249,6 @@ int fake_ring_submit(int fd, struct kverbs_cmd_submit *cmd)
 	look(ring);
 	if (cmd->to_submit) {
 		fake.submits++;
-		fake_clock_submit();
 		take(fd, ring, cmd);
 		fake_work_run();
 		pthread_cond_broadcast(&fk.changed);

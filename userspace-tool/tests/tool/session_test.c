@@ -49,7 +49,9 @@ static void *answer(void *arg)
 
 static void open_ends(struct ends *e)
 {
-	const struct session_to to = { .host = "192.0.2.1", .port = "1", .timeout_ms = FAKE_PATIENCE_MS };
+	const struct session_to to = {
+		.host = "192.0.2.1", .port = "1", .timeout_ms = FAKE_PATIENCE_MS,
+	};
 	pthread_t thread;
 
 	memset(e, 0, sizeof(*e));
