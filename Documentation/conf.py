@@ -14,11 +14,11 @@ def tool_version():
 
 
 def man_page(path):
-    """man/kverbs-cp.1.rst: its first line that is no markup says what it is, in one line."""
+    """reference/man/kverbs-cp.1.rst: its first line that is no markup says what it is, in one line."""
     name, section = os.path.basename(path)[:-4].rsplit(".", 1)
     with open(path, encoding="utf-8") as file:
         summary = re.search(r"^\.\. summary: (.+)$", file.read(), re.M)[1]
-    return f"man/{name}.{section}", name, summary, "", int(section)
+    return f"reference/man/{name}.{section}", name, summary, "", int(section)
 
 
 project = "kverbs"
@@ -33,7 +33,7 @@ html_theme_options = {"page_width": "64em", "sidebar_width": "15em"}
 html_copy_source = False
 html_show_copyright = False
 
-man_pages = sorted(man_page(path) for path in glob.glob(os.path.join(here, "man", "*.rst")))
+man_pages = sorted(man_page(path) for path in glob.glob(os.path.join(here, "reference/man", "*.rst")))
 
 # What the headers use and other headers define.
 nitpick_ignore_regex = [
