@@ -51,7 +51,7 @@ check "commands are found" [ "$(wc -l <<<"$all")" -ge 70 ]
 : >"$DIR/commands"
 while IFS=$'\t' read -r page command; do
 	# packages.sh has the host for those.
-	[[ $page != packages.rst:* ]] || continue
+	[[ $page != guide/packaging.rst:* ]] || continue
 	if [[ $command =~ $HERE ]]; then
 		check "$page: $command" run_here "$command"
 	else
