@@ -250,7 +250,7 @@ def pictures(results, part_name, into):
         path = f"{part_name}-{verb}.svg"
         draw(results["parts"][part_name], verb, key, name, os.path.join(into, path))
         what = "bandwidth" if part_name == "bw" else "median latency"
-        text += rst.figure(f"performance/{path}", f"{what} of {word} against size")
+        text += rst.figure(path, f"{what} of {word} against size")
     return text
 
 
