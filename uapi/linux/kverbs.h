@@ -3,7 +3,7 @@
  * kverbs: the RDMA transport of the kernel, lent to user space.
  *
  * This is the whole contract between kverbs.ko and its users. How the commands
- * play together is told in Documentation/uapi.rst.
+ * play together is told in Documentation/reference/uapi.rst.
  */
 #ifndef _UAPI_LINUX_KVERBS_H
 #define _UAPI_LINUX_KVERBS_H

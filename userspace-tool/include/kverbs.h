@@ -467,7 +467,7 @@ KVERBS_API size_t kverbs_token_packed_size(const struct kverbs_token *token);
  * @buf: where to
  * @len: room there
  *
- * Return: bytes written or -EMSGSIZE. The form is in Documentation/wire.rst.
+ * Return: bytes written or -EMSGSIZE. The form is in Documentation/reference/protocol.rst.
  */
 KVERBS_API int kverbs_token_pack(const struct kverbs_token *token, void *buf,
 				 size_t len);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Tokens on the wire, see Documentation/wire-token.rst.
+ * Tokens on the wire, see Documentation/reference/protocol.rst.
  */
 #include <errno.h>
 #include <stdlib.h>

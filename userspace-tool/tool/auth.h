@@ -2,7 +2,7 @@
 /*
  * Both ends of a connection prove to each other that they have the same key, without
  * telling it: HMAC-SHA-256 over what each has made up for this once, who he is, and
- * what both agreed on. Documentation/wire.rst has it message by message.
+ * what both agreed on. Documentation/reference/protocol.rst has it message by message.
  */
 #ifndef KVERBS_TOOL_AUTH_H
 #define KVERBS_TOOL_AUTH_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What rdma-core's rping says, see Documentation/rping.rst: the message that names
+ * What rdma-core's rping says, see Documentation/reference/protocol.rst: the message that names
  * memory, and the text that goes to and fro.
  */
 #ifndef KVERBS_TOOL_RPING_H

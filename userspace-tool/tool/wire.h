@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What kverbs processes say to each other, as bytes. Documentation/wire.rst is
+ * What kverbs processes say to each other, as bytes. Documentation/reference/protocol.rst is
  * its description. Pure functions: what comes in is a stranger's.
  */
 #ifndef KVERBS_TOOL_WIRE_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Peers of `kverbs serve` that speak RDMA, but not its protocol. Documentation/wire.rst. */
+/* Peers of `kverbs serve` that violate its protocol, see Documentation/reference/protocol.rst. */
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>

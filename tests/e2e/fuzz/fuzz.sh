@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # Five minutes of the fuzzer: on the kernel that notices most, and on one that people
 # have. KVERBS_FUZZ_SECONDS= for more, KVERBS_FUZZ_SEED= for another.
-# Not on siw, whose listeners it breaks, see Documentation/transports.rst.
+# Not on siw, whose listeners it breaks, see Documentation/dev/driver-quirks.rst.
 set -u
 # shellcheck source=tests/e2e/lib/lib.sh
 . "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Peers of a `kverbs serve` that is guarded, as they are on the wire. Documentation/wire.rst. */
+/* Peers of a guarded `kverbs serve`, on the wire. See Documentation/reference/protocol.rst. */
 #ifndef GUARD_PEER_H
 #define GUARD_PEER_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * other_version PORT: a server whose protocol is one that ours does not know. What it
- * says is as Documentation/wire.rst has it.
+ * says is as Documentation/reference/protocol.rst has it.
  */
 #include <stdio.h>
 #include <stdlib.h>

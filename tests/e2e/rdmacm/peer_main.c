@@ -283,7 +283,7 @@ static void obey(void)
 
 /*
  * A siw that accepts may overlook the first message until something else comes
- * (Documentation/transports.rst); a WRITE of no bytes does no harm.
+ * (Documentation/dev/driver-quirks.rst); a WRITE of no bytes does no harm.
  */
 static void await_hello(void)
 {

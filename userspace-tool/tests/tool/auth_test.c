@@ -30,7 +30,7 @@ static bool same(const uint8_t a[WIRE_PROOF_LEN], const uint8_t b[WIRE_PROOF_LEN
 }
 
 /*
- * As Documentation/wire.rst describes it, by another program:
+ * As Documentation/reference/protocol.rst describes it, by another program:
  * python3 -c 'import hmac; print(hmac.new(b"0123456789abcdef", b"kverbs client 1\0" +
  * bytes([1])*24 + bytes([2])*24 + bytes([3])*32 + bytes([4])*32, "sha256").hexdigest())'
  */
