@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""How Sphinx builds Documentation/: scripts/docs calls it."""
+"""Sphinx configuration of Documentation/, used by scripts/docs."""
 
 import glob
 import os
@@ -14,7 +14,7 @@ def tool_version():
 
 
 def man_page(path):
-    """reference/man/kverbs-cp.1.rst: its first line that is no markup says what it is, in one line."""
+    """Describe a page such as reference/man/kverbs-cp.1.rst, whose ".. summary:" is its NAME line."""
     name, section = os.path.basename(path)[:-4].rsplit(".", 1)
     with open(path, encoding="utf-8") as file:
         summary = re.search(r"^\.\. summary: (.+)$", file.read(), re.M)[1]
@@ -23,7 +23,6 @@ def man_page(path):
 
 project = "kverbs"
 version = release = tool_version()
-exclude_patterns = ["wire-token.rst"]
 primary_domain = "c"
 highlight_language = "none"
 smartquotes = False
@@ -35,7 +34,7 @@ html_show_copyright = False
 
 man_pages = sorted(man_page(path) for path in glob.glob(os.path.join(here, "reference/man", "*.rst")))
 
-# What the headers use and other headers define.
+# Types that the headers use and other headers define.
 nitpick_ignore_regex = [
     ("c:identifier", r"__(u|s)\d+|__aligned_u64|u?int\d+_t|size_t|bool|sockaddr"),
 ]

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# What the documentation tells people to type: what builds and installs, in a copy of
-# the source; the rest in a guest that has nothing but what was installed.
+# Run the commands of the documentation: those that build and install in a copy of the
+# source, the others in a guest that has only what was installed.
 set -u
 # shellcheck source=tests/e2e/lib/lib.bash
 . "$(dirname "$(readlink -f "$0")")/../lib/lib.bash"
@@ -11,7 +11,7 @@ set -u
 DIR=$TOP/build/manual
 HERE='^(make|cc|scripts/[a-z-]+)( |$)'
 KERNEL=$("$TOP/scripts/kernel" 6.12) || exit 1
-# What is not said there, since a reader's host is the one that he installs on.
+# Not in the documents, because there the build host is the target.
 export KDIR=$KERNEL/build DESTDIR=$DIR/root
 export PKG_CONFIG_PATH=$DESTDIR/usr/local/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$DESTDIR
 
@@ -23,7 +23,7 @@ copy_source() {
 		int main(void) { return !kverbs_wc_status_str(0); }' >"$DIR/source/examples/program.c"
 }
 
-# A kernel's list of modules with ours in it, which modprobe reads.
+# Add our module to a kernel's list of modules, for modprobe.
 list_modules() {
 	local release
 
@@ -36,7 +36,7 @@ list_modules() {
 		find "$DIR/modules" -type l -delete
 }
 
-# The demo builds for itself, and so has the tests' module.
+# The demo builds its own module, in the real tree.
 run_here() {
 	case $1 in
 	"make demo") cd "$TOP" && env -u DESTDIR -u KDIR make demo ;;
@@ -50,7 +50,7 @@ all=$("$TOP/tests/e2e/cli/doc_commands") || exit 1
 check "commands are found" [ "$(wc -l <<<"$all")" -ge 70 ]
 : >"$DIR/commands"
 while IFS=$'\t' read -r page command; do
-	# packages.sh has the host for those.
+	# packages.sh runs these, on an installed Debian.
 	[[ $page != guide/packaging.rst:* ]] || continue
 	if [[ $command =~ $HERE ]]; then
 		check "$page: $command" run_here "$command"
