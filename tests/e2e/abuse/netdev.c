@@ -194,7 +194,7 @@ TEST(close_under_traffic_while_the_interface_is_down)
 	remake_device();
 }
 
-TEST(CONNECT_ends_by_its_timeout_while_the_interface_is_down)
+TEST(CONNECT_ends_while_the_interface_is_down)
 {
 	struct kverbs_cmd_connect cmd = { .size = sizeof(cmd), .timeout_ms = 2000 };
 	struct side *client = &both.client;
