@@ -3,14 +3,19 @@
 #include <kunit/visibility.h>
 #include <linux/module.h>
 
+#include "addr.h"
 #include "bench.h"
-#include "chardev.h"
-#include "conn_cmd.h"
+#include "bench_cmd.h"
+#include "conn_cm.h"
+#include "conn_io.h"
 #include "export.h"
+#include "file.h"
 #include "listener.h"
-#include "map.h"
 #include "region.h"
 #include "ring.h"
+#include "ring_cmd.h"
+#include "submit.h"
+#include "sync.h"
 #include "work.h"
 #include "wr.h"
 
@@ -35,7 +40,6 @@ SHOW(kverbs_conn_create);
 SHOW(kverbs_conn_end);
 SHOW(kverbs_conn_enter);
 SHOW(kverbs_conn_free);
-SHOW(kverbs_conn_post);
 SHOW(kverbs_conn_post_list);
 SHOW(kverbs_conn_recv);
 SHOW(kverbs_conn_recv_list);
@@ -97,7 +101,6 @@ SHOW(kverbs_object_unreserve);
 SHOW(kverbs_queue_await_posted);
 SHOW(kverbs_queue_check_up);
 SHOW(kverbs_queue_close);
-SHOW(kverbs_queue_control);
 SHOW(kverbs_queue_fail_parked);
 SHOW(kverbs_queue_first_parked);
 SHOW(kverbs_queue_init);
@@ -126,6 +129,9 @@ SHOW(kverbs_ring_unread);
 SHOW(kverbs_ring_unreserve);
 SHOW(kverbs_ring_wait);
 SHOW(kverbs_ring_watch);
+
+SHOW(kverbs_sync_init);
+SHOW(kverbs_sync_post);
 
 SHOW(kverbs_works_done);
 SHOW(kverbs_works_return);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Loading and unloading: from the bottom of the layers up, and down again. */
+/* Loading and unloading: core before user, and back. */
 #include <linux/module.h>
 
 #include "chardev.h"
@@ -9,37 +9,16 @@
 #include "version.h"
 #include "workqueue.h"
 
-struct workqueue_struct *kverbs_workqueue;
-struct workqueue_struct *kverbs_poll_workqueue;
-
-static int create_workqueues(void)
-{
-	kverbs_workqueue = alloc_workqueue(KBUILD_MODNAME, WQ_UNBOUND, 0);
-	if (!kverbs_workqueue)
-		return -ENOMEM;
-	kverbs_poll_workqueue = alloc_workqueue(KBUILD_MODNAME "_poll", WQ_UNBOUND, 0);
-	if (kverbs_poll_workqueue)
-		return 0;
-	destroy_workqueue(kverbs_workqueue);
-	return -ENOMEM;
-}
-
-static void destroy_workqueues(void)
-{
-	destroy_workqueue(kverbs_poll_workqueue);
-	destroy_workqueue(kverbs_workqueue);
-}
-
 static int __init kverbs_init(void)
 {
 	int ret;
 
-	ret = create_workqueues();
+	ret = kverbs_workqueue_init();
 	if (ret)
 		return ret;
 	ret = kverbs_device_init();
 	if (ret)
-		goto out_destroy_workqueues;
+		goto out_exit_workqueue;
 	ret = kverbs_chardev_init();
 	if (ret)
 		goto out_exit_device;
@@ -49,8 +28,8 @@ static int __init kverbs_init(void)
 
 out_exit_device:
 	kverbs_device_exit();
-out_destroy_workqueues:
-	destroy_workqueues();
+out_exit_workqueue:
+	kverbs_workqueue_exit();
 	return ret;
 }
 
@@ -60,7 +39,7 @@ static void __exit kverbs_exit(void)
 	kverbs_fault_exit();
 	kverbs_chardev_exit();
 	kverbs_device_exit();
-	destroy_workqueues();
+	kverbs_workqueue_exit();
 }
 
 module_init(kverbs_init);

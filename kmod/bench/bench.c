@@ -1,15 +1,83 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Traffic from within the kernel, on the way that storage takes. */
+/*
+ * Traffic from within the kernel, posted as a storage driver would: bandwidth() keeps the
+ * queue full, latency() times one operation after another.
+ */
+#include <linux/bits.h>
 #include <linux/kverbs.h>
 #include <linux/ktime.h>
+#include <linux/log2.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/wait.h>
 
 #include "bench.h"
-#include "conn.h"
+#include "conn_cm.h"
+#include "conn_io.h"
+#include "conn_qp.h"
 #include "region.h"
 
-/* ---- completions: in whatever context the queue is polled ----------------------- */
+#define STEPS	BIT(KVERBS_BENCH_BUCKET_BITS)
+/* Reads of memory between two polls of the completion queue. */
+#define MEMORY_READS	8
+
+/**
+ * struct kverbs_bench_op - a request of a measurement
+ * @req: the request
+ * @bench: the measurement
+ * @busy: it is posted, and not over; what failed stays so until its connection ends
+ */
+struct kverbs_bench_op {
+	struct kverbs_req req;
+	struct kverbs_bench *bench;
+	bool busy;
+};
+
+/**
+ * struct kverbs_bench - a measurement under way
+ * @conn: where
+ * @plan: what
+ * @result: so far
+ * @chain: room to build work requests in
+ * @ops: requests of operations, as many as may be in flight
+ * @nr_ops: how many
+ * @recvs: receives
+ * @posted: requests posted, ever
+ * @goal: how many shall be
+ * @done: of those, over; written by completions, which come one at a time
+ * @recvs_posted: receives posted, ever
+ * @recvs_done: of those, over; written by completions
+ * @recvs_taken: of those, looked at
+ * @granted: requests that the peer is ready for
+ * @error: of the first request that failed; written by completions
+ * @wc_status: likewise
+ * @wait: woken by completions
+ * @start: when it began to count, ns
+ * @cpu_start: the thread's processor time then, ns
+ * @counts: warm-up is over
+ */
+struct kverbs_bench {
+	struct kverbs_conn *conn;
+	const struct kverbs_bench_plan *plan;
+	struct kverbs_bench_result *result;
+	struct kverbs_chain *chain;
+	struct kverbs_bench_op *ops;
+	unsigned int nr_ops;
+	struct kverbs_bench_op *recvs;
+	u64 posted;
+	u64 goal;
+	u64 done;
+	u64 recvs_posted;
+	u64 recvs_done;
+	u64 recvs_taken;
+	u64 granted;
+	int error;
+	u8 wc_status;
+	wait_queue_head_t wait;
+	u64 start;
+	u64 cpu_start;
+	bool counts;
+};
 
 /* What was only flushed says less than what it was flushed for. */
 static void note_error(struct kverbs_bench *bench, const struct kverbs_req *req)
@@ -64,70 +132,49 @@ static u64 counted(const u64 *counter)
 	return smp_load_acquire(counter);
 }
 
-static bool is_above(const u64 *what, u64 above)
+/* What await() waits for. */
+struct wanted {
+	const u64 *counter;
+	u64 above;
+};
+
+static __always_inline int counter_is_above(void *arg)
 {
-	return counted(what) > above;
+	const struct wanted *wanted = arg;
+
+	if (counted(wanted->counter) > wanted->above)
+		return 1;
+	return signal_pending(current) ? -EINTR : 0;
 }
 
-static int look_until(struct kverbs_bench *bench, const u64 *what, u64 above)
-{
-	struct kverbs_cq_set *cqs = bench->conn->attr.cqs;
-	u64 until = ktime_get_ns() + bench->plan->timeout_ns;
-
-	for (;;) {
-		kverbs_cq_set_poll(cqs);
-		if (is_above(what, above))
-			return 0;
-		if (signal_pending(current))
-			return -EINTR;
-		if (kverbs_cq_has_passed(until))
-			return -ETIMEDOUT;
-		kverbs_cq_give_way();
-	}
-}
-
-/* Nobody wakes who waits for a queue that he must poll. */
-static int poll_until(struct kverbs_bench *bench, const u64 *what, u64 above)
-{
-	int ret;
-
-	kverbs_cq_poll_begin();
-	ret = look_until(bench, what, above);
-	kverbs_cq_poll_end();
-	return ret;
-}
-
-/**
- * kverbs_bench_wait() - wait for completions
- * @bench: the measurement
- * @what: counter of it
- * @above: until it is above that
- *
- * What is under way completes even if the connection ends.
- *
- * Context: process, sleeps, or polls if the connection's queue is direct.
- * Return: 0, -EINTR: a signal; -ETIMEDOUT.
+/*
+ * Waits until a counter of completions is above a value. Operations under way complete
+ * even if the connection ends. A direct completion queue raises no interrupt, so it is
+ * polled.
  */
-int kverbs_bench_wait(struct kverbs_bench *bench, const u64 *what, u64 above)
+static int await(struct kverbs_bench *bench, const u64 *counter, u64 above)
 {
-	unsigned long jiffies_left = nsecs_to_jiffies(bench->plan->timeout_ns);
+	struct wanted wanted = { .counter = counter, .above = above };
+	u64 timeout_ns = bench->plan->timeout_ns;
 	long ret;
 
 	cond_resched();
 	if (signal_pending(current))
 		return -EINTR;
-	if (is_above(what, above))
+	if (counted(counter) > above)
 		return 0;
-	if (bench->conn->attr.cqs->direct)
-		return poll_until(bench, what, above);
-	ret = wait_event_interruptible_timeout(bench->wait, is_above(what, above),
-					       jiffies_left);
+	if (bench->conn->attr.cqs->direct) {
+		ret = kverbs_cq_poll_until(bench->conn->attr.cqs,
+					   ktime_get_ns() + timeout_ns,
+					   counter_is_above, &wanted);
+		return ret == -ETIME ? -ETIMEDOUT : ret;
+	}
+	ret = wait_event_interruptible_timeout(bench->wait, counted(counter) > above,
+					       nsecs_to_jiffies(timeout_ns));
 	if (ret < 0)
 		return -EINTR;
 	return ret ? 0 : -ETIMEDOUT;
 }
-
-/* ---- what counts ---------------------------------------------------------------- */
 
 /* Whoever is scheduled is charged for what he ran until then. */
 static u64 thread_ns(void)
@@ -136,23 +183,14 @@ static u64 thread_ns(void)
 	return current->se.sum_exec_runtime;
 }
 
-/**
- * kverbs_bench_begin() - begin to count
- * @bench: the measurement, with nothing under way
- */
-void kverbs_bench_begin(struct kverbs_bench *bench)
+static void begin_counting(struct kverbs_bench *bench)
 {
 	bench->cpu_start = thread_ns();
 	bench->start = ktime_get_ns();
 	bench->counts = true;
 }
 
-/**
- * kverbs_bench_end() - count no more
- * @bench: the measurement
- * @ops: operations since it began
- */
-void kverbs_bench_end(struct kverbs_bench *bench, u64 ops)
+static void end_counting(struct kverbs_bench *bench, u64 ops)
 {
 	bench->result->ops = ops;
 	bench->result->elapsed_ns = ktime_get_ns() - bench->start;
@@ -162,20 +200,11 @@ void kverbs_bench_end(struct kverbs_bench *bench, u64 ops)
 	bench->counts = false;
 }
 
-/**
- * kverbs_bench_time_is_over() - whether it has counted for long enough
- * @bench: the measurement
- * @now: ktime_get_ns()
- *
- * Return: true if it has, and is limited by time.
- */
-bool kverbs_bench_time_is_over(const struct kverbs_bench *bench, u64 now)
+static bool time_is_over(const struct kverbs_bench *bench, u64 now)
 {
 	return bench->counts && bench->plan->duration_ns &&
 	       now - bench->start >= bench->plan->duration_ns;
 }
-
-/* ---- receives -------------------------------------------------------------------- */
 
 static int post_recv(struct kverbs_bench *bench)
 {
@@ -209,19 +238,14 @@ static int take_credit(struct kverbs_bench *bench, const struct kverbs_req *req)
 	return 0;
 }
 
-/**
- * kverbs_bench_repost() - look at what has come in, and be ready for more
- * @bench: the measurement
- *
- * Return: 0; -EBADMSG, -EPROTO: that was no credit; or why it cannot go on.
- */
-int kverbs_bench_repost(struct kverbs_bench *bench)
+/* Looks at the messages that have come in and posts their receives again. */
+static int take_recvs(struct kverbs_bench *bench)
 {
 	const struct kverbs_bench_plan *plan = bench->plan;
 	const struct kverbs_req *req;
 	int ret = 0;
 
-	while (!ret && is_above(&bench->recvs_done, bench->recvs_taken)) {
+	while (!ret && counted(&bench->recvs_done) > bench->recvs_taken) {
 		req = &bench->recvs[bench->recvs_taken++ % plan->nr_recvs].req;
 		if (req->result)
 			return req->result;
@@ -233,17 +257,6 @@ int kverbs_bench_repost(struct kverbs_bench *bench)
 	}
 	return ret;
 }
-
-static int post_recvs(struct kverbs_bench *bench)
-{
-	int ret = 0;
-
-	while (!ret && bench->recvs_posted < bench->plan->nr_recvs)
-		ret = post_recv(bench);
-	return ret;
-}
-
-/* ---- operations ------------------------------------------------------------------ */
 
 /* The queue sees to it that the last of those posted together tells. */
 static void take_req(struct kverbs_bench *bench, u64 seq)
@@ -279,15 +292,8 @@ static void drop_req(struct kverbs_bench *bench, u64 seq)
 	op->busy = false;
 }
 
-/**
- * kverbs_bench_post() - post the next requests together
- * @bench: the measurement, with room for them
- * @nr: how many, at most KVERBS_OP_WRS
- *
- * Context: process, may sleep.
- * Return: 0, or why not all were posted; -EAGAIN: something must complete before.
- */
-int kverbs_bench_post(struct kverbs_bench *bench, unsigned int nr)
+/* Posts the next @nr requests, at most KVERBS_OP_WRS. -EAGAIN: a request must complete first. */
+static int post_ops(struct kverbs_bench *bench, unsigned int nr)
 {
 	unsigned int taken = take_reqs(bench, nr), posted = 0, i;
 	int error = 0;
@@ -327,7 +333,7 @@ static int push_list(struct kverbs_bench *bench, u64 nr)
 
 	for (; nr && !ret; nr -= some) {
 		some = min_t(u64, nr, KVERBS_OP_WRS);
-		ret = kverbs_bench_post(bench, some);
+		ret = post_ops(bench, some);
 	}
 	/* The queue is full: what completes makes room. */
 	return ret == -EAGAIN && in_flight(bench) ? 0 : ret;
@@ -342,7 +348,7 @@ static int push(struct kverbs_bench *bench)
 	u64 end = bench->posted + bench->nr_ops, before, nr;
 	int ret;
 
-	ret = READ_ONCE(bench->error) ?: kverbs_bench_repost(bench);
+	ret = READ_ONCE(bench->error) ?: take_recvs(bench);
 	while (!ret && bench->posted < end) {
 		nr = next_list(bench);
 		before = bench->posted;
@@ -365,8 +371,8 @@ static void end_goal(struct kverbs_bench *bench)
 static int await_any(struct kverbs_bench *bench, u64 done, u64 received)
 {
 	if (bench->plan->credit && bench->posted == done)
-		return kverbs_bench_wait(bench, &bench->recvs_done, received);
-	return kverbs_bench_wait(bench, &bench->done, done);
+		return await(bench, &bench->recvs_done, received);
+	return await(bench, &bench->done, done);
 }
 
 static int drive(struct kverbs_bench *bench, u64 count)
@@ -376,7 +382,7 @@ static int drive(struct kverbs_bench *bench, u64 count)
 
 	bench->goal = count == U64_MAX ? count : bench->posted + count * bench->plan->nr_parts;
 	for (;;) {
-		if (kverbs_bench_time_is_over(bench, ktime_get_ns()))
+		if (time_is_over(bench, ktime_get_ns()))
 			end_goal(bench);
 		done = counted(&bench->done);
 		received = bench->recvs_taken;
@@ -399,13 +405,173 @@ static int bandwidth(struct kverbs_bench *bench)
 	if (ret)
 		return ret;
 	before = bench->done;
-	kverbs_bench_begin(bench);
+	begin_counting(bench);
 	ret = drive(bench, plan->duration_ns ? U64_MAX : plan->count);
-	kverbs_bench_end(bench, div_u64(READ_ONCE(bench->done) - before, plan->nr_parts));
+	end_counting(bench, div_u64(READ_ONCE(bench->done) - before, plan->nr_parts));
 	return ret;
 }
 
-/* ---- a measurement ---------------------------------------------------------------- */
+/**
+ * kverbs_bench_bucket() - where a time is counted
+ * @ns: the time
+ *
+ * Return: index of the bucket, as KVERBS_BENCH_BUCKETS says.
+ */
+unsigned int kverbs_bench_bucket(u64 ns)
+{
+	unsigned int shift;
+
+	if (ns < STEPS)
+		return ns;
+	if (ns >> KVERBS_BENCH_TOP_BIT)
+		return KVERBS_BENCH_BUCKETS - 1;
+	shift = ilog2(ns) - KVERBS_BENCH_BUCKET_BITS;
+	return shift * STEPS + (ns >> shift);
+}
+
+static void note_time(struct kverbs_bench *bench, u64 ns)
+{
+	struct kverbs_bench_result *result = bench->result;
+
+	result->min_ns = result->ops ? min(result->min_ns, ns) : ns;
+	result->max_ns = max(result->max_ns, ns);
+	result->sum_ns += ns;
+	result->ops++;
+	bench->plan->buckets[kverbs_bench_bucket(ns)]++;
+}
+
+/**
+ * struct pair - memory of a WRITE ping-pong
+ * @bench: the measurement
+ * @out: last byte of the local buffer
+ * @in: last byte of the peer's answer
+ * @mark: value that the next answer puts into @in
+ */
+struct pair {
+	struct kverbs_bench *bench;
+	u8 *out;
+	u8 *in;
+	u8 mark;
+};
+
+/* Another byte than the last one's, and not 0. */
+static u8 mark_of(u64 seq)
+{
+	return do_div(seq, U8_MAX) + 1;
+}
+
+static __always_inline int mark_has_arrived(void *arg)
+{
+	const struct pair *pair = arg;
+	unsigned int i;
+
+	for (i = 0; i < MEMORY_READS; i++) {
+		if (READ_ONCE(*pair->in) == pair->mark)
+			return 1;
+		cpu_relax();
+	}
+	if (kverbs_conn_is_over(pair->bench->conn))
+		return -ENOTCONN;
+	return signal_pending(current) ? -EINTR : 0;
+}
+
+/* A WRITE causes no completion at its target, so memory is polled. */
+static int await_mark(struct pair *pair)
+{
+	struct kverbs_bench *bench = pair->bench;
+	int ret;
+
+	ret = kverbs_cq_poll_until(bench->conn->attr.cqs,
+				   ktime_get_ns() + bench->plan->timeout_ns,
+				   mark_has_arrived, pair);
+	return ret == -ETIME ? -ETIMEDOUT : ret;
+}
+
+static int round_trip(struct pair *pair, u64 seq)
+{
+	struct kverbs_bench *bench = pair->bench;
+	int ret;
+
+	pair->mark = mark_of(seq);
+	if (pair->out)
+		WRITE_ONCE(*pair->out, pair->mark);
+	ret = post_ops(bench, bench->plan->nr_parts);
+	if (ret)
+		return ret;
+	if (pair->in)
+		return await_mark(pair);
+	if (bench->plan->nr_recvs)
+		return await(bench, &bench->recvs_done, bench->recvs_taken);
+	return await(bench, &bench->done, bench->posted - 1);
+}
+
+/* As it was before: a receive posted, and room for an operation. */
+static int make_ready(struct kverbs_bench *bench)
+{
+	unsigned int nr = bench->plan->nr_parts;
+	int ret;
+
+	ret = READ_ONCE(bench->error) ?: take_recvs(bench);
+	if (!ret && bench->posted + nr > bench->nr_ops)
+		ret = await(bench, &bench->done,
+					bench->posted + nr - bench->nr_ops - 1);
+	return ret ?: READ_ONCE(bench->error);
+}
+
+static int measure_one(struct pair *pair, u64 seq)
+{
+	struct kverbs_bench *bench = pair->bench;
+	u64 before = ktime_get_ns(), took;
+	int ret;
+
+	ret = round_trip(pair, seq);
+	took = ktime_get_ns() - before;
+	if (!ret)
+		ret = make_ready(bench);
+	if (!ret && bench->counts)
+		note_time(bench, bench->plan->half ? took / 2 : took);
+	return ret;
+}
+
+/* As many as that, or until the time is over. */
+static int measure(struct pair *pair, u64 *seq, u64 count)
+{
+	int ret = 0;
+
+	while (count-- && !ret) {
+		ret = measure_one(pair, (*seq)++);
+		if (time_is_over(pair->bench, ktime_get_ns()))
+			break;
+	}
+	return ret;
+}
+
+static u8 *last_byte(const struct kverbs_extent *extent)
+{
+	return kverbs_region_byte(extent->region, extent->offset + extent->length - 1);
+}
+
+static int latency(struct kverbs_bench *bench)
+{
+	const struct kverbs_bench_plan *plan = bench->plan;
+	struct pair pair = { .bench = bench };
+	u64 seq = 0;
+	int ret;
+
+	if (plan->opcode == KVERBS_OP_WRITE) {
+		pair.out = last_byte(&plan->local);
+		pair.in = last_byte(&plan->answer);
+	}
+	ret = measure(&pair, &seq, plan->warm_up);
+	if (ret)
+		return ret;
+	begin_counting(bench);
+	ret = measure(&pair, &seq, plan->duration_ns ? U64_MAX : plan->count);
+	end_counting(bench, bench->result->ops);
+	if (!ret)
+		ret = await(bench, &bench->done, bench->posted - 1);
+	return ret ?: READ_ONCE(bench->error);
+}
 
 static void init_op(struct kverbs_bench *bench, unsigned int i)
 {
@@ -485,11 +651,12 @@ static void note_end(struct kverbs_bench *bench, int error)
 
 static int run(struct kverbs_bench *bench)
 {
-	int ret;
+	int ret = 0;
 
-	ret = post_recvs(bench);
+	while (!ret && bench->recvs_posted < bench->plan->nr_recvs)
+		ret = post_recv(bench);
 	if (!ret)
-		ret = bench->plan->latency ? kverbs_bench_latency(bench) : bandwidth(bench);
+		ret = bench->plan->latency ? latency(bench) : bandwidth(bench);
 	settle(bench);
 	bench->result->sent = div_u64(bench->posted, bench->plan->nr_parts);
 	note_end(bench, ret);

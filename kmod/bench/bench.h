@@ -3,9 +3,8 @@
 #define KVERBS_BENCH_H
 
 #include <linux/types.h>
-#include <linux/wait.h>
 
-#include "queue.h"
+#include "req.h"
 
 struct kverbs_conn;
 
@@ -90,77 +89,8 @@ struct kverbs_bench_result {
 	u64 sum_ns;
 };
 
-/**
- * struct kverbs_bench_op - a request of a measurement
- * @req: the request
- * @bench: the measurement
- * @busy: it is posted, and not over; what failed stays so until its connection ends
- */
-struct kverbs_bench_op {
-	struct kverbs_req req;
-	struct kverbs_bench *bench;
-	bool busy;
-};
-
-/**
- * struct kverbs_bench - a measurement under way
- * @conn: where
- * @plan: what
- * @result: so far
- * @chain: room to build work requests in
- * @ops: requests of operations, as many as may be in flight
- * @nr_ops: how many
- * @recvs: receives
- * @posted: requests posted, ever
- * @goal: how many shall be
- * @done: of those, over; written by completions, which come one at a time
- * @recvs_posted: receives posted, ever
- * @recvs_done: of those, over; written by completions
- * @recvs_taken: of those, looked at
- * @granted: requests that the peer is ready for
- * @error: of the first request that failed; written by completions
- * @wc_status: likewise
- * @wait: woken by completions
- * @start: when it began to count, ns
- * @cpu_start: the thread's processor time then, ns
- * @counts: warm-up is over
- */
-struct kverbs_bench {
-	struct kverbs_conn *conn;
-	const struct kverbs_bench_plan *plan;
-	struct kverbs_bench_result *result;
-	struct kverbs_chain *chain;
-	struct kverbs_bench_op *ops;
-	unsigned int nr_ops;
-	struct kverbs_bench_op *recvs;
-	u64 posted;
-	u64 goal;
-	u64 done;
-	u64 recvs_posted;
-	u64 recvs_done;
-	u64 recvs_taken;
-	u64 granted;
-	int error;
-	u8 wc_status;
-	wait_queue_head_t wait;
-	u64 start;
-	u64 cpu_start;
-	bool counts;
-};
-
 int kverbs_bench_run(struct kverbs_conn *conn, const struct kverbs_bench_plan *plan,
 		     struct kverbs_bench_result *result);
 unsigned int kverbs_bench_bucket(u64 ns);
-
-/* bench.c, for bench_lat.c */
-void kverbs_bench_begin(struct kverbs_bench *bench);
-void kverbs_bench_end(struct kverbs_bench *bench, u64 ops);
-bool kverbs_bench_time_is_over(const struct kverbs_bench *bench, u64 now);
-int kverbs_bench_post(struct kverbs_bench *bench, unsigned int nr);
-int kverbs_bench_repost(struct kverbs_bench *bench);
-int kverbs_bench_wait(struct kverbs_bench *bench, const u64 *what, u64 above);
-
-/* bench_lat.c */
-int kverbs_bench_latency(struct kverbs_bench *bench);
 
 #endif /* KVERBS_BENCH_H */

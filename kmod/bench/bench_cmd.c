@@ -6,8 +6,10 @@
 #include <linux/uaccess.h>
 
 #include "bench.h"
-#include "chardev.h"
+#include "bench_cmd.h"
+#include "conn.h"
 #include "conn_cmd.h"
+#include "file.h"
 #include "region.h"
 #include "region_cmd.h"
 

@@ -16,6 +16,7 @@
 #include "local.h"
 #include "mr.h"
 #include "queue.h"
+#include "sync.h"
 
 struct kverbs_conn;
 struct kverbs_conn_attr;
@@ -104,7 +105,7 @@ enum kverbs_conn_mark {
  * struct kverbs_conn - a connection
  * @attr: what it is made of
  * @lock: guards @state, @end, @step, @marks and @peer_priv; taken in any context
- * @state: enum kverbs_conn_state, changed by set_state() only
+ * @state: enum kverbs_conn_state, written by conn.c only
  * @end: why it ended, set when it leaves the states before CLOSING
  * @step: next step for @work
  * @marks: when it reached each, ns, 0: not yet
@@ -112,7 +113,7 @@ enum kverbs_conn_mark {
  * @mutex: held while HCA objects are made or torn down
  * @use: read by who uses them, written by who tears them down
  * @recv_lock: held while parked receives are posted
- * @control_lock: held while a control chain is under way
+ * @sync_lock: held while a synchronous chain is posted
  * @tenant: on the device, from when that is known
  * @id: the CM's id, NULL when torn down
  * @dial: its rdma_connect()
@@ -120,6 +121,7 @@ enum kverbs_conn_mark {
  * @cq: its completion queue
  * @nr_cqe: completions promised of it
  * @queue: the queue pair's work
+ * @sync: its synchronous chains, under @sync_lock
  * @pool: its MRs
  * @locals: its local registrations
  * @backlog: where it counts while REQUESTED
@@ -138,7 +140,7 @@ enum kverbs_conn_mark {
  * @peer_priv: the peer's private data
  * @peer_priv_len: bytes of it
  *
- * Lock order: @mutex, @use, @recv_lock or @control_lock, @locals.lock,
+ * Lock order: @mutex, @use, @recv_lock or @sync_lock, @locals.lock,
  * region->lock, @pool.lock, @queue.lock, @lock. The CM's handler mutex comes
  * after @mutex and before @lock; a CM handler takes none but @lock and
  * @queue.lock.
@@ -159,7 +161,7 @@ struct kverbs_conn {
 	struct mutex mutex;
 	struct rw_semaphore use;
 	struct mutex recv_lock;
-	struct mutex control_lock;
+	struct mutex sync_lock;
 	struct kverbs_tenant tenant;
 	struct rdma_cm_id *id;
 	struct kverbs_dial dial;
@@ -167,6 +169,7 @@ struct kverbs_conn {
 	struct kverbs_cq *cq;
 	unsigned int nr_cqe;
 	struct kverbs_queue queue;
+	struct kverbs_sync sync;
 	struct kverbs_mr_pool pool;
 	struct kverbs_local_set locals;
 	struct kverbs_backlog *backlog;
@@ -186,63 +189,16 @@ struct kverbs_conn {
 	u8 peer_priv_len;
 };
 
-struct kverbs_conn *kverbs_conn_create(struct net *net,
-				       const struct kverbs_conn_attr *attr,
-				       const struct sockaddr *src,
-				       const struct sockaddr *dst);
-void kverbs_conn_start(struct kverbs_conn *conn);
-struct kverbs_conn *kverbs_conn_adopt(struct rdma_cm_id *id,
-				      const struct rdma_cm_event *event,
-				      struct kverbs_backlog *backlog,
-				      const struct kverbs_conn_attr *attr);
-int kverbs_conn_enter(struct kverbs_conn *conn);
-void kverbs_conn_abandon(struct kverbs_conn *conn);
-int kverbs_conn_accept(struct kverbs_conn *conn, struct kverbs_conn_attr *attr);
-int kverbs_conn_reject(struct kverbs_conn *conn, const void *priv, u8 len);
+struct kverbs_conn *kverbs_conn_alloc(enum kverbs_conn_state state);
+bool kverbs_conn_move(struct kverbs_conn *conn, enum kverbs_conn_state from,
+		      enum kverbs_conn_state to);
+bool kverbs_conn_set_up(struct kverbs_conn *conn);
 bool kverbs_conn_end(struct kverbs_conn *conn, enum kverbs_cqe_type type, int error,
 		     u32 reason);
-void kverbs_conn_close(struct kverbs_conn *conn);
-void kverbs_conn_free(struct kverbs_conn *conn);
-
-int kverbs_conn_post(struct kverbs_conn *conn, struct kverbs_req *req,
-		     struct kverbs_chain *chain);
-unsigned int kverbs_conn_post_list(struct kverbs_conn *conn, struct kverbs_req **reqs,
-				   unsigned int nr, struct kverbs_chain *chain, int *error);
-unsigned int kverbs_conn_recv_list(struct kverbs_conn *conn, struct kverbs_req **reqs,
-				   unsigned int nr, int *error);
-int kverbs_conn_recv(struct kverbs_conn *conn, struct kverbs_req *req);
-bool kverbs_conn_has_atomics(const struct kverbs_conn *conn);
-void kverbs_conn_forget(struct kverbs_conn *conn, struct kverbs_region *region);
-void kverbs_conn_flush(struct kverbs_conn *conn);
-
-void kverbs_conn_evict(struct kverbs_tenant *tenant);
-
-/* conn_step.c, for conn.c */
-int kverbs_conn_begin_addr(struct kverbs_conn *conn);
-void kverbs_conn_work(struct work_struct *work);
-void kverbs_conn_next_step(struct kverbs_conn *conn, enum kverbs_conn_step step);
-
-/* conn_setup.c, for conn.c */
-int kverbs_conn_setup_qp(struct kverbs_conn *conn);
-void kverbs_conn_quiesce(struct kverbs_conn *conn);
-void kverbs_conn_destroy_qp(struct kverbs_conn *conn);
-int kverbs_conn_set_options(struct kverbs_conn *conn);
-void kverbs_conn_cm_param(struct kverbs_conn *conn, struct rdma_conn_param *param);
-void kverbs_conn_note_addresses(struct kverbs_conn *conn);
-void kverbs_conn_watch(struct kverbs_conn *conn, bool asked);
-void kverbs_conn_post_parked(struct kverbs_conn *conn);
-
-/* conn_tell.c, for conn.c */
-void kverbs_conn_count(struct kverbs_tenant *tenant, struct kverbs_moved *sum);
-void kverbs_conn_tell_end(const struct kverbs_conn *conn);
-
-/* conn_mark.c */
+void kverbs_conn_expire(struct kverbs_conn *conn);
+void kverbs_conn_set_dead(struct kverbs_conn *conn);
 void kverbs_conn_mark(struct kverbs_conn *conn, enum kverbs_conn_mark what);
 void kverbs_conn_set_step(struct kverbs_conn *conn, enum kverbs_conn_step step);
-void kverbs_conn_note_path(struct kverbs_conn *conn, struct rdma_cm_id *id,
-			   const struct rdma_cm_event *answer);
-
-extern const struct kverbs_queue_ops kverbs_conn_queue_ops;
 
 /* Whether it ends or has ended; else it may begin to at any time. */
 static inline bool kverbs_conn_is_over(const struct kverbs_conn *conn)

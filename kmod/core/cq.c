@@ -2,7 +2,6 @@
 /* Completion queues that cannot overflow. */
 #include <linux/delay.h>
 #include <linux/irq_poll.h>
-#include <linux/sched/idle.h>
 #include <linux/sched/stat.h>
 #include <linux/slab.h>
 
@@ -127,30 +126,6 @@ bool kverbs_cq_has_passed(u64 deadline_ns)
 	if (!deadline_ns || ktime_get_coarse_ns() + TICK_NSEC < deadline_ns)
 		return false;
 	return ktime_get_ns() >= deadline_ns;
-}
-
-/**
- * kverbs_cq_poll_begin() - begin to poll until something has come
- *
- * From here on kverbs_cq_give_way() must be called again and again. Whoever wakes a thread
- * on this processor knows that, and does not interrupt it: interrupts are sent with the run
- * queue locked, so that the poller would only wait for them.
- *
- * Context: process.
- */
-void kverbs_cq_poll_begin(void)
-{
-	__current_set_polling();
-}
-
-/**
- * kverbs_cq_poll_end() - undo kverbs_cq_poll_begin()
- *
- * Context: process.
- */
-void kverbs_cq_poll_end(void)
-{
-	current_clr_polling();
 }
 
 /**

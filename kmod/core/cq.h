@@ -4,6 +4,7 @@
 
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/sched/idle.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
@@ -53,8 +54,6 @@ void kverbs_cq_set_exit(struct kverbs_cq_set *set);
 void kverbs_cq_set_poll(struct kverbs_cq_set *set);
 void kverbs_cq_set_exhaust(struct kverbs_cq_set *set);
 bool kverbs_cq_has_passed(u64 deadline_ns);
-void kverbs_cq_poll_begin(void);
-void kverbs_cq_poll_end(void);
 void kverbs_cq_give_way(void);
 void kverbs_cq_set_attend(struct kverbs_cq_set *set);
 void kverbs_cq_set_leave(struct kverbs_cq_set *set);
@@ -62,5 +61,41 @@ struct kverbs_cq *kverbs_cq_get(struct kverbs_cq_set *set, struct ib_device *ib,
 				unsigned int nr);
 void kverbs_cq_flush(struct kverbs_cq_set *set, struct kverbs_cq *cq);
 void kverbs_cq_put(struct kverbs_cq_set *set, struct kverbs_cq *cq, unsigned int nr);
+
+/**
+ * kverbs_cq_poll_until() - poll until a condition holds
+ * @set: polled in every round, if it is direct
+ * @deadline_ns: ktime_get_ns() at which to give up, 0: never
+ * @check: the condition: 1 met, 0 not yet, -errno give up
+ * @arg: for @check
+ *
+ * Inlined, so that @check is no indirect call. While the task is marked as polling, a
+ * wakeup on this CPU sends no interrupt: it would be sent with the run queue locked, and
+ * the poller, which calls kverbs_cq_give_way() anyway, would only wait for it.
+ *
+ * Context: process, may sleep.
+ * Return: 0, what @check gave up with, or -ETIME.
+ */
+static __always_inline int kverbs_cq_poll_until(struct kverbs_cq_set *set, u64 deadline_ns,
+						int (*check)(void *arg), void *arg)
+{
+	int ret;
+
+	__current_set_polling();
+	for (;;) {
+		if (set->direct)
+			kverbs_cq_set_poll(set);
+		ret = check(arg);
+		if (ret)
+			break;
+		if (kverbs_cq_has_passed(deadline_ns)) {
+			ret = -ETIME;
+			break;
+		}
+		kverbs_cq_give_way();
+	}
+	current_clr_polling();
+	return min(ret, 0);
+}
 
 #endif /* KVERBS_CQ_H */

@@ -2,9 +2,9 @@
 /* Remote access to a range of a region: registered exactly, taken back surely. */
 #include <linux/slab.h>
 
-#include "conn.h"
+#include "conn_cm.h"
+#include "conn_io.h"
 #include "export.h"
-#include "map.h"
 #include "region.h"
 
 static int access_rights(u32 rights)
@@ -65,7 +65,7 @@ static int map_segments(struct kverbs_export *export, struct kverbs_map *map,
 /* Links the work requests of mrs[from..] and says how many one chain takes. */
 static unsigned int link_chain(struct kverbs_export *export, unsigned int from)
 {
-	unsigned int nr = min_t(unsigned int, export->nr - from, KVERBS_CONTROL_WRS);
+	unsigned int nr = min_t(unsigned int, export->nr - from, KVERBS_SYNC_WRS);
 	unsigned int i;
 
 	for (i = 0; i < nr; i++)
@@ -95,8 +95,8 @@ static int post_chain(struct kverbs_export *export, unsigned int from, unsigned 
 
 	mark_chain(export, from, nr, KVERBS_MR_POSTED);
 	kverbs_cq_set_attend(cqs);
-	ret = kverbs_queue_control(&export->conn->queue, &export->mrs[from]->wr.wr,
-				   &export->mrs[from + nr - 1]->wr.wr);
+	ret = kverbs_sync_post(&export->conn->sync, &export->mrs[from]->wr.wr,
+			       &export->mrs[from + nr - 1]->wr.wr);
 	kverbs_cq_set_leave(cqs);
 	if (ret && ret != -EINTR && !kverbs_conn_is_over(export->conn))
 		mark_chain(export, from, nr, before);
@@ -236,9 +236,9 @@ struct kverbs_export *kverbs_export_create(struct kverbs_conn *conn,
 	int ret = -EINTR;
 
 	down_read(&conn->use);
-	if (!mutex_lock_killable(&conn->control_lock)) {
+	if (!mutex_lock_killable(&conn->sync_lock)) {
 		ret = export_locked(conn, region, offset, length, rights, &export, segs);
-		mutex_unlock(&conn->control_lock);
+		mutex_unlock(&conn->sync_lock);
 	}
 	up_read(&conn->use);
 	return ret ? ERR_PTR(give_up(export, ret)) : export;
@@ -307,9 +307,9 @@ int kverbs_export_destroy(struct kverbs_export *export)
 	int ret = -EINTR;
 
 	down_read(&conn->use);
-	if (!mutex_lock_killable(&conn->control_lock)) {
+	if (!mutex_lock_killable(&conn->sync_lock)) {
 		ret = invalidate(export);
-		mutex_unlock(&conn->control_lock);
+		mutex_unlock(&conn->sync_lock);
 	}
 	up_read(&conn->use);
 	if (ret && ret != -EINTR) {

@@ -5,7 +5,7 @@
 #include <linux/mutex.h>
 #include <rdma/rdma_cm.h>
 
-#include "conn.h"
+#include "backlog.h"
 #include "device.h"
 
 struct kverbs_listener;

@@ -3,7 +3,6 @@
 #include <linux/slab.h>
 
 #include "local.h"
-#include "map.h"
 #include "region.h"
 
 /**

@@ -4,7 +4,6 @@
 #include <linux/slab.h>
 
 #include "fault.h"
-#include "map.h"
 #include "mr.h"
 #include "region.h"
 #include "trace.h"

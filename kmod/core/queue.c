@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Slots, posting and completions of one queue pair. */
+/* Slots of one queue pair: taken by posting, given back by completions. */
 #include <linux/kverbs.h>
 
 #include "fault.h"
 #include "mr.h"
 #include "queue.h"
-#include "region.h"
 #include "trace.h"
 
 /**
@@ -23,7 +22,6 @@ void kverbs_queue_init(struct kverbs_queue *queue, const struct kverbs_queue_ops
 	INIT_LIST_HEAD(&queue->posted_recvs);
 	INIT_LIST_HEAD(&queue->parked);
 	init_waitqueue_head(&queue->unparked);
-	kverbs_control_init(&queue->control);
 	queue->ops = ops;
 	queue->state = KVERBS_QUEUE_NEW;
 	queue->sq_depth = sq_depth;
@@ -115,28 +113,185 @@ int kverbs_queue_check_up(struct kverbs_queue *queue)
 	return READ_ONCE(queue->state) == KVERBS_QUEUE_UP ? 0 : -ENOTCONN;
 }
 
-/**
- * kverbs_req_use() - count an operation in the uses of its regions
- * @req: the operation
- */
-void kverbs_req_use(const struct kverbs_req *req)
+static bool is_recv(const struct kverbs_req *req)
 {
-	unsigned int i;
-
-	for (i = 0; i < kverbs_req_extents(req); i++)
-		kverbs_region_use(kverbs_req_extent(req, i).region);
+	return req->opcode == KVERBS_OP_RECV;
 }
 
-/**
- * kverbs_req_unuse() - undo kverbs_req_use()
- * @req: the operation
- */
-void kverbs_req_unuse(const struct kverbs_req *req)
+static bool is_inbound(const struct kverbs_req *req)
 {
-	unsigned int i;
+	switch (req->opcode) {
+	case KVERBS_OP_RECV:
+	case KVERBS_OP_READ:
+	case KVERBS_OP_CMP_SWAP:
+	case KVERBS_OP_FETCH_ADD:
+		return true;
+	default:
+		return false;
+	}
+}
 
-	for (i = 0; i < kverbs_req_extents(req); i++)
-		kverbs_region_unuse(kverbs_req_extent(req, i).region);
+static void count(struct kverbs_queue *queue, struct kverbs_req *req)
+{
+	if (req->result) {
+		/* What was flushed has not failed: the connection was over before. */
+		queue->errors += req->wc_status != IB_WC_WR_FLUSH_ERR;
+		return;
+	}
+	queue->ops_done++;
+	if (is_inbound(req))
+		queue->bytes_in += req->byte_len;
+	else
+		queue->bytes_out += req->byte_len;
+}
+
+/* It gives its slots back. */
+static void retire(struct kverbs_queue *queue, struct kverbs_req *req)
+{
+	lockdep_assert_held(&queue->lock);
+	if (is_recv(req))
+		queue->rq_free++;
+	else
+		queue->sq_free += req->nr_wrs;
+	count(queue, req);
+}
+
+static bool wants_kick(const struct kverbs_queue *queue)
+{
+	lockdep_assert_held(&queue->lock);
+	return !list_empty(&queue->parked) && queue->state == KVERBS_QUEUE_UP;
+}
+
+/* The one way out for every operation that was taken. */
+static void end_all(struct kverbs_queue *queue, struct list_head *over, bool kick)
+{
+	struct kverbs_req *req;
+
+	if (kick)
+		queue->ops->kick(queue);
+	list_for_each_entry(req, over, entry)
+		trace_kverbs_complete(req);
+	kverbs_req_unuse_list(over);
+	/* Each takes as many as are its own. */
+	while ((req = list_first_entry_or_null(over, struct kverbs_req, entry)))
+		req->done(over);
+}
+
+static void finish(struct kverbs_req *req)
+{
+	struct kverbs_queue *queue = req->queue;
+	LIST_HEAD(over);
+	bool kick;
+
+	spin_lock_bh(&queue->lock);
+	list_move(&req->entry, &over);
+	retire(queue, req);
+	kick = wants_kick(queue);
+	spin_unlock_bh(&queue->lock);
+	end_all(queue, &over, kick);
+}
+
+/* Of those right before an operation, all that wait for it to be told of. */
+static struct kverbs_req *first_joined(struct kverbs_queue *queue, struct kverbs_req *req)
+{
+	struct kverbs_req *first = req, *before;
+
+	while (!list_is_first(&first->entry, &queue->posted)) {
+		before = list_prev_entry(first, entry);
+		if (!before->joined || before->result)
+			break;
+		first = before;
+	}
+	return first;
+}
+
+/* A send queue is worked off in order: what was joined until here has gone well. */
+static void retire_joined(struct kverbs_queue *queue, struct kverbs_req *first,
+			  struct kverbs_req *req)
+{
+	for (; first != req; first = list_next_entry(first, entry)) {
+		first->byte_len = first->length;
+		retire(queue, first);
+	}
+}
+
+/* @last: so has the operation itself. */
+static void finish_up_to(struct kverbs_req *req, bool last)
+{
+	struct kverbs_queue *queue = req->queue;
+	struct kverbs_req *first;
+	LIST_HEAD(over);
+	bool kick;
+
+	spin_lock_bh(&queue->lock);
+	first = first_joined(queue, req);
+	retire_joined(queue, first, req);
+	if (last)
+		retire(queue, req);
+	if (last || first != req)
+		list_bulk_move_tail(&over, &first->entry,
+				    last ? &req->entry : req->entry.prev);
+	kick = wants_kick(queue);
+	spin_unlock_bh(&queue->lock);
+	end_all(queue, &over, kick);
+}
+
+/*
+ * What failed ends its connection, and is finished when the queue pair is gone: siw
+ * may complete a READ twice when it flushes.
+ */
+static void note_failure(struct kverbs_req *req, enum ib_wc_status status)
+{
+	if (req->result)
+		return;
+	req->result = -EIO;
+	req->wc_status = status;
+	req->queue->ops->broken(req->queue, status);
+}
+
+/* A flush does not say what went well before it. */
+static void send_failed(struct kverbs_req *req, enum ib_wc_status status)
+{
+	if (!req->result && status != IB_WC_WR_FLUSH_ERR)
+		finish_up_to(req, false);
+	note_failure(req, status);
+}
+
+/* A work request other than the last of its operation completes only if it fails. */
+static void part_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	if (wc->status != IB_WC_SUCCESS)
+		send_failed(container_of(wc->wr_cqe, struct kverbs_req, part), wc->status);
+}
+
+static void last_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct kverbs_req *req = container_of(wc->wr_cqe, struct kverbs_req, last);
+
+	if (wc->status != IB_WC_SUCCESS)
+		send_failed(req, wc->status);
+	if (req->result)
+		return;
+	req->byte_len = req->length;
+	finish_up_to(req, true);
+}
+
+static void reg_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct kverbs_mr *mr = container_of(wc->wr_cqe, struct kverbs_mr, cqe);
+	struct kverbs_queue *queue = mr->owner;
+	bool kick;
+
+	spin_lock_bh(&queue->lock);
+	queue->sq_free++;
+	if (wc->status == IB_WC_SUCCESS)
+		WRITE_ONCE(mr->state, KVERBS_MR_VALID);
+	kick = wants_kick(queue);
+	spin_unlock_bh(&queue->lock);
+	if (wc->status != IB_WC_SUCCESS)
+		queue->ops->broken(queue, wc->status);
+	else if (kick)
+		queue->ops->kick(queue);
 }
 
 /* Registrations first, each signalled: a receive may wait for it to be valid. */
@@ -150,7 +305,7 @@ static struct ib_send_wr *link_regs(struct kverbs_queue *queue,
 		struct kverbs_mr *mr = chain->regs[i - 1];
 
 		mr->owner = queue;
-		mr->cqe.done = kverbs_queue_reg_done;
+		mr->cqe.done = reg_done;
 		mr->wr.wr.wr_cqe = &mr->cqe;
 		mr->wr.wr.send_flags = IB_SEND_SIGNALED;
 		mr->wr.wr.next = next;
@@ -237,8 +392,8 @@ static void claim(struct kverbs_queue *queue, struct kverbs_req *req,
 		  unsigned int nr_wrs)
 {
 	req->queue = queue;
-	req->part.done = kverbs_req_part_done;
-	req->last.done = kverbs_req_last_done;
+	req->part.done = part_done;
+	req->last.done = last_done;
 	req->nr_wrs = nr_wrs;
 }
 
@@ -405,6 +560,183 @@ out_unlock:
 	return ret;
 }
 
+static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct kverbs_req *req = container_of(wc->wr_cqe, struct kverbs_req, last);
+
+	if (wc->status != IB_WC_SUCCESS) {
+		note_failure(req, wc->status);
+		return;
+	}
+	req->byte_len = wc->byte_len;
+	if (wc->wc_flags & IB_WC_WITH_IMM) {
+		req->flags |= KVERBS_CQE_F_IMM;
+		req->imm = (__force u32)wc->ex.imm_data;
+	}
+	if (wc->wc_flags & IB_WC_WITH_INVALIDATE) {
+		req->flags |= KVERBS_CQE_F_INV;
+		req->imm = wc->ex.invalidate_rkey;
+		req->queue->ops->revoked(req->queue, req->imm);
+	}
+	if (wc->opcode == IB_WC_RECV_RDMA_WITH_IMM)
+		req->flags |= KVERBS_CQE_F_WRITE;
+	finish(req);
+}
+
+static void park(struct kverbs_queue *queue, struct kverbs_req *req)
+{
+	lockdep_assert_held(&queue->lock);
+	req->queue = queue;
+	req->last.done = recv_done;
+	queue->rq_free--;
+	queue->nr_parked++;
+	list_add_tail(&req->entry, &queue->parked);
+}
+
+/**
+ * kverbs_queue_park() - take receives, to be posted when they can be
+ * @queue: the queue
+ * @reqs: the receives; done is called of those that are taken
+ * @nr: how many, at least 1
+ * @ticket: of the last that was taken, for kverbs_queue_await_posted()
+ * @error: why not all were: -EAGAIN no slot, -ENOTCONN; else 0
+ *
+ * Return: how many were taken, from the first on.
+ */
+unsigned int kverbs_queue_park(struct kverbs_queue *queue, struct kverbs_req **reqs,
+			       unsigned int nr, u32 *ticket, int *error)
+{
+	unsigned int i = 0;
+
+	*error = 0;
+	spin_lock_bh(&queue->lock);
+	if (queue->state == KVERBS_QUEUE_CLOSED)
+		*error = -ENOTCONN;
+	else if (nr > queue->rq_free)
+		*error = -EAGAIN;
+	if (*error != -ENOTCONN)
+		for (nr = min(nr, queue->rq_free); i < nr; i++)
+			park(queue, reqs[i]);
+	*ticket = queue->nr_parked;
+	spin_unlock_bh(&queue->lock);
+	return i;
+}
+
+/* They leave in the order in which they came. */
+static void note_unparked(struct kverbs_queue *queue)
+{
+	lockdep_assert_held(&queue->lock);
+	WRITE_ONCE(queue->nr_unparked, queue->nr_unparked + 1);
+}
+
+static void wake_unparked(struct kverbs_queue *queue)
+{
+	if (wq_has_sleeper(&queue->unparked))
+		wake_up_all(&queue->unparked);
+}
+
+/**
+ * kverbs_queue_is_posted() - whether a receive is with the HCA
+ * @queue: the queue
+ * @ticket: of the receive
+ *
+ * Return: true if it is, or was.
+ */
+bool kverbs_queue_is_posted(struct kverbs_queue *queue, u32 ticket)
+{
+	return (s32)(READ_ONCE(queue->nr_unparked) - ticket) >= 0;
+}
+
+/**
+ * kverbs_queue_await_posted() - wait until a receive is with the HCA
+ * @queue: the queue; if it is not up, nothing is waited for
+ * @ticket: of the receive
+ *
+ * So that a peer may be told to send. What it waits for is a registration.
+ *
+ * Context: process, sleeps and can be killed.
+ */
+void kverbs_queue_await_posted(struct kverbs_queue *queue, u32 ticket)
+{
+	if (kverbs_queue_check_up(queue))
+		return;
+	wait_event_killable_timeout(queue->unparked,
+				    kverbs_queue_is_posted(queue, ticket),
+				    KVERBS_REG_TIMEOUT);
+}
+
+/**
+ * kverbs_queue_first_parked() - the receive that must be posted next
+ * @queue: the queue
+ *
+ * Return: it, or NULL if there is none or it cannot be posted yet. It stays
+ * parked; only whoever posts receives and kverbs_queue_sweep() take it away, and
+ * the owner sees to it that they exclude each other.
+ */
+struct kverbs_req *kverbs_queue_first_parked(struct kverbs_queue *queue)
+{
+	struct kverbs_req *req = NULL;
+
+	spin_lock_bh(&queue->lock);
+	if (queue->state == KVERBS_QUEUE_RECV || queue->state == KVERBS_QUEUE_UP)
+		req = list_first_entry_or_null(&queue->parked, struct kverbs_req, entry);
+	spin_unlock_bh(&queue->lock);
+	return req;
+}
+
+/**
+ * kverbs_queue_post_recv() - hand the first parked receive to the HCA
+ * @queue: the queue
+ * @req: from kverbs_queue_first_parked()
+ * @sges: where the message shall go
+ * @nr: entries in @sges
+ *
+ * Return: 0, -ENOTCONN, or what the HCA says; then it is still parked.
+ */
+int kverbs_queue_post_recv(struct kverbs_queue *queue, struct kverbs_req *req,
+			   struct ib_sge *sges, int nr)
+{
+	struct ib_recv_wr wr = {
+		.wr_cqe = &req->last,
+		.sg_list = sges,
+		.num_sge = nr,
+	};
+	int ret = -ENOTCONN;
+
+	spin_lock_bh(&queue->lock);
+	if (queue->state == KVERBS_QUEUE_CLOSED)
+		goto out_unlock;
+	list_move_tail(&req->entry, &queue->posted_recvs);
+	ret = kverbs_fault() ?: ib_post_recv(queue->qp, &wr, NULL);
+	if (ret)
+		list_move(&req->entry, &queue->parked);
+	else
+		note_unparked(queue);
+	trace_kverbs_post(queue, req, 0, ret);
+out_unlock:
+	spin_unlock_bh(&queue->lock);
+	if (!ret)
+		wake_unparked(queue);
+	return ret;
+}
+
+/**
+ * kverbs_queue_fail_parked() - end a receive that cannot be posted
+ * @queue: the queue
+ * @req: from kverbs_queue_first_parked()
+ * @result: why, -errno
+ */
+void kverbs_queue_fail_parked(struct kverbs_queue *queue, struct kverbs_req *req,
+			      int result)
+{
+	req->result = result;
+	finish(req);
+	spin_lock_bh(&queue->lock);
+	note_unparked(queue);
+	spin_unlock_bh(&queue->lock);
+	wake_unparked(queue);
+}
+
 static bool sweep_first(struct kverbs_queue *queue, struct list_head *list)
 {
 	struct kverbs_req *req;
@@ -421,7 +753,7 @@ static bool sweep_first(struct kverbs_queue *queue, struct list_head *list)
 	if (list == &queue->parked)
 		kverbs_queue_fail_parked(queue, req, req->result);
 	else
-		kverbs_req_finish(req);
+		finish(req);
 	return true;
 }
 

@@ -2,11 +2,12 @@
 #ifndef KVERBS_QUEUE_H
 #define KVERBS_QUEUE_H
 
-#include <linux/completion.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <rdma/ib_verbs.h>
+
+#include "req.h"
 
 struct kverbs_map;
 struct kverbs_mr;
@@ -16,100 +17,10 @@ struct kverbs_region;
 #define KVERBS_OP_WRS	64
 /* Scatter/gather entries of one operation. */
 #define KVERBS_OP_SGES	256
-/* Send slots that only kverbs_queue_control() uses, so that it never starves. */
-#define KVERBS_CONTROL_WRS	16
 /* Scatter/gather entries of a receive, which is built on the stack. */
 #define KVERBS_RECV_SGES	32
 /* How long a registration may stand behind other work in the send queue. */
 #define KVERBS_REG_TIMEOUT	(30 * HZ)
-
-/**
- * struct kverbs_extent - a range of a region
- * @region: the region, counted in its uses
- * @offset: first byte
- * @length: bytes
- */
-struct kverbs_extent {
-	struct kverbs_region *region;
-	u64 offset;
-	u64 length;
-};
-
-/**
- * struct kverbs_req - an operation, from being taken to being done
- * @last: completion of its last work request: the operation is over
- * @part: completions of those before, which come only if they failed
- * @entry: in one of the queue's lists
- * @queue: where
- * @region: the local buffer's, counted in its uses; NULL if there is none or a list
- * @offset: of the buffer in the region
- * @length: of the buffer, or of all that is in the list
- * @list: the buffer's pieces, if there are several; the owner's
- * @nr_list: how many
- * @remote_addr: WRITE*, READ, atomics
- * @rkey: WRITE*, READ, atomics, SEND_INV
- * @imm: *_IMM, and of a receive what came
- * @operand: CMP_SWAP: what is expected; FETCH_ADD: what is added
- * @swap: CMP_SWAP: the new value
- * @opcode: enum kverbs_opcode
- * @fence: wait for earlier READs
- * @solicited: mark it solicited
- * @silent: if it goes well nobody waits to be told, but with a later one
- * @joined: the device tells of it with a later one, which ends both
- * @nr_wrs: send slots that it holds
- * @done: called when it is over, never under a lock of the queue, with a list whose
- *	first it is: takes it off with kverbs_req_pop(), and those behind it that are
- *	its own, too
- * @result: 0 or -errno, for @done
- * @wc_status: of the first work request that failed
- * @flags: KVERBS_CQE_F_*
- * @byte_len: bytes moved
- */
-struct kverbs_req {
-	struct ib_cqe last;
-	struct ib_cqe part;
-	struct list_head entry;
-	struct kverbs_queue *queue;
-	struct kverbs_region *region;
-	u64 offset;
-	u64 length;
-	struct kverbs_extent *list;
-	unsigned int nr_list;
-	u64 remote_addr;
-	u32 rkey;
-	u32 imm;
-	u64 operand;
-	u64 swap;
-	u8 opcode;
-	bool fence;
-	bool solicited;
-	bool silent;
-	bool joined;
-	unsigned int nr_wrs;
-	void (*done)(struct list_head *over);
-	int result;
-	u8 wc_status;
-	u16 flags;
-	u64 byte_len;
-};
-
-/**
- * kverbs_req_pop() - take the first off a list of operations that are over
- * @over: the list
- * @done: whose
- *
- * Return: the operation, or NULL if there is none, or it is somebody else's.
- */
-static inline struct kverbs_req *kverbs_req_pop(struct list_head *over,
-						void (*done)(struct list_head *over))
-{
-	struct kverbs_req *req = list_first_entry_or_null(over, struct kverbs_req, entry);
-
-	if (!req || req->done != done)
-		return NULL;
-	list_del(&req->entry);
-	return req;
-}
 
 /**
  * struct kverbs_queue_ops - what the owner of a queue must know
@@ -138,22 +49,6 @@ enum kverbs_queue_state {
 };
 
 /**
- * struct kverbs_control - chains of work requests that somebody waits for
- * @last: completion of a chain's last request
- * @part: completions of those before, which come only if they failed
- * @done: the chain is over
- * @busy: it is not, even if its waiter was killed meanwhile
- * @status: of the first that failed
- */
-struct kverbs_control {
-	struct ib_cqe last;
-	struct ib_cqe part;
-	struct completion done;
-	bool busy;
-	enum ib_wc_status status;
-};
-
-/**
  * struct kverbs_queue - the work of one queue pair
  * @qp: the queue pair
  * @ops: what the owner must know
@@ -175,7 +70,6 @@ struct kverbs_control {
  * @max_local: entries of one request that name local registrations
  * @max_msg: bytes of one work request
  * @max_recv: bytes of a receive: of the longest message there is
- * @control: see there; one chain at a time, which the owner sees to
  * @ops_done: operations that went well
  * @errors: operations that failed, but not what was flushed
  * @bytes_out: of SEND and WRITE
@@ -206,7 +100,6 @@ struct kverbs_queue {
 	unsigned int max_local;
 	u64 max_msg;
 	u64 max_recv;
-	struct kverbs_control control;
 	u64 ops_done;
 	u64 errors;
 	u64 bytes_out;
@@ -251,22 +144,6 @@ struct kverbs_chain {
 	struct ib_sge sges[KVERBS_OP_SGES];
 };
 
-static inline unsigned int kverbs_req_extents(const struct kverbs_req *req)
-{
-	return req->list ? req->nr_list : !!req->region;
-}
-
-static inline struct kverbs_extent kverbs_req_extent(const struct kverbs_req *req,
-						     unsigned int i)
-{
-	if (req->list)
-		return req->list[i];
-	return (struct kverbs_extent){ req->region, req->offset, req->length };
-}
-
-void kverbs_req_use(const struct kverbs_req *req);
-void kverbs_req_unuse(const struct kverbs_req *req);
-
 void kverbs_queue_init(struct kverbs_queue *queue, const struct kverbs_queue_ops *ops,
 		       unsigned int sq_depth, unsigned int rq_depth);
 int kverbs_queue_resize(struct kverbs_queue *queue, unsigned int sq_depth,
@@ -283,14 +160,6 @@ unsigned int kverbs_queue_post_list(struct kverbs_queue *queue, struct kverbs_re
 				    unsigned int nr, struct kverbs_chain *chain, int *error);
 int kverbs_queue_post_regs(struct kverbs_queue *queue, struct kverbs_chain *chain);
 
-/* finish.c */
-void kverbs_req_finish(struct kverbs_req *req);
-void kverbs_req_part_done(struct ib_cq *cq, struct ib_wc *wc);
-void kverbs_req_last_done(struct ib_cq *cq, struct ib_wc *wc);
-void kverbs_req_recv_done(struct ib_cq *cq, struct ib_wc *wc);
-void kverbs_queue_reg_done(struct ib_cq *cq, struct ib_wc *wc);
-
-/* queue_recv.c */
 unsigned int kverbs_queue_park(struct kverbs_queue *queue, struct kverbs_req **reqs,
 			       unsigned int nr, u32 *ticket, int *error);
 bool kverbs_queue_is_posted(struct kverbs_queue *queue, u32 ticket);
@@ -300,11 +169,5 @@ int kverbs_queue_post_recv(struct kverbs_queue *queue, struct kverbs_req *req,
 			   struct ib_sge *sges, int nr);
 void kverbs_queue_fail_parked(struct kverbs_queue *queue, struct kverbs_req *req,
 			      int result);
-
-/* control.c */
-void kverbs_control_init(struct kverbs_control *control);
-void kverbs_queue_abort_control(struct kverbs_queue *queue);
-int kverbs_queue_control(struct kverbs_queue *queue, struct ib_send_wr *first,
-			 struct ib_send_wr *last);
 
 #endif /* KVERBS_QUEUE_H */

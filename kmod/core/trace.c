@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The bodies of what trace.h declares. */
+/* The bodies of the events in trace.h. */
+#include "conn.h"
+#include "region.h"
+
 #define CREATE_TRACE_POINTS
 #include "trace.h"

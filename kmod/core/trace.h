@@ -6,11 +6,15 @@
 #if !defined(KVERBS_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
 #define KVERBS_TRACE_H
 
+#include <linux/kverbs.h>
 #include <linux/tracepoint.h>
 
-#include "conn.h"
-#include "object.h"
-#include "region.h"
+struct ib_mr;
+struct kverbs_conn;
+struct kverbs_queue;
+struct kverbs_region;
+struct kverbs_req;
+struct rdma_cm_event;
 
 /* Names as the contract, the verbs and the CM have them: X(name, text), the last one E(). */
 #define KVERBS_TRACE_OPCODES(X, E)					\
@@ -31,13 +35,6 @@
 	X(KVERBS_CONN_ESTABLISHED, "ESTABLISHED")			\
 	X(KVERBS_CONN_CLOSING, "CLOSING")				\
 	E(KVERBS_CONN_DEAD, "DEAD")
-
-#define KVERBS_TRACE_OBJECTS(X, E)					\
-	X(KVERBS_OBJ_LISTENER, "LISTENER")				\
-	X(KVERBS_OBJ_CONN, "CONN")					\
-	X(KVERBS_OBJ_EXPORT, "EXPORT")					\
-	X(KVERBS_OBJ_REGION, "REGION")					\
-	E(KVERBS_OBJ_RING, "RING")
 
 #define KVERBS_TRACE_CM_EVENTS(X, E)					\
 	X(RDMA_CM_EVENT_ADDR_RESOLVED, "ADDR_RESOLVED")			\
@@ -78,7 +75,6 @@
 
 KVERBS_TRACE_OPCODES(KVERBS_TRACE_NUMBER, KVERBS_TRACE_NUMBER)
 KVERBS_TRACE_STATES(KVERBS_TRACE_NUMBER, KVERBS_TRACE_NUMBER)
-KVERBS_TRACE_OBJECTS(KVERBS_TRACE_NUMBER, KVERBS_TRACE_NUMBER)
 KVERBS_TRACE_CM_EVENTS(KVERBS_TRACE_NUMBER, KVERBS_TRACE_NUMBER)
 KVERBS_TRACE_WC(KVERBS_TRACE_NUMBER, KVERBS_TRACE_NUMBER)
 
@@ -253,28 +249,6 @@ DEFINE_EVENT(kverbs_region, kverbs_region_pin,
 	TP_PROTO(const struct kverbs_region *region), TP_ARGS(region));
 DEFINE_EVENT(kverbs_region, kverbs_region_unpin,
 	TP_PROTO(const struct kverbs_region *region), TP_ARGS(region));
-
-DECLARE_EVENT_CLASS(kverbs_object,
-	TP_PROTO(const struct kverbs_object *object),
-	TP_ARGS(object),
-	TP_STRUCT__entry(
-		__field(const void *, file)
-		__field(u32, id)
-		__field(u32, type)
-	),
-	TP_fast_assign(
-		__entry->file = object->file;
-		__entry->id = object->id;
-		__entry->type = object->type;
-	),
-	TP_printk("file=%p %s id=%u", __entry->file,
-		  kverbs_trace_show(__entry->type, KVERBS_TRACE_OBJECTS), __entry->id)
-);
-
-DEFINE_EVENT(kverbs_object, kverbs_object_new,
-	TP_PROTO(const struct kverbs_object *object), TP_ARGS(object));
-DEFINE_EVENT(kverbs_object, kverbs_object_gone,
-	TP_PROTO(const struct kverbs_object *object), TP_ARGS(object));
 
 #endif /* KVERBS_TRACE_H */
 

@@ -11,9 +11,12 @@
 extern struct workqueue_struct *kverbs_workqueue;
 
 /*
- * Where queues are polled for whoever waits in the kernel, which may be for a peer that
- * does not answer, until his time is over.
+ * Where completion queues are polled while a kernel task waits. Such work lasts as long
+ * as the wait, which may be for a peer that does not answer, until the timeout.
  */
 extern struct workqueue_struct *kverbs_poll_workqueue;
+
+int kverbs_workqueue_init(void);
+void kverbs_workqueue_exit(void);
 
 #endif /* KVERBS_WORKQUEUE_H */

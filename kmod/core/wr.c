@@ -4,7 +4,6 @@
 #include <linux/sizes.h>
 #include <linux/slab.h>
 
-#include "map.h"
 #include "mr.h"
 #include "region.h"
 #include "wr.h"

@@ -6,7 +6,7 @@
 #include <linux/string.h>
 #include <net/ipv6.h>
 
-#include "conn_cmd.h"
+#include "addr.h"
 
 static int inet_in(const struct kverbs_addr *addr, struct sockaddr_in *sin)
 {

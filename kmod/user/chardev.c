@@ -10,9 +10,18 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "bench_cmd.h"
 #include "chardev.h"
+#include "conn_cmd.h"
 #include "debugfs.h"
+#include "export_cmd.h"
+#include "file.h"
+#include "info.h"
+#include "listen_cmd.h"
+#include "region_cmd.h"
 #include "ring.h"
+#include "ring_cmd.h"
+#include "submit.h"
 
 union cmd_buffer {
 	struct kverbs_cmd_info info;

@@ -4,18 +4,26 @@
 
 #include <linux/kref.h>
 #include <linux/list.h>
-#include <rdma/rdma_cm.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
 
-#include "conn.h"
 #include "object.h"
-#include "ring.h"
+
+struct kverbs_backlog;
+struct kverbs_conn;
+struct kverbs_export;
+struct kverbs_region;
+struct kverbs_ring;
+struct kverbs_ucmd;
+struct rdma_cm_event;
+struct rdma_cm_id;
 
 /**
  * struct kverbs_conn_obj - a connection as user space knows it
  * @obj: the object
  * @ref: the object's own and that of each export, whose end needs @conn
  * @conn: the connection
- * @lock: guards @ring, @user_data, @slots and @ended
+ * @lock: guards @ring, @user_data and @slots
  * @ring: where its completions go; attached until @conn has ended
  * @user_data: what the user calls it
  * @slots: completion slots reserved for its events
@@ -36,6 +44,20 @@ struct kverbs_conn_obj {
 	struct list_head exports;
 };
 
+/**
+ * struct kverbs_export_obj - an export as user space knows it
+ * @obj: the object
+ * @conn_obj: the connection; a reference is held
+ * @entry: in its list of exports, under its lock
+ * @export: the export
+ */
+struct kverbs_export_obj {
+	struct kverbs_object obj;
+	struct kverbs_conn_obj *conn_obj;
+	struct list_head entry;
+	struct kverbs_export *export;
+};
+
 struct kverbs_conn_obj *kverbs_conn_obj_get(struct kverbs_file *file, u32 id);
 void kverbs_conn_obj_put_ref(struct kverbs_conn_obj *conn_obj);
 int kverbs_conn_obj_request(struct kverbs_ring *ring, u64 user_data,
@@ -43,7 +65,10 @@ int kverbs_conn_obj_request(struct kverbs_ring *ring, u64 user_data,
 			    struct kverbs_backlog *backlog);
 void kverbs_conn_forget_all(struct kverbs_file *file, struct kverbs_region *region);
 
-int kverbs_addr_in(const struct kverbs_addr *addr, struct sockaddr_storage *ss);
-void kverbs_addr_out(const struct sockaddr_storage *ss, struct kverbs_addr *addr);
+int kverbs_cmd_connect(struct kverbs_ucmd *ucmd);
+int kverbs_cmd_accept(struct kverbs_ucmd *ucmd);
+int kverbs_cmd_reject(struct kverbs_ucmd *ucmd);
+int kverbs_cmd_disconnect(struct kverbs_ucmd *ucmd);
+int kverbs_cmd_conn_query(struct kverbs_ucmd *ucmd);
 
 #endif /* KVERBS_CONN_CMD_H */

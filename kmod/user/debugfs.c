@@ -7,12 +7,11 @@
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 
-#include "chardev.h"
+#include "conn.h"
 #include "conn_cmd.h"
 #include "debugfs.h"
-#include "device.h"
 #include "export.h"
-#include "export_cmd.h"
+#include "file.h"
 #include "region.h"
 #include "region_cmd.h"
 #include "ring.h"

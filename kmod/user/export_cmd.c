@@ -3,10 +3,11 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "chardev.h"
+#include "conn.h"
 #include "conn_cmd.h"
 #include "export.h"
 #include "export_cmd.h"
+#include "file.h"
 #include "region.h"
 #include "region_cmd.h"
 

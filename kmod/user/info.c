@@ -4,9 +4,10 @@
 #include <linux/uaccess.h>
 #include <rdma/ib_cache.h>
 
-#include "chardev.h"
 #include "device.h"
 #include "fault.h"
+#include "file.h"
+#include "info.h"
 #include "listen_cmd.h"
 #include "ring.h"
 #include "sqe.h"

@@ -3,10 +3,12 @@
 #include <linux/nsproxy.h>
 #include <linux/slab.h>
 
-#include "chardev.h"
+#include "addr.h"
 #include "conn_cmd.h"
+#include "file.h"
 #include "listener.h"
 #include "listen_cmd.h"
+#include "ring.h"
 
 #define DEFAULT_BACKLOG	128
 

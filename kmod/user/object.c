@@ -2,9 +2,9 @@
 /* Ids, and what they stand for. */
 #include <linux/sched/signal.h>
 
-#include "chardev.h"
+#include "file.h"
 #include "object.h"
-#include "trace.h"
+#include "object_trace.h"
 
 /**
  * kverbs_object_table_init() - make an empty table

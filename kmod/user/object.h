@@ -4,16 +4,10 @@
 
 #include <linux/refcount.h>
 #include <linux/types.h>
-#include <linux/wait.h>
-#include <linux/xarray.h>
 
 struct kverbs_file;
+struct kverbs_object_table;
 struct kverbs_object;
-
-/* Objects that one file may hold at a time. */
-#define KVERBS_MAX_OBJECTS	65536
-/* Of those, remembered since they are likely to be looked for again. */
-#define KVERBS_RECENT_OBJECTS	8
 
 /**
  * enum kverbs_object_type - in the order in which a closing file ends them
@@ -67,22 +61,6 @@ struct kverbs_object {
 	const struct kverbs_object_ops *ops;
 	struct kverbs_file *file;
 	refcount_t gets;
-};
-
-/**
- * struct kverbs_object_table - the objects of a file
- * @xa: by id; its lock guards publication
- * @next: where to look for a free id
- * @count: ids in use
- * @recent: published ones that were looked for, by the end of their id; under @xa's lock
- * @released: woken when an ioctl stops using an object
- */
-struct kverbs_object_table {
-	struct xarray xa;
-	u32 next;
-	atomic_t count;
-	struct kverbs_object *recent[KVERBS_RECENT_OBJECTS];
-	wait_queue_head_t released;
 };
 
 void kverbs_object_table_init(struct kverbs_object_table *table);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Regions, as user space makes and ends them. */
+#include <linux/kverbs.h>
 #include <linux/slab.h>
 
-#include "chardev.h"
 #include "conn_cmd.h"
+#include "file.h"
 #include "region.h"
 #include "region_cmd.h"
 

@@ -5,6 +5,7 @@
 #include "object.h"
 
 struct kverbs_region;
+struct kverbs_ucmd;
 
 /**
  * struct kverbs_region_obj - a region as user space knows it
@@ -17,5 +18,6 @@ struct kverbs_region_obj {
 };
 
 struct kverbs_region_obj *kverbs_region_obj_get(struct kverbs_file *file, u32 id);
+int kverbs_cmd_region_create(struct kverbs_ucmd *ucmd);
 
 #endif /* KVERBS_REGION_CMD_H */

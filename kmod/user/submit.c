@@ -5,12 +5,14 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "chardev.h"
 #include "conn_cmd.h"
+#include "conn_io.h"
+#include "file.h"
 #include "region.h"
 #include "region_cmd.h"
 #include "ring.h"
 #include "sqe.h"
+#include "submit.h"
 #include "work.h"
 
 /**

@@ -3,8 +3,9 @@
 #include <kunit/test.h>
 #include <linux/in.h>
 #include <linux/in6.h>
+#include <linux/kverbs.h>
 
-#include "conn_cmd.h"
+#include "addr.h"
 
 static const struct kverbs_addr ipv4 = {
 	.family = AF_INET,

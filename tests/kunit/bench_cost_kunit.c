@@ -12,6 +12,7 @@
 #include "fake_queue.h"
 #include "fake_region.h"
 #include "region_cmd.h"
+#include "submit.h"
 
 #define BATCH		32
 #define LENGTH		64

@@ -6,7 +6,7 @@
 #include "fake_qp.h"
 
 /* What a connection needs besides the user's slots. */
-#define OTHER_WRS	(KVERBS_CONTROL_WRS + KVERBS_PROBE_WRS + 1)
+#define OTHER_WRS	(KVERBS_SYNC_WRS + KVERBS_PROBE_WRS + 1)
 
 /* ---- verbs that fail ---------------------------------------------------- */
 

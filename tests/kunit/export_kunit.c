@@ -92,7 +92,7 @@ static void export_that_fails_ends_the_connection_first(struct kunit *test)
 {
 	struct fake_conn *fake = exporter(test);
 
-	fake->hca->work_bad = &fake->conn->queue.control.last;
+	fake->hca->work_bad = &fake->conn->sync.last;
 	KUNIT_EXPECT_EQ(test, -EIO, try_export(fake));
 	KUNIT_EXPECT_EQ(test, KVERBS_CONN_DEAD, fake->conn->state);
 	KUNIT_EXPECT_EQ(test, -EIO, fake->conn->end.error);

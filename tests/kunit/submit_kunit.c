@@ -5,6 +5,7 @@
 #include "fake_queue.h"
 #include "fake_region.h"
 #include "region_cmd.h"
+#include "submit.h"
 
 #define SQ_SLOTS	4
 #define CQ_SLOTS	8

@@ -393,13 +393,14 @@ struct fake_work *fake_conn_work(struct fake_conn *fake, u8 opcode, u64 offset, 
  */
 int fake_conn_try_post(struct fake_conn *fake, struct fake_work *work)
 {
+	struct kverbs_req *req = &work->req;
 	int ret;
 
 	kverbs_req_use(&work->req);
 	if (work->req.opcode == KVERBS_OP_RECV)
 		ret = kverbs_conn_recv(fake->conn, &work->req);
 	else
-		ret = kverbs_conn_post(fake->conn, &work->req, fake->chain);
+		kverbs_conn_post_list(fake->conn, &req, 1, fake->chain, &ret);
 	if (ret)
 		kverbs_req_unuse(&work->req);
 	return ret;

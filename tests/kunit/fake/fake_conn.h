@@ -3,7 +3,9 @@
 #ifndef KVERBS_FAKE_CONN_H
 #define KVERBS_FAKE_CONN_H
 
-#include "conn.h"
+#include "conn_cm.h"
+#include "conn_io.h"
+#include "conn_qp.h"
 #include "fake_device.h"
 #include "listener.h"
 #include "region.h"

@@ -5,8 +5,9 @@
 
 #include <kunit/test.h>
 
-#include "chardev.h"
+#include "file.h"
 #include "ring.h"
+#include "ring_cmd.h"
 
 struct kverbs_file *fake_file_create(struct kunit *test);
 struct kverbs_ring *fake_ring_create(struct kunit *test, struct kverbs_file *file,

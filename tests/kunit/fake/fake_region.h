@@ -5,7 +5,6 @@
 
 #include <kunit/test.h>
 
-#include "map.h"
 #include "region.h"
 
 #define FAKE_SPANS	80

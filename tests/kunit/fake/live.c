@@ -261,13 +261,14 @@ struct live_req *live_req(struct live *live, u8 opcode, struct live_end *end,
  */
 int live_post(struct live *live, struct live_end *end, struct live_req *req)
 {
+	struct kverbs_req *first = &req->req;
 	int ret;
 
 	kverbs_req_use(&req->req);
 	if (req->req.opcode == KVERBS_OP_RECV)
 		ret = kverbs_conn_recv(end->conn, &req->req);
 	else
-		ret = kverbs_conn_post(end->conn, &req->req, live->chain);
+		kverbs_conn_post_list(end->conn, &first, 1, live->chain, &ret);
 	if (ret)
 		kverbs_req_unuse(&req->req);
 	return ret;

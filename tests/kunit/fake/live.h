@@ -5,6 +5,8 @@
 
 #include <kunit/test.h>
 
+#include "conn_cm.h"
+#include "conn_io.h"
 #include "export.h"
 #include "listener.h"
 #include "region.h"

@@ -3,26 +3,30 @@
 #include <linux/sched/signal.h>
 
 #include "fake_queue.h"
+#include "sync.h"
 
 #define LINKS	3
 
 /**
  * struct chain - a chain to wait for
  * @fake: the queue
+ * @sync: of the queue
  * @wrs: the requests
  */
 struct chain {
 	struct fake_queue *fake;
+	struct kverbs_sync sync;
 	struct ib_send_wr wrs[LINKS];
 };
 
-static int control_init(struct kunit *test)
+static int sync_init(struct kunit *test)
 {
 	struct chain *chain = kunit_kzalloc(test, sizeof(*chain), GFP_KERNEL);
 	int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, chain);
 	chain->fake = fake_queue_up(test, 4, 1);
+	kverbs_sync_init(&chain->sync, &chain->fake->queue);
 	chain->fake->hca->work_queued = true;
 	for (i = 0; i < LINKS; i++) {
 		chain->wrs[i].opcode = IB_WR_LOCAL_INV;
@@ -32,45 +36,45 @@ static int control_init(struct kunit *test)
 	return 0;
 }
 
-static int control(struct chain *chain)
+static int sync_post(struct chain *chain)
 {
-	return kverbs_queue_control(&chain->fake->queue, &chain->wrs[0],
-				    &chain->wrs[LINKS - 1]);
+	return kverbs_sync_post(&chain->sync, &chain->wrs[0],
+				&chain->wrs[LINKS - 1]);
 }
 
-static void control_waits_for_the_chain(struct kunit *test)
+static void sync_waits_for_the_chain(struct kunit *test)
 {
 	struct chain *chain = test->priv;
 
-	KUNIT_EXPECT_EQ(test, 0, control(chain));
+	KUNIT_EXPECT_EQ(test, 0, sync_post(chain));
 	KUNIT_EXPECT_EQ(test, LINKS, chain->fake->hca->nr_completed);
-	KUNIT_EXPECT_FALSE(test, chain->fake->queue.control.busy);
+	KUNIT_EXPECT_FALSE(test, chain->sync.busy);
 	KUNIT_EXPECT_EQ(test, 0, chain->fake->broken);
 }
 
-static void control_can_be_used_again(struct kunit *test)
+static void sync_can_be_used_again(struct kunit *test)
 {
 	struct chain *chain = test->priv;
 	int i;
 
 	for (i = 0; i < 10; i++)
-		KUNIT_EXPECT_EQ(test, 0, control(chain));
+		KUNIT_EXPECT_EQ(test, 0, sync_post(chain));
 }
 
-static void control_signals_the_last_request_only(struct kunit *test)
+static void sync_signals_the_last_request_only(struct kunit *test)
 {
 	struct chain *chain = test->priv;
 	int i;
 
 	chain->wrs[0].send_flags = IB_SEND_SIGNALED;
-	KUNIT_EXPECT_EQ(test, 0, control(chain));
+	KUNIT_EXPECT_EQ(test, 0, sync_post(chain));
 	for (i = 0; i < LINKS - 1; i++)
 		KUNIT_EXPECT_EQ(test, 0, chain->wrs[i].send_flags);
 	KUNIT_EXPECT_EQ(test, IB_SEND_SIGNALED, chain->wrs[LINKS - 1].send_flags);
 }
 
 /* Its slots are its own: operations that hold all others do not stop it. */
-static void control_needs_no_slots(struct kunit *test)
+static void sync_needs_no_slots(struct kunit *test)
 {
 	struct chain *chain = test->priv;
 
@@ -79,131 +83,131 @@ static void control_needs_no_slots(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, chain->fake->queue.sq_free);
 	chain->fake->hca->nr_completed = 4;
 	chain->fake->hca->work_queued = true;
-	KUNIT_EXPECT_EQ(test, 0, control(chain));
+	KUNIT_EXPECT_EQ(test, 0, sync_post(chain));
 	KUNIT_EXPECT_EQ(test, 0, chain->fake->queue.sq_free);
 }
 
-static void control_fails_with_its_last_request(struct kunit *test)
+static void sync_fails_with_its_last_request(struct kunit *test)
 {
 	struct chain *chain = test->priv;
 
-	chain->fake->hca->work_bad = &chain->fake->queue.control.last;
-	KUNIT_EXPECT_EQ(test, -EIO, control(chain));
+	chain->fake->hca->work_bad = &chain->sync.last;
+	KUNIT_EXPECT_EQ(test, -EIO, sync_post(chain));
 	KUNIT_EXPECT_EQ(test, 1, chain->fake->broken);
 	KUNIT_EXPECT_EQ(test, IB_WC_REM_ACCESS_ERR, chain->fake->status);
 }
 
-static void control_fails_with_a_request_in_between(struct kunit *test)
+static void sync_fails_with_a_request_in_between(struct kunit *test)
 {
 	struct chain *chain = test->priv;
 
-	chain->fake->hca->work_bad = &chain->fake->queue.control.part;
-	KUNIT_EXPECT_EQ(test, -EIO, control(chain));
+	chain->fake->hca->work_bad = &chain->sync.part;
+	KUNIT_EXPECT_EQ(test, -EIO, sync_post(chain));
 	KUNIT_EXPECT_EQ(test, 1, chain->fake->broken);
 	KUNIT_EXPECT_EQ(test, IB_WC_REM_ACCESS_ERR, chain->fake->status);
 }
 
-static void control_forgets_an_earlier_failure(struct kunit *test)
+static void sync_forgets_an_earlier_failure(struct kunit *test)
 {
 	struct chain *chain = test->priv;
 
-	chain->fake->hca->work_bad = &chain->fake->queue.control.part;
-	KUNIT_EXPECT_EQ(test, -EIO, control(chain));
+	chain->fake->hca->work_bad = &chain->sync.part;
+	KUNIT_EXPECT_EQ(test, -EIO, sync_post(chain));
 	chain->fake->hca->work_bad = NULL;
-	KUNIT_EXPECT_EQ(test, 0, control(chain));
+	KUNIT_EXPECT_EQ(test, 0, sync_post(chain));
 }
 
-static void control_needs_a_queue_that_is_up(struct kunit *test)
+static void sync_needs_a_queue_that_is_up(struct kunit *test)
 {
 	struct chain *chain = test->priv;
 
 	kverbs_queue_close(&chain->fake->queue);
-	KUNIT_EXPECT_EQ(test, -ENOTCONN, control(chain));
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, sync_post(chain));
 	KUNIT_EXPECT_EQ(test, 0, chain->fake->hca->nr_sends);
 	KUNIT_EXPECT_EQ(test, 0, chain->fake->broken);
-	KUNIT_EXPECT_FALSE(test, chain->fake->queue.control.busy);
+	KUNIT_EXPECT_FALSE(test, chain->sync.busy);
 }
 
-static void control_refused_at_once_can_be_retried(struct kunit *test)
+static void sync_refused_at_once_can_be_retried(struct kunit *test)
 {
 	struct chain *chain = test->priv;
 
 	fake_hca_refuse(chain->fake->hca, 0, -ENOMEM);
-	KUNIT_EXPECT_EQ(test, -ENOMEM, control(chain));
+	KUNIT_EXPECT_EQ(test, -ENOMEM, sync_post(chain));
 	KUNIT_EXPECT_EQ(test, 0, chain->fake->broken);
 	fake_hca_refuse(chain->fake->hca, UINT_MAX, 0);
-	KUNIT_EXPECT_EQ(test, 0, control(chain));
+	KUNIT_EXPECT_EQ(test, 0, sync_post(chain));
 }
 
-static void control_refused_in_mid_chain_ends_the_connection(struct kunit *test)
+static void sync_refused_in_mid_chain_ends_the_connection(struct kunit *test)
 {
 	struct chain *chain = test->priv;
 
 	fake_hca_refuse(chain->fake->hca, 1, -ENOMEM);
-	KUNIT_EXPECT_EQ(test, -ENOMEM, control(chain));
+	KUNIT_EXPECT_EQ(test, -ENOMEM, sync_post(chain));
 	KUNIT_EXPECT_EQ(test, 1, chain->fake->broken);
-	KUNIT_EXPECT_FALSE(test, chain->fake->queue.control.busy);
+	KUNIT_EXPECT_FALSE(test, chain->sync.busy);
 }
 
 /* As if its process was killed while it waits. */
-static int killed_control(struct chain *chain)
+static int killed_sync(struct chain *chain)
 {
 	int ret;
 
 	allow_signal(SIGKILL);
 	send_sig(SIGKILL, current, 1);
-	ret = control(chain);
+	ret = sync_post(chain);
 	flush_signals(current);
 	disallow_signal(SIGKILL);
 	return ret;
 }
 
-static void control_can_be_killed(struct kunit *test)
+static void sync_can_be_killed(struct kunit *test)
 {
 	struct chain *chain = test->priv;
 
 	chain->fake->hca->work_queued = false;
-	KUNIT_EXPECT_EQ(test, -EINTR, killed_control(chain));
+	KUNIT_EXPECT_EQ(test, -EINTR, killed_sync(chain));
 	KUNIT_EXPECT_EQ(test, LINKS, chain->fake->hca->nr_sends);
-	KUNIT_EXPECT_TRUE(test, chain->fake->queue.control.busy);
+	KUNIT_EXPECT_TRUE(test, chain->sync.busy);
 	KUNIT_EXPECT_EQ(test, 0, chain->fake->broken);
 }
 
 /* The requests of a killed waiter still point to the completion. */
-static void control_waits_for_what_a_killed_one_left(struct kunit *test)
+static void sync_waits_for_what_a_killed_one_left(struct kunit *test)
 {
 	struct chain *chain = test->priv;
 
 	chain->fake->hca->work_queued = false;
-	KUNIT_ASSERT_EQ(test, -EINTR, killed_control(chain));
-	KUNIT_EXPECT_EQ(test, -EINTR, killed_control(chain));
+	KUNIT_ASSERT_EQ(test, -EINTR, killed_sync(chain));
+	KUNIT_EXPECT_EQ(test, -EINTR, killed_sync(chain));
 	KUNIT_EXPECT_EQ(test, LINKS, chain->fake->hca->nr_sends);
 	chain->fake->hca->work_queued = true;
 	schedule_work(&chain->fake->hca->work);
-	KUNIT_EXPECT_EQ(test, 0, control(chain));
-	KUNIT_EXPECT_FALSE(test, chain->fake->queue.control.busy);
+	KUNIT_EXPECT_EQ(test, 0, sync_post(chain));
+	KUNIT_EXPECT_FALSE(test, chain->sync.busy);
 }
 
-static struct kunit_case control_cases[] = {
-	KUNIT_CASE(control_waits_for_the_chain),
-	KUNIT_CASE(control_can_be_used_again),
-	KUNIT_CASE(control_signals_the_last_request_only),
-	KUNIT_CASE(control_needs_no_slots),
-	KUNIT_CASE(control_fails_with_its_last_request),
-	KUNIT_CASE(control_fails_with_a_request_in_between),
-	KUNIT_CASE(control_forgets_an_earlier_failure),
-	KUNIT_CASE(control_needs_a_queue_that_is_up),
-	KUNIT_CASE(control_refused_at_once_can_be_retried),
-	KUNIT_CASE(control_refused_in_mid_chain_ends_the_connection),
-	KUNIT_CASE(control_can_be_killed),
-	KUNIT_CASE(control_waits_for_what_a_killed_one_left),
+static struct kunit_case sync_cases[] = {
+	KUNIT_CASE(sync_waits_for_the_chain),
+	KUNIT_CASE(sync_can_be_used_again),
+	KUNIT_CASE(sync_signals_the_last_request_only),
+	KUNIT_CASE(sync_needs_no_slots),
+	KUNIT_CASE(sync_fails_with_its_last_request),
+	KUNIT_CASE(sync_fails_with_a_request_in_between),
+	KUNIT_CASE(sync_forgets_an_earlier_failure),
+	KUNIT_CASE(sync_needs_a_queue_that_is_up),
+	KUNIT_CASE(sync_refused_at_once_can_be_retried),
+	KUNIT_CASE(sync_refused_in_mid_chain_ends_the_connection),
+	KUNIT_CASE(sync_can_be_killed),
+	KUNIT_CASE(sync_waits_for_what_a_killed_one_left),
 	{}
 };
 
-static struct kunit_suite control_suite = {
-	.name = "kverbs_queue_control",
-	.init = control_init,
-	.test_cases = control_cases,
+static struct kunit_suite sync_suite = {
+	.name = "kverbs_sync",
+	.init = sync_init,
+	.test_cases = sync_cases,
 };
 
-kunit_test_suite(control_suite);
+kunit_test_suite(sync_suite);

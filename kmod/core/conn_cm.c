@@ -1,0 +1,660 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * A connection and the connection manager: created or adopted, resolved, connected,
+ * accepted or rejected, and torn down. cm_handler() takes the CM's events.
+ */
+#include <linux/slab.h>
+#include <net/ipv6.h>
+#include <rdma/ib_cm.h>
+
+#include "conn_cm.h"
+#include "conn_io.h"
+#include "conn_qp.h"
+#include "fault.h"
+#include "trace.h"
+#include "workqueue.h"
+
+/*
+ * 10.24 ms, so that a receiver that is not scheduled at once does not use up the
+ * retries; the CM's own default is 655 ms.
+ */
+#define DEFAULT_RNR_TIMER	IB_RNR_TIMER_010_24
+#define DEFAULT_RETRY		7
+/* Not 7, which is for ever. */
+#define DEFAULT_RNR_RETRY	6
+#define DEFAULT_MAX_READ	16
+/* When siw gets its second message, if there was none. */
+#define NUDGE_MS		50
+/* ib_core misses a neighbour's quick answer, and looks again when this is over. */
+#define RESOLVE_MS		200
+
+static int cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event);
+
+/* What the CM must know before it resolves or accepts. */
+static int set_options(struct kverbs_conn *conn)
+{
+	const struct kverbs_conn_param *param = &conn->attr.param;
+	u8 timer = DEFAULT_RNR_TIMER;
+	int ret;
+
+	if (param->valid & KVERBS_PARAM_RNR_TIMER)
+		timer = param->rnr_timer;
+	ret = kverbs_fault() ?: rdma_set_min_rnr_timer(conn->id, timer);
+	if (ret)
+		return ret;
+	if (param->valid & KVERBS_PARAM_ACK_TIMEOUT)
+		ret = rdma_set_ack_timeout(conn->id, param->ack_timeout);
+	if (param->valid & KVERBS_PARAM_TOS)
+		rdma_set_service_type(conn->id, param->tos);
+	return ret;
+}
+
+static u8 read_depth(u8 wanted, int device, u8 peer)
+{
+	int depth = min_t(int, wanted ?: DEFAULT_MAX_READ, device);
+
+	return min_t(int, depth, peer);
+}
+
+static void fill_cm_param(struct kverbs_conn *conn, struct rdma_conn_param *param)
+{
+	const struct kverbs_conn_param *want = &conn->attr.param;
+	const struct ib_device_attr *dev = &conn->id->device->attrs;
+	bool passive = READ_ONCE(conn->state) != KVERBS_CONN_CONNECTING;
+
+	conn->responder_resources = read_depth(want->max_read, dev->max_qp_rd_atom,
+					       passive ? conn->responder_resources :
+							 U8_MAX);
+	conn->initiator_depth = read_depth(want->max_read, dev->max_qp_init_rd_atom,
+					   passive ? conn->initiator_depth : U8_MAX);
+	*param = (struct rdma_conn_param) {
+		.private_data = conn->attr.priv_len ? conn->attr.priv : NULL,
+		.private_data_len = conn->attr.priv_len,
+		.responder_resources = conn->responder_resources,
+		.initiator_depth = conn->initiator_depth,
+		.retry_count = want->valid & KVERBS_PARAM_RETRY ?
+			       want->retry : DEFAULT_RETRY,
+		.rnr_retry_count = want->valid & KVERBS_PARAM_RNR_RETRY ?
+				   want->rnr_retry : DEFAULT_RNR_RETRY,
+	};
+}
+
+/* On RoCE the CM does not say by which link a link-local address is reached. */
+static void complete_scope(struct sockaddr_storage *ss, const struct rdma_cm_id *id)
+{
+	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)ss;
+
+	if (ss->ss_family == AF_INET6 && !sin6->sin6_scope_id &&
+	    ipv6_addr_type(&sin6->sin6_addr) & IPV6_ADDR_LINKLOCAL)
+		sin6->sin6_scope_id = id->route.addr.dev_addr.bound_dev_if;
+}
+
+/* Keeps what outlives the CM id, which is bound to a device. */
+static void note_addresses(struct kverbs_conn *conn)
+{
+	struct rdma_cm_id *id = conn->id;
+
+	conn->local = id->route.addr.src_addr;
+	conn->remote = id->route.addr.dst_addr;
+	complete_scope(&conn->local, id);
+	complete_scope(&conn->remote, id);
+	conn->port = id->port_num;
+	WRITE_ONCE(conn->device_index, id->device->index);
+	if (rdma_protocol_iwarp(id->device, id->port_num))
+		conn->transport = KVERBS_TRANSPORT_IWARP;
+	else if (rdma_protocol_roce(id->device, id->port_num))
+		conn->transport = KVERBS_TRANSPORT_ROCE;
+	else if (rdma_protocol_ib(id->device, id->port_num))
+		conn->transport = KVERBS_TRANSPORT_IB;
+}
+
+static void evict(struct kverbs_tenant *tenant)
+{
+	kverbs_conn_end(container_of(tenant, struct kverbs_conn, tenant),
+			KVERBS_CQE_DEVICE_REMOVED, -ENODEV, 0);
+}
+
+static int begin_addr(struct kverbs_conn *conn)
+{
+	unsigned int ms = min_t(unsigned int, conn->attr.timeout_ms, RESOLVE_MS);
+
+	return kverbs_fault() ?: rdma_resolve_addr(conn->id, NULL,
+						   (struct sockaddr *)&conn->remote, ms);
+}
+
+static int begin_route(struct kverbs_conn *conn)
+{
+	int ret;
+
+	ret = kverbs_device_enter(conn->id->device, &conn->tenant, KVERBS_TENANT_CM,
+				  evict);
+	if (ret)
+		return ret;
+	note_addresses(conn);
+	return kverbs_fault() ?: rdma_resolve_route(conn->id, conn->attr.timeout_ms);
+}
+
+static void dial_failed(struct kverbs_dial *dial, int error)
+{
+	kverbs_conn_end(container_of(dial, struct kverbs_conn, dial), KVERBS_CQE_FAILED, error, 0);
+}
+
+static int begin_connect(struct kverbs_conn *conn)
+{
+	int ret;
+
+	ret = kverbs_conn_setup_qp(conn);
+	if (ret)
+		return ret;
+	kverbs_conn_post_parked(conn);
+	fill_cm_param(conn, &conn->dial.param);
+	conn->dial.id = conn->id;
+	conn->dial.failed = dial_failed;
+	return kverbs_dial_start(&conn->dial);
+}
+
+/* Whatever else the CM says comes too early or too late. */
+static bool is_due(const struct kverbs_conn *conn, enum kverbs_conn_step step)
+{
+	return step == KVERBS_STEP_CONNECT ? conn->tenant.dev && !conn->qp :
+	       !conn->tenant.dev && (step != KVERBS_STEP_ROUTE || conn->id->device);
+}
+
+static enum kverbs_conn_step take_step(struct kverbs_conn *conn)
+{
+	enum kverbs_conn_step step = KVERBS_STEP_NONE;
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	if (conn->state == KVERBS_CONN_CONNECTING)
+		swap(step, conn->step);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return is_due(conn, step) ? step : KVERBS_STEP_NONE;
+}
+
+/* Takes the next step towards a connection, or posts parked receives. */
+static void step_work(struct work_struct *work)
+{
+	struct kverbs_conn *conn = container_of(work, struct kverbs_conn, work);
+	int ret = 0;
+
+	mutex_lock(&conn->mutex);
+	switch (take_step(conn)) {
+	case KVERBS_STEP_ADDR:
+		ret = begin_addr(conn);
+		break;
+	case KVERBS_STEP_ROUTE:
+		ret = begin_route(conn);
+		break;
+	case KVERBS_STEP_CONNECT:
+		ret = begin_connect(conn);
+		break;
+	case KVERBS_STEP_NONE:
+		kverbs_conn_post_parked(conn);
+		break;
+	}
+	mutex_unlock(&conn->mutex);
+	if (ret)
+		kverbs_conn_end(conn, KVERBS_CQE_FAILED, ret, 0);
+}
+
+static void next_step(struct kverbs_conn *conn, enum kverbs_conn_step step)
+{
+	kverbs_conn_set_step(conn, step);
+	queue_work(kverbs_workqueue, &conn->work);
+}
+
+static void fail(struct kverbs_conn *conn, int error)
+{
+	kverbs_conn_end(conn, KVERBS_CQE_FAILED, error, 0);
+}
+
+static void teardown(struct kverbs_conn *conn)
+{
+	struct rdma_cm_id *id;
+
+	mutex_lock(&conn->mutex);
+	if (READ_ONCE(conn->state) == KVERBS_CONN_DEAD)
+		goto out_unlock;
+	cancel_delayed_work(&conn->deadline);
+	kverbs_dial_stop(&conn->dial);
+	kverbs_keepalive_stop(&conn->keepalive);
+	kverbs_conn_quiesce(conn);
+	id = conn->id;
+	conn->id = NULL;
+	if (id)
+		rdma_destroy_id(id);
+	/* Its handler may just have started that. */
+	kverbs_keepalive_stop(&conn->keepalive);
+	kverbs_conn_destroy_qp(conn);
+	kverbs_backlog_leave(&conn->backlog);
+	kverbs_device_leave(&conn->tenant);
+	kverbs_conn_set_dead(conn);
+	conn->attr.ops->ended(conn);
+out_unlock:
+	mutex_unlock(&conn->mutex);
+}
+
+static void close_work(struct work_struct *work)
+{
+	teardown(container_of(work, struct kverbs_conn, close_work));
+}
+
+static void deadline_work(struct work_struct *work)
+{
+	kverbs_conn_expire(container_of(work, struct kverbs_conn, deadline.work));
+}
+
+static struct kverbs_conn *new_conn(enum kverbs_conn_state state,
+				    const struct kverbs_conn_attr *attr)
+{
+	struct kverbs_conn *conn = kverbs_conn_alloc(state);
+
+	if (IS_ERR(conn))
+		return conn;
+	INIT_WORK(&conn->work, step_work);
+	INIT_WORK(&conn->close_work, close_work);
+	INIT_DELAYED_WORK(&conn->deadline, deadline_work);
+	conn->attr = *attr;
+	kverbs_queue_init(&conn->queue, &kverbs_conn_queue_ops, attr->param.sq_depth,
+			  attr->param.rq_depth);
+	kverbs_sync_init(&conn->sync, &conn->queue);
+	kverbs_keepalive_init(&conn->keepalive, &conn->queue);
+	return conn;
+}
+
+/**
+ * kverbs_conn_create() - make a connection that will ask a peer
+ * @net: network namespace
+ * @attr: what it is made of; copied
+ * @src: local address, or NULL
+ * @dst: the peer
+ *
+ * Context: process, may sleep; @src is bound with the caller's rights.
+ * Return: the connection, not started, or an ERR_PTR.
+ */
+struct kverbs_conn *kverbs_conn_create(struct net *net,
+				       const struct kverbs_conn_attr *attr,
+				       const struct sockaddr *src,
+				       const struct sockaddr *dst)
+{
+	struct kverbs_conn *conn;
+	int ret;
+
+	conn = new_conn(KVERBS_CONN_CONNECTING, attr);
+	if (IS_ERR(conn))
+		return conn;
+	memcpy(&conn->remote, dst, rdma_addr_size((struct sockaddr *)dst));
+	conn->id = kverbs_fault() ? ERR_PTR(-ENOMEM) :
+		   rdma_create_id(net, cm_handler, conn, RDMA_PS_TCP, IB_QPT_RC);
+	if (IS_ERR(conn->id)) {
+		ret = PTR_ERR(conn->id);
+		goto out_free_conn;
+	}
+	ret = set_options(conn);
+	if (!ret && src)
+		ret = kverbs_fault() ?: rdma_bind_addr(conn->id, (struct sockaddr *)src);
+	if (ret)
+		goto out_destroy_id;
+	return conn;
+
+out_destroy_id:
+	rdma_destroy_id(conn->id);
+out_free_conn:
+	kfree(conn);
+	return ERR_PTR(ret);
+}
+
+/**
+ * kverbs_conn_start() - set a connection going
+ * @conn: from kverbs_conn_create()
+ *
+ * Whatever comes of it is told by the ops, even if it is told at once.
+ */
+void kverbs_conn_start(struct kverbs_conn *conn)
+{
+	int ret = 0;
+
+	mutex_lock(&conn->mutex);
+	if (conn->id) {
+		mod_delayed_work(kverbs_workqueue, &conn->deadline,
+				 msecs_to_jiffies(conn->attr.timeout_ms));
+		ret = begin_addr(conn);
+	}
+	mutex_unlock(&conn->mutex);
+	if (ret)
+		fail(conn, ret);
+}
+
+static void save_priv(struct kverbs_conn *conn, const void *data, u8 len)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	conn->peer_priv_len = data ? min_t(u8, len, sizeof(conn->peer_priv)) : 0;
+	memcpy(conn->peer_priv, data, conn->peer_priv_len);
+	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
+/**
+ * kverbs_conn_adopt() - make a connection of a peer's request
+ * @id: the request's id
+ * @event: the request
+ * @backlog: where it counts until it is answered
+ * @attr: its owner, and depths that hold until it is accepted; copied
+ *
+ * Context: the CM's handler of the request, which must then either call
+ * kverbs_conn_enter(), or kverbs_conn_abandon() and return an error.
+ * Return: the connection, in REQUESTED, or an ERR_PTR.
+ */
+struct kverbs_conn *kverbs_conn_adopt(struct rdma_cm_id *id,
+				      const struct rdma_cm_event *event,
+				      struct kverbs_backlog *backlog,
+				      const struct kverbs_conn_attr *attr)
+{
+	struct kverbs_conn *conn;
+	int ret;
+
+	conn = new_conn(KVERBS_CONN_REQUESTED, attr);
+	if (IS_ERR(conn))
+		return conn;
+	ret = kverbs_backlog_enter(backlog);
+	if (ret) {
+		kfree(conn);
+		return ERR_PTR(ret);
+	}
+	conn->backlog = backlog;
+	conn->id = id;
+	conn->responder_resources = event->param.conn.responder_resources;
+	conn->initiator_depth = event->param.conn.initiator_depth;
+	save_priv(conn, event->param.conn.private_data,
+		  event->param.conn.private_data_len);
+	note_addresses(conn);
+	return conn;
+}
+
+/**
+ * kverbs_conn_enter() - let an adopted connection live
+ * @conn: from kverbs_conn_adopt(), in the same handler
+ *
+ * From here on it may end at any time; that waits for the handler.
+ *
+ * Return: 0 or -ENODEV, and then it must be abandoned.
+ */
+int kverbs_conn_enter(struct kverbs_conn *conn)
+{
+	struct rdma_cm_id *id = conn->id;
+	int ret;
+
+	ret = kverbs_device_enter(id->device, &conn->tenant, KVERBS_TENANT_CM,
+				  evict);
+	if (ret)
+		return ret;
+	id->context = conn;
+	id->event_handler = cm_handler;
+	return 0;
+}
+
+/**
+ * kverbs_conn_abandon() - undo kverbs_conn_adopt()
+ * @conn: the connection; the CM destroys its id when the handler returns
+ */
+void kverbs_conn_abandon(struct kverbs_conn *conn)
+{
+	kverbs_backlog_leave(&conn->backlog);
+	kfree(conn);
+}
+
+static int answer_request(struct kverbs_conn *conn)
+{
+	struct rdma_conn_param param;
+	int ret;
+
+	ret = set_options(conn);
+	if (!ret)
+		ret = kverbs_conn_setup_qp(conn);
+	if (ret)
+		return ret;
+	kverbs_conn_post_parked(conn);
+	fill_cm_param(conn, &param);
+	mod_delayed_work(kverbs_workqueue, &conn->deadline,
+			 msecs_to_jiffies(conn->attr.timeout_ms));
+	rdma_lock_handler(conn->id);
+	if (READ_ONCE(conn->state) == KVERBS_CONN_ACCEPTING)
+		ret = kverbs_fault() ?: rdma_accept(conn->id, &param);
+	else
+		ret = -ENOTCONN;
+	rdma_unlock_handler(conn->id);
+	return ret;
+}
+
+/**
+ * kverbs_conn_accept() - accept a request
+ * @conn: the connection
+ * @attr: what it is made of
+ *
+ * Context: process, may sleep.
+ * Return: 0; -ENOTCONN if it does not wait for an answer; after any other error
+ * it ends.
+ */
+int kverbs_conn_accept(struct kverbs_conn *conn, struct kverbs_conn_attr *attr)
+{
+	int ret = -ENOTCONN;
+
+	mutex_lock(&conn->mutex);
+	if (kverbs_conn_move(conn, KVERBS_CONN_REQUESTED, KVERBS_CONN_ACCEPTING)) {
+		kverbs_backlog_leave(&conn->backlog);
+		conn->attr = *attr;
+		if (attr->ops->accepting)
+			attr->ops->accepting(conn, attr);
+		ret = kverbs_queue_resize(&conn->queue, attr->param.sq_depth,
+					  attr->param.rq_depth);
+		if (!ret)
+			ret = answer_request(conn);
+		if (ret)
+			fail(conn, ret);
+	}
+	mutex_unlock(&conn->mutex);
+	return ret;
+}
+
+/**
+ * kverbs_conn_reject() - refuse a request
+ * @conn: the connection
+ * @priv: private data for the peer
+ * @len: bytes of it
+ *
+ * Return: 0; -ENOTCONN if it does not wait for an answer.
+ */
+int kverbs_conn_reject(struct kverbs_conn *conn, const void *priv, u8 len)
+{
+	int ret = -ENOTCONN;
+
+	mutex_lock(&conn->mutex);
+	if (kverbs_conn_move(conn, KVERBS_CONN_REQUESTED, KVERBS_CONN_ACCEPTING)) {
+		kverbs_backlog_leave(&conn->backlog);
+		/* If it fails, destroying the id refuses as well. */
+		rdma_reject(conn->id, priv, len, IB_CM_REJ_CONSUMER_DEFINED);
+		fail(conn, -ECANCELED);
+		ret = 0;
+	}
+	mutex_unlock(&conn->mutex);
+	return ret;
+}
+
+/**
+ * kverbs_conn_close() - end a connection and wait until nothing is on the HCA
+ * @conn: the connection
+ *
+ * Context: process, may sleep; waits for the HCA, not for the peer.
+ */
+void kverbs_conn_close(struct kverbs_conn *conn)
+{
+	fail(conn, 0);
+	teardown(conn);
+}
+
+/**
+ * kverbs_conn_free() - close and free a connection
+ * @conn: the connection
+ *
+ * Context: process, may sleep.
+ */
+void kverbs_conn_free(struct kverbs_conn *conn)
+{
+	kverbs_conn_close(conn);
+	cancel_delayed_work_sync(&conn->deadline);
+	cancel_work_sync(&conn->work);
+	cancel_work_sync(&conn->close_work);
+	kfree(conn);
+}
+
+/**
+ * kverbs_conn_forget() - drop the local registrations of a region
+ * @conn: the connection
+ * @region: the region, which no work uses any more
+ *
+ * Context: process, may sleep.
+ */
+void kverbs_conn_forget(struct kverbs_conn *conn, struct kverbs_region *region)
+{
+	int ret;
+
+	down_read(&conn->use);
+	ret = kverbs_local_forget(&conn->locals, region);
+	up_read(&conn->use);
+	if (ret)
+		kverbs_conn_close(conn);
+}
+
+/*
+ * A WRITE is answered by the peer's device, but on iWARP only by TCP: there a READ
+ * is the probe, if the peer answers READs at all. siw may overlook what arrives right
+ * after its answer to a request until more arrives: it gets one probe even if
+ * keepalive is off.
+ */
+static void start_keepalive(struct kverbs_conn *conn, bool asked)
+{
+	struct kverbs_keepalive *keepalive = &conn->keepalive;
+	bool iwarp = conn->transport == KVERBS_TRANSPORT_IWARP;
+
+	keepalive->cqs = conn->attr.cqs;
+	keepalive->ms = conn->attr.param.keepalive_ms;
+	keepalive->opcode = IB_WR_RDMA_WRITE;
+	keepalive->always = iwarp;
+	if (keepalive->ms && iwarp && conn->initiator_depth)
+		keepalive->opcode = IB_WR_RDMA_READ;
+	if (keepalive->ms)
+		kverbs_keepalive_start(keepalive, keepalive->ms);
+	else if (asked && conn->pool.pd->device->ops.driver_id == RDMA_DRIVER_SIW)
+		kverbs_keepalive_start(keepalive, NUDGE_MS);
+}
+
+/*
+ * The CM gives the queue pair no more READs than the peer answers at a time. iWARP's
+ * drivers differ in which of the two depths they call which, so there it is left.
+ */
+static void note_depth(struct kverbs_conn *conn, const struct rdma_cm_event *event)
+{
+	if (conn->transport != KVERBS_TRANSPORT_IWARP)
+		conn->initiator_depth = min(conn->initiator_depth,
+					    event->param.conn.initiator_depth);
+}
+
+/* Keeps path MTU and depth of READs. @answer is the peer's, NULL on the passive side. */
+static void note_path(struct kverbs_conn *conn, struct rdma_cm_id *id,
+			   const struct rdma_cm_event *answer)
+{
+	kverbs_conn_mark(conn, KVERBS_MARK_UP);
+	if (answer)
+		note_depth(conn, answer);
+	if (id->route.path_rec)
+		WRITE_ONCE(conn->mtu, ib_mtu_enum_to_int(id->route.path_rec->mtu));
+}
+
+/* The end cannot overtake it: teardown waits for this handler to return. */
+static void established(struct kverbs_conn *conn, struct rdma_cm_id *id,
+			const struct rdma_cm_event *event)
+{
+	bool asked = READ_ONCE(conn->state) == KVERBS_CONN_CONNECTING;
+
+	if (asked)
+		save_priv(conn, event->param.conn.private_data,
+			  event->param.conn.private_data_len);
+	if (!kverbs_conn_set_up(conn))
+		return;
+	cancel_delayed_work(&conn->deadline);
+	note_path(conn, id, asked ? event : NULL);
+	kverbs_queue_up(&conn->queue);
+	conn->attr.ops->established(conn);
+	start_keepalive(conn, asked);
+	queue_work(kverbs_workqueue, &conn->work);
+}
+
+/* A request keeps its data. iWARP drivers differ in the status of a peer's refusal. */
+static void rejected(struct kverbs_conn *conn, struct rdma_cm_id *id,
+		     struct rdma_cm_event *event)
+{
+	bool asked = READ_ONCE(conn->state) == KVERBS_CONN_CONNECTING && READ_ONCE(conn->qp);
+	const void *data = event->param.conn.private_data;
+	u8 len = event->param.conn.private_data_len;
+
+	if (asked && conn->transport != KVERBS_TRANSPORT_IWARP)
+		data = rdma_consumer_reject_data(id, event, &len);
+	if (asked)
+		save_priv(conn, data, data ? len : 0);
+	/* A peer that leaves before it knows that all is up here refuses, too. */
+	if (READ_ONCE(conn->was_up))
+		fail(conn, -ECONNRESET);
+	else
+		kverbs_conn_end(conn, KVERBS_CQE_REJECTED, -ECONNREFUSED, abs(event->status));
+}
+
+static int event_error(const struct rdma_cm_event *event)
+{
+	return event->status < 0 ? event->status : -EHOSTUNREACH;
+}
+
+/* Short, never waits, and takes any event in any state. */
+static int cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct kverbs_conn *conn = id->context;
+
+	trace_kverbs_cm_event(conn, event);
+	switch (event->event) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		next_step(conn, KVERBS_STEP_ROUTE);
+		break;
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		next_step(conn, KVERBS_STEP_CONNECT);
+		break;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		established(conn, id, event);
+		break;
+	case RDMA_CM_EVENT_ADDR_ERROR:
+		/* The deadline ends it. */
+		if (event->status == -ETIMEDOUT)
+			next_step(conn, KVERBS_STEP_ADDR);
+		else
+			fail(conn, event_error(event));
+		break;
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+	case RDMA_CM_EVENT_UNREACHABLE:
+		fail(conn, event_error(event));
+		break;
+	case RDMA_CM_EVENT_REJECTED:
+		rejected(conn, id, event);
+		break;
+	case RDMA_CM_EVENT_DISCONNECTED:
+	case RDMA_CM_EVENT_ADDR_CHANGE:
+		fail(conn, -ECONNRESET);
+		break;
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		kverbs_conn_end(conn, KVERBS_CQE_DEVICE_REMOVED, -ENODEV, 0);
+		break;
+	default:
+		break;
+	}
+	return 0;
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Posting on a connection: what it can do, and when a receive may be posted. */
+#include "conn_io.h"
+#include "wr.h"
+
+/**
+ * kverbs_conn_post_parked() - post the receives that can be posted by now
+ * @conn: the connection
+ *
+ * Context: process, may sleep.
+ */
+void kverbs_conn_post_parked(struct kverbs_conn *conn)
+{
+	struct kverbs_req *req;
+	int ret = 0;
+
+	down_read(&conn->use);
+	mutex_lock(&conn->recv_lock);
+	while (ret != -EAGAIN) {
+		req = kverbs_queue_first_parked(&conn->queue);
+		if (!req)
+			break;
+		ret = kverbs_wr_recv(&conn->queue, &conn->locals, req);
+		if (ret && ret != -EAGAIN)
+			kverbs_queue_fail_parked(&conn->queue, req, ret);
+	}
+	mutex_unlock(&conn->recv_lock);
+	up_read(&conn->use);
+}
+
+static void await_posted(struct kverbs_conn *conn, struct kverbs_cq_set *cqs, u32 ticket)
+{
+	if (kverbs_queue_is_posted(&conn->queue, ticket))
+		return;
+	kverbs_cq_set_attend(cqs);
+	kverbs_queue_await_posted(&conn->queue, ticket);
+	kverbs_cq_set_leave(cqs);
+}
+
+/**
+ * kverbs_conn_recv_list() - take receives, at any time before the end
+ * @conn: the connection
+ * @reqs: the receives; done is called of those that are taken
+ * @nr: how many, at least 1
+ * @error: why not all were: -EAGAIN no slot, -ENOTCONN; else 0
+ *
+ * Context: process, may sleep.
+ * Return: how many were taken, from the first on.
+ */
+unsigned int kverbs_conn_recv_list(struct kverbs_conn *conn, struct kverbs_req **reqs,
+				   unsigned int nr, int *error)
+{
+	/* Of the ring that the caller holds, or of the one that ACCEPT put there. */
+	struct kverbs_cq_set *cqs = READ_ONCE(conn->attr.cqs);
+	u32 ticket;
+
+	nr = kverbs_queue_park(&conn->queue, reqs, nr, &ticket, error);
+	if (nr) {
+		kverbs_conn_post_parked(conn);
+		await_posted(conn, cqs, ticket);
+	}
+	return nr;
+}
+
+/**
+ * kverbs_conn_recv() - take a receive, at any time before the end
+ * @conn: the connection
+ * @req: the receive; its done is called if and only if this returns 0
+ *
+ * Context: process, may sleep.
+ * Return: 0, -EAGAIN no slot, -ENOTCONN.
+ */
+int kverbs_conn_recv(struct kverbs_conn *conn, struct kverbs_req *req)
+{
+	int error;
+
+	kverbs_conn_recv_list(conn, &req, 1, &error);
+	return error;
+}
+
+/**
+ * kverbs_conn_has_atomics() - whether the peers can use atomics
+ * @conn: the connection, with its device
+ *
+ * Return: true if so.
+ */
+bool kverbs_conn_has_atomics(const struct kverbs_conn *conn)
+{
+	return conn->transport != KVERBS_TRANSPORT_IWARP &&
+	       conn->pool.pd->device->attrs.atomic_cap != IB_ATOMIC_NONE;
+}
+
+static bool can_do(const struct kverbs_conn *conn, const struct kverbs_req *req)
+{
+	switch (req->opcode) {
+	case KVERBS_OP_WRITE_IMM:
+	case KVERBS_OP_SEND_IMM:
+		return conn->transport != KVERBS_TRANSPORT_IWARP;
+	case KVERBS_OP_READ:
+		return conn->initiator_depth;
+	case KVERBS_OP_CMP_SWAP:
+	case KVERBS_OP_FETCH_ADD:
+		return conn->initiator_depth && kverbs_conn_has_atomics(conn);
+	default:
+		return true;
+	}
+}
+
+/**
+ * kverbs_conn_post_list() - post any operations but receives
+ * @conn: the connection
+ * @reqs: the operations; done is called of those that are posted
+ * @nr: how many
+ * @chain: room to build them in
+ * @error: why not all were posted, -EOPNOTSUPP not on this device or
+ *	transport; or as kverbs_wr_post_list() has it; else 0
+ *
+ * Context: process, may sleep.
+ * Return: how many were posted, from the first on.
+ */
+unsigned int kverbs_conn_post_list(struct kverbs_conn *conn, struct kverbs_req **reqs,
+				   unsigned int nr, struct kverbs_chain *chain, int *error)
+{
+	bool iwarp = conn->transport == KVERBS_TRANSPORT_IWARP;
+	unsigned int doable, posted = 0;
+
+	down_read(&conn->use);
+	*error = kverbs_queue_check_up(&conn->queue);
+	if (!*error) {
+		for (doable = 0; doable < nr; doable++)
+			if (!can_do(conn, reqs[doable]))
+				break;
+		posted = kverbs_wr_post_list(&conn->queue, &conn->locals, reqs, doable,
+					     chain, iwarp, error);
+		if (!*error && doable < nr)
+			*error = -EOPNOTSUPP;
+	}
+	up_read(&conn->use);
+	return posted;
+}

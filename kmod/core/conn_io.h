@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef KVERBS_CONN_IO_H
+#define KVERBS_CONN_IO_H
+
+#include "conn.h"
+
+bool kverbs_conn_has_atomics(const struct kverbs_conn *conn);
+unsigned int kverbs_conn_post_list(struct kverbs_conn *conn, struct kverbs_req **reqs,
+				   unsigned int nr, struct kverbs_chain *chain, int *error);
+unsigned int kverbs_conn_recv_list(struct kverbs_conn *conn, struct kverbs_req **reqs,
+				   unsigned int nr, int *error);
+int kverbs_conn_recv(struct kverbs_conn *conn, struct kverbs_req *req);
+void kverbs_conn_post_parked(struct kverbs_conn *conn);
+
+#endif /* KVERBS_CONN_IO_H */

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What a connection has on the HCA: PD, CQ and QP are made, drained and destroyed here. */
+#include <linux/delay.h>
+
+#include "conn_qp.h"
+#include "fault.h"
+#include "workqueue.h"
+
+#define DEFAULT_MAX_SGE		8
+/* Send slots besides the user's: synchronous chains, probes, the drain. */
+#define OTHER_WRS		(KVERBS_SYNC_WRS + KVERBS_PROBE_WRS + 1)
+
+static int status_error(enum ib_wc_status status)
+{
+	switch (status) {
+	case IB_WC_WR_FLUSH_ERR:
+		return -ECONNRESET;
+	case IB_WC_RETRY_EXC_ERR:
+	case IB_WC_RNR_RETRY_EXC_ERR:
+	case IB_WC_RESP_TIMEOUT_ERR:
+		return -ETIMEDOUT;
+	default:
+		return -EIO;
+	}
+}
+
+/* The CM flushes what will not come up before it says why; its event is what to tell. */
+static void queue_broken(struct kverbs_queue *queue, enum ib_wc_status status)
+{
+	struct kverbs_conn *conn = container_of(queue, struct kverbs_conn, queue);
+
+	if (status == IB_WC_WR_FLUSH_ERR && !READ_ONCE(conn->was_up))
+		return;
+	kverbs_conn_end(conn, KVERBS_CQE_DISCONNECTED, status_error(status), 0);
+}
+
+static void queue_revoked(struct kverbs_queue *queue, u32 rkey)
+{
+	kverbs_mr_revoke(&container_of(queue, struct kverbs_conn, queue)->pool, rkey);
+}
+
+static void queue_kick(struct kverbs_queue *queue)
+{
+	struct kverbs_conn *conn = container_of(queue, struct kverbs_conn, queue);
+
+	queue_work(kverbs_workqueue, &conn->work);
+}
+
+const struct kverbs_queue_ops kverbs_conn_queue_ops = {
+	.broken	= queue_broken,
+	.revoked = queue_revoked,
+	.kick	= queue_kick,
+};
+
+/* Atomic or not, and the id stays while the state says that it is used. */
+static void qp_event(struct ib_event *event, void *context)
+{
+	struct kverbs_conn *conn = context;
+	unsigned long flags;
+
+	switch (event->event) {
+	case IB_EVENT_COMM_EST:
+		spin_lock_irqsave(&conn->lock, flags);
+		if (conn->state == KVERBS_CONN_ACCEPTING ||
+		    conn->state == KVERBS_CONN_CONNECTING)
+			rdma_notify(conn->id, IB_EVENT_COMM_EST);
+		spin_unlock_irqrestore(&conn->lock, flags);
+		break;
+	case IB_EVENT_QP_FATAL:
+	case IB_EVENT_QP_REQ_ERR:
+	case IB_EVENT_QP_ACCESS_ERR:
+		kverbs_conn_end(conn, KVERBS_CQE_DISCONNECTED, -EIO, 0);
+		break;
+	default:
+		break;
+	}
+}
+
+static int choose_sges(struct kverbs_conn *conn)
+{
+	const struct ib_device_attr *dev = &conn->id->device->attrs;
+	unsigned int limit = min3(dev->max_send_sge, dev->max_recv_sge,
+				  KVERBS_RECV_SGES);
+	unsigned int want = conn->attr.param.max_sge;
+	struct kverbs_queue *queue = &conn->queue;
+
+	if (want > limit)
+		return -EINVAL;
+	queue->max_sge = want ?: min_t(unsigned int, limit, DEFAULT_MAX_SGE);
+	queue->max_read_sge = queue->max_sge;
+	if (dev->max_sge_rd)
+		queue->max_read_sge = min_t(unsigned int, queue->max_sge, dev->max_sge_rd);
+	if (conn->transport == KVERBS_TRANSPORT_IWARP)
+		queue->max_read_sge = 1;
+	queue->max_local = queue->max_sge;
+	return 0;
+}
+
+/*
+ * siw forgets to start over when a request's second entry names another MR, and
+ * sends whatever lies there. So give it one such entry, and let chunks overlap
+ * so that one is enough for any message of half a chunk.
+ */
+static void choose_chunks(struct kverbs_conn *conn)
+{
+	struct kverbs_queue *queue = &conn->queue;
+	u64 size = (u64)conn->pool.pages << PAGE_SHIFT;
+
+	conn->locals.stride = size;
+	if (conn->id->device->ops.driver_id != RDMA_DRIVER_SIW)
+		return;
+	conn->locals.stride = size / 2;
+	queue->max_local = 1;
+	queue->max_msg = min(queue->max_msg, conn->locals.stride);
+}
+
+static int choose_limits(struct kverbs_conn *conn)
+{
+	const struct ib_device_attr *dev = &conn->id->device->attrs;
+	struct kverbs_queue *queue = &conn->queue;
+	struct ib_port_attr port;
+	int ret;
+
+	if (queue->sq_depth + OTHER_WRS > dev->max_qp_wr ||
+	    queue->rq_depth + 1 > dev->max_qp_wr)
+		return -EINVAL;
+	ret = kverbs_fault() ?: ib_query_port(conn->id->device, conn->id->port_num, &port);
+	if (ret)
+		return ret;
+	queue->max_msg = port.max_msg_sz ?: U32_MAX;
+	queue->max_recv = queue->max_msg;
+	return choose_sges(conn);
+}
+
+static int make_qp(struct kverbs_conn *conn)
+{
+	struct kverbs_queue *queue = &conn->queue;
+	struct ib_qp_init_attr attr = {
+		.event_handler = qp_event,
+		.qp_context = conn,
+		.send_cq = conn->cq->ib,
+		.recv_cq = conn->cq->ib,
+		.cap.max_send_wr = queue->sq_depth + OTHER_WRS,
+		.cap.max_recv_wr = queue->rq_depth + 1,
+		.cap.max_send_sge = queue->max_sge,
+		.cap.max_recv_sge = queue->max_sge,
+		.sq_sig_type = IB_SIGNAL_REQ_WR,
+		.qp_type = IB_QPT_RC,
+		.port_num = conn->id->port_num,
+	};
+	int ret;
+
+	ret = kverbs_fault() ?: rdma_create_qp(conn->id, conn->pool.pd, &attr);
+	if (ret)
+		return ret;
+	conn->qp = conn->id->qp;
+	/* Else "rdma resource" would call it the CM's, which made it for us. */
+	conn->qp->res.kern_name = KBUILD_MODNAME;
+	kverbs_queue_open(queue, conn->qp);
+	return 0;
+}
+
+/**
+ * kverbs_conn_setup_qp() - make PD, CQ and QP
+ * @conn: the connection, its mutex held, its id bound to a device
+ *
+ * Return: 0 or -errno; what was made stays for the teardown.
+ */
+int kverbs_conn_setup_qp(struct kverbs_conn *conn)
+{
+	struct ib_device *ib = conn->id->device;
+	struct kverbs_cq *cq;
+	struct ib_pd *pd;
+	int ret;
+
+	lockdep_assert_held(&conn->mutex);
+	ret = choose_limits(conn);
+	if (ret)
+		return ret;
+	pd = kverbs_fault() ? ERR_PTR(-ENOMEM) : ib_alloc_pd(ib, 0);
+	if (IS_ERR(pd))
+		return PTR_ERR(pd);
+	conn->pool.pd = pd;
+	conn->pool.pages = kverbs_device_mr_pages(ib);
+	choose_chunks(conn);
+
+	conn->nr_cqe = conn->queue.sq_depth + OTHER_WRS + conn->queue.rq_depth + 1;
+	cq = kverbs_cq_get(conn->attr.cqs, ib, conn->nr_cqe);
+	if (IS_ERR(cq))
+		return PTR_ERR(cq);
+	conn->cq = cq;
+	ret = make_qp(conn);
+	if (!ret)
+		kverbs_conn_mark(conn, KVERBS_MARK_QP);
+	return ret;
+}
+
+/**
+ * struct last - a work request behind which none follows
+ * @cqe: its completion
+ * @done: it has come, and so have all before it
+ */
+struct last {
+	struct ib_cqe cqe;
+	struct completion done;
+};
+
+static void last_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	complete(&container_of(wc->wr_cqe, struct last, cqe)->done);
+}
+
+static void init_last(struct last *last)
+{
+	last->cqe.done = last_done;
+	init_completion(&last->done);
+}
+
+static void await(struct last *last, struct kverbs_cq_set *set)
+{
+	for (;;) {
+		kverbs_cq_set_poll(set);
+		if (try_wait_for_completion(&last->done))
+			return;
+		usleep_range(10, 20);
+	}
+}
+
+static int drain_recvs(struct ib_qp *qp, struct kverbs_cq_set *set)
+{
+	struct last last;
+	struct ib_recv_wr wr = { .wr_cqe = &last.cqe };
+	int ret;
+
+	init_last(&last);
+	ret = ib_post_recv(qp, &wr, NULL);
+	if (!ret)
+		await(&last, set);
+	return ret;
+}
+
+static int drain_sends(struct ib_qp *qp, struct kverbs_cq_set *set)
+{
+	struct last last;
+	struct ib_rdma_wr wr = {
+		.wr = { .wr_cqe = &last.cqe, .opcode = IB_WR_RDMA_WRITE },
+	};
+	int ret;
+
+	init_last(&last);
+	ret = ib_post_send(qp, &wr.wr, NULL);
+	if (!ret)
+		await(&last, set);
+	return ret;
+}
+
+/* Receives first, since their completions may lead to sends. */
+static int drain_polling(struct ib_qp *qp, struct kverbs_cq_set *set)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+	int ret;
+
+	ret = ib_modify_qp(qp, &attr, IB_QP_STATE);
+	if (!ret)
+		ret = drain_recvs(qp, set);
+	if (!ret)
+		ret = drain_sends(qp, set);
+	return ret;
+}
+
+/*
+ * Of a direct queue ib_drain_qp() takes completions itself, beside those who poll:
+ * they would overtake each other, those of others in that queue, too. So this does what it
+ * does, but polls as everybody does. What a device refuses, of which it may know more, is
+ * left to ib_drain_qp() while nobody else polls.
+ */
+static void drain(struct ib_qp *qp, struct kverbs_cq_set *set)
+{
+	if (set->direct && !drain_polling(qp, set))
+		return;
+	if (set->direct)
+		mutex_lock(&set->lock);
+	ib_drain_rq(qp);
+	ib_drain_sq(qp);
+	if (set->direct)
+		mutex_unlock(&set->lock);
+}
+
+/**
+ * kverbs_conn_quiesce() - the HCA begins nothing of it after this
+ * @conn: the connection, its mutex held, on its way to an end
+ *
+ * A queue pair that never was up may flush nothing: rxe's does not, if it found no
+ * memory on its way to RTS. Nor need it, since none of its work can have been done
+ * but receives; they end with the queue pair.
+ */
+void kverbs_conn_quiesce(struct kverbs_conn *conn)
+{
+	lockdep_assert_held(&conn->mutex);
+	kverbs_queue_close(&conn->queue);
+	if (conn->qp) {
+		rdma_disconnect(conn->id);
+		if (conn->was_up)
+			drain(conn->qp, conn->attr.cqs);
+	}
+	kverbs_sync_abort(&conn->sync);
+}
+
+/**
+ * kverbs_conn_destroy_qp() - undo kverbs_conn_setup_qp()
+ * @conn: the connection, quiesced, its id destroyed
+ *
+ * siw's drain may end while READs are not flushed, so their memory and whoever
+ * takes their completions stay until the queue pair is gone.
+ */
+void kverbs_conn_destroy_qp(struct kverbs_conn *conn)
+{
+	down_write(&conn->use);
+	if (conn->qp) {
+		ib_destroy_qp(conn->qp);
+		kverbs_cq_flush(conn->attr.cqs, conn->cq);
+	}
+	conn->qp = NULL;
+	kverbs_queue_sweep(&conn->queue);
+	kverbs_local_set_destroy(&conn->locals);
+	kverbs_mr_pool_destroy(&conn->pool);
+	up_write(&conn->use);
+
+	if (conn->cq)
+		kverbs_cq_put(conn->attr.cqs, conn->cq, conn->nr_cqe);
+	conn->cq = NULL;
+	if (conn->pool.pd)
+		ib_dealloc_pd(conn->pool.pd);
+	conn->pool.pd = NULL;
+}
+
+/**
+ * kverbs_conn_flush() - wait until whoever was told of a completion has been
+ * @conn: the connection
+ *
+ * So that he can go once he has seen that nothing of his is under way.
+ *
+ * Context: process, may sleep; not from a completion handler.
+ */
+void kverbs_conn_flush(struct kverbs_conn *conn)
+{
+	mutex_lock(&conn->mutex);
+	if (conn->cq)
+		kverbs_cq_flush(conn->attr.cqs, conn->cq);
+	mutex_unlock(&conn->mutex);
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * An operation and the regions that it holds: kverbs_req_use() keeps them pinned from
+ * before the operation is posted until it has completed.
+ */
+#include "region.h"
+#include "req.h"
+
+/**
+ * kverbs_req_use() - count an operation in the uses of its regions
+ * @req: the operation
+ */
+void kverbs_req_use(const struct kverbs_req *req)
+{
+	unsigned int i;
+
+	for (i = 0; i < kverbs_req_extents(req); i++)
+		kverbs_region_use(kverbs_req_extent(req, i).region);
+}
+
+/**
+ * kverbs_req_unuse() - undo kverbs_req_use()
+ * @req: the operation
+ */
+void kverbs_req_unuse(const struct kverbs_req *req)
+{
+	unsigned int i;
+
+	for (i = 0; i < kverbs_req_extents(req); i++)
+		kverbs_region_unuse(kverbs_req_extent(req, i).region);
+}
+
+/**
+ * kverbs_req_unuse_list() - undo kverbs_req_use() for a list of operations
+ * @reqs: the operations
+ *
+ * Consecutive operations often use the same region, which is then updated once.
+ */
+void kverbs_req_unuse_list(struct list_head *reqs)
+{
+	struct kverbs_region *region = NULL;
+	struct kverbs_req *req;
+	int nr = 0;
+
+	list_for_each_entry(req, reqs, entry) {
+		if (req->nr_list) {
+			kverbs_req_unuse(req);
+			continue;
+		}
+		if (req->region != region) {
+			if (region)
+				kverbs_region_unuse_many(region, nr);
+			region = req->region;
+			nr = 0;
+		}
+		nr++;
+	}
+	if (region)
+		kverbs_region_unuse_many(region, nr);
+}

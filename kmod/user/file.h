@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* An open /dev/kverbs and an ioctl on it; chardev.c makes both. */
+#ifndef KVERBS_FILE_H
+#define KVERBS_FILE_H
+
+#include <linux/atomic.h>
+#include <linux/list.h>
+#include <linux/sched.h>
+#include <linux/wait.h>
+#include <linux/xarray.h>
+
+struct kverbs_object;
+
+/* Objects that one file may hold at a time. */
+#define KVERBS_MAX_OBJECTS	65536
+/* Of those, remembered since they are likely to be looked for again. */
+#define KVERBS_RECENT_OBJECTS	8
+
+/**
+ * struct kverbs_object_table - the objects of a file
+ * @xa: by id; its lock guards publication
+ * @next: where to look for a free id
+ * @count: ids in use
+ * @recent: published ones that were looked for, by the end of their id; under @xa's lock
+ * @released: woken when an ioctl stops using an object
+ */
+struct kverbs_object_table {
+	struct xarray xa;
+	u32 next;
+	atomic_t count;
+	struct kverbs_object *recent[KVERBS_RECENT_OBJECTS];
+	wait_queue_head_t released;
+};
+
+/**
+ * struct kverbs_file - an open /dev/kverbs: one security domain
+ * @entry: in the list of those that debugfs shows
+ * @nr: what debugfs tells it by from all others
+ * @pid: who opened it
+ * @comm: the same
+ * @objects: all that was made through it
+ * @rings: ids of the rings by their index, for mmap and poll
+ * @wait: woken when a completion is written to any ring
+ */
+struct kverbs_file {
+	struct list_head entry;
+	u64 nr;
+	pid_t pid;
+	char comm[TASK_COMM_LEN];
+	struct kverbs_object_table objects;
+	struct xarray rings;
+	wait_queue_head_t wait;
+};
+
+/**
+ * struct kverbs_ucmd - an ioctl under way
+ * @file: on which file
+ * @cmd: its struct, copied in, and copied out again if it succeeds
+ * @new: an object that it made; published when all has been copied out, and
+ *	destroyed if that fails
+ * @start: what to do with @new once it is published; cannot fail
+ */
+struct kverbs_ucmd {
+	struct kverbs_file *file;
+	void *cmd;
+	struct kverbs_object *new;
+	void (*start)(struct kverbs_object *obj);
+};
+
+#endif /* KVERBS_FILE_H */
