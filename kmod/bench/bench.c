@@ -15,6 +15,7 @@
 #include "conn_cm.h"
 #include "conn_io.h"
 #include "conn_qp.h"
+#include "opcode.h"
 #include "region.h"
 
 #define STEPS	BIT(KVERBS_BENCH_BUCKET_BITS)
@@ -586,7 +587,7 @@ static void init_op(struct kverbs_bench *bench, unsigned int i)
 	op->req.region = plan->local.region;
 	op->req.offset = plan->local.offset;
 	op->req.length = plan->local.length;
-	op->req.operand = plan->opcode == KVERBS_OP_FETCH_ADD;
+	op->req.operand = kverbs_opcode_has(plan->opcode, KVERBS_OPF_ATOMIC);
 	if (!plan->parts)
 		return;
 	for (k = 0; k < i % plan->nr_parts; k++)

@@ -10,6 +10,7 @@
 #include "conn.h"
 #include "conn_cmd.h"
 #include "file.h"
+#include "opcode.h"
 #include "region.h"
 #include "region_cmd.h"
 
@@ -24,33 +25,10 @@ static bool is_latency(const struct kverbs_cmd_bench *cmd)
 	return cmd->flags & KVERBS_BENCH_LATENCY;
 }
 
-static bool is_send(const struct kverbs_cmd_bench *cmd)
+static bool has(const struct kverbs_cmd_bench *cmd, u16 flags)
 {
-	return cmd->opcode == KVERBS_OP_SEND || cmd->opcode == KVERBS_OP_SEND_IMM;
+	return kverbs_opcode_has(cmd->opcode, flags);
 }
-
-/* The peer has a receive for each. */
-static bool is_message(const struct kverbs_cmd_bench *cmd)
-{
-	return is_send(cmd) || cmd->opcode == KVERBS_OP_WRITE_IMM;
-}
-
-static bool is_known(u32 opcode)
-{
-	switch (opcode) {
-	case KVERBS_OP_SEND:
-	case KVERBS_OP_SEND_IMM:
-	case KVERBS_OP_WRITE:
-	case KVERBS_OP_WRITE_IMM:
-	case KVERBS_OP_READ:
-	case KVERBS_OP_FETCH_ADD:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* ---- what makes sense, before anything is looked up -------------------------------- */
 
 static bool amount_fits(const struct kverbs_cmd_bench *cmd)
 {
@@ -68,10 +46,10 @@ static bool depth_fits(const struct kverbs_cmd_bench *cmd)
 
 static bool segs_fit(const struct kverbs_cmd_bench *cmd)
 {
-	if (is_send(cmd))
+	if (has(cmd, KVERBS_OPF_MESSAGE))
 		return !cmd->segs_len && !cmd->segs_uptr;
 	return cmd->segs_len && cmd->segs_len <= KVERBS_BENCH_SEGS_MAX &&
-	       (cmd->opcode != KVERBS_OP_FETCH_ADD || cmd->length == sizeof(u64));
+	       (!has(cmd, KVERBS_OPF_ATOMIC) || cmd->length == sizeof(u64));
 }
 
 static bool has_no_recvs(const struct kverbs_cmd_bench *cmd)
@@ -87,7 +65,7 @@ static bool recvs_fit(const struct kverbs_cmd_bench *cmd)
 		return false;
 	if (is_latency(cmd) && cmd->opcode == KVERBS_OP_WRITE)
 		return !cmd->recvs && cmd->recv_length && !cmd->recv_stride && !cmd->credit;
-	if (!is_message(cmd))
+	if (!has(cmd, KVERBS_OPF_TAKES_RECV))
 		return has_no_recvs(cmd);
 	if (is_latency(cmd))
 		return cmd->recvs && !cmd->credit;
@@ -96,9 +74,11 @@ static bool recvs_fit(const struct kverbs_cmd_bench *cmd)
 
 static int check(const struct kverbs_cmd_bench *cmd)
 {
+	const struct kverbs_opdef *op = kverbs_opdef_find(cmd->opcode);
+
 	if (cmd->flags & ~FLAGS || cmd->flags == KVERBS_BENCH_HALF)
 		return -EINVAL;
-	if (!is_known(cmd->opcode) || !cmd->length)
+	if (!op || !(op->flags & KVERBS_OPF_BENCH) || !cmd->length)
 		return -EINVAL;
 	if (!amount_fits(cmd) || !segs_fit(cmd) || !depth_fits(cmd) || !recvs_fit(cmd))
 		return -EINVAL;
@@ -113,8 +93,6 @@ static int check_hist(struct kverbs_cmd_bench *cmd)
 	cmd->hist_len = is_latency(cmd) ? KVERBS_BENCH_BUCKETS : 0;
 	return room < cmd->hist_len ? -EMSGSIZE : 0;
 }
-
-/* ---- from the command to a plan ------------------------------------------------------ */
 
 static int set_part(struct kverbs_bench_part *part, const struct kverbs_segment *seg,
 		    u64 left)
@@ -144,7 +122,7 @@ static int set_parts(struct kverbs_bench_plan *plan, const struct kverbs_segment
 		left -= plan->parts[i].length;
 	}
 	plan->nr_parts = i;
-	if (plan->opcode == KVERBS_OP_FETCH_ADD &&
+	if (kverbs_opcode_has(plan->opcode, KVERBS_OPF_ATOMIC) &&
 	    (i > 1 || !IS_ALIGNED(plan->parts[0].addr, sizeof(u64))))
 		return -EINVAL;
 	return left ? -EINVAL : 0;
@@ -193,8 +171,8 @@ static void fill_plan(struct kverbs_bench_plan *plan, const struct kverbs_cmd_be
 /* Whether something is received, or must be marked, or comes back. */
 static bool writes(const struct kverbs_bench_plan *plan)
 {
-	return plan->nr_recvs || plan->answer.length || plan->opcode == KVERBS_OP_READ ||
-	       plan->opcode == KVERBS_OP_FETCH_ADD;
+	return plan->nr_recvs || plan->answer.length ||
+	       kverbs_opcode_has(plan->opcode, KVERBS_OPF_WRITES);
 }
 
 static bool answers_fit(const struct kverbs_bench_plan *plan,
@@ -214,14 +192,12 @@ static int set_region(struct kverbs_bench_plan *plan, struct kverbs_region *regi
 	if (!kverbs_region_covers(region, plan->local.offset, plan->local.length) ||
 	    !answers_fit(plan, region) || (writes(plan) && !region->writable))
 		return -EINVAL;
-	if (plan->opcode == KVERBS_OP_FETCH_ADD && !IS_ALIGNED(start, sizeof(u64)))
+	if (kverbs_opcode_has(plan->opcode, KVERBS_OPF_ATOMIC) && !IS_ALIGNED(start, sizeof(u64)))
 		return -EINVAL;
 	plan->local.region = region;
 	plan->answer.region = plan->answer.length ? region : NULL;
 	return 0;
 }
-
-/* ---- running it ------------------------------------------------------------------------ */
 
 static bool is_idle(struct kverbs_queue *queue)
 {

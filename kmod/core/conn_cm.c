@@ -11,6 +11,7 @@
 #include "conn_io.h"
 #include "conn_qp.h"
 #include "fault.h"
+#include "quirks.h"
 #include "trace.h"
 #include "workqueue.h"
 
@@ -23,7 +24,7 @@
 /* Not 7, which is for ever. */
 #define DEFAULT_RNR_RETRY	6
 #define DEFAULT_MAX_READ	16
-/* When siw gets its second message, if there was none. */
+/* When KVERBS_QUIRK_NUDGE sends its probe. */
 #define NUDGE_MS		50
 /* ib_core misses a neighbour's quick answer, and looks again when this is over. */
 #define RESOLVE_MS		200
@@ -100,12 +101,8 @@ static void note_addresses(struct kverbs_conn *conn)
 	complete_scope(&conn->remote, id);
 	conn->port = id->port_num;
 	WRITE_ONCE(conn->device_index, id->device->index);
-	if (rdma_protocol_iwarp(id->device, id->port_num))
-		conn->transport = KVERBS_TRANSPORT_IWARP;
-	else if (rdma_protocol_roce(id->device, id->port_num))
-		conn->transport = KVERBS_TRANSPORT_ROCE;
-	else if (rdma_protocol_ib(id->device, id->port_num))
-		conn->transport = KVERBS_TRANSPORT_IB;
+	conn->transport = kverbs_device_transport(id->device, id->port_num);
+	conn->queue.quirks = kverbs_quirks(id->device, id->port_num);
 }
 
 static void evict(struct kverbs_tenant *tenant)
@@ -149,6 +146,7 @@ static int begin_connect(struct kverbs_conn *conn)
 	kverbs_conn_post_parked(conn);
 	fill_cm_param(conn, &conn->dial.param);
 	conn->dial.id = conn->id;
+	conn->dial.blocks = conn->queue.quirks & KVERBS_QUIRK_BLOCKING_CONNECT;
 	conn->dial.failed = dial_failed;
 	return kverbs_dial_start(&conn->dial);
 }
@@ -528,46 +526,37 @@ void kverbs_conn_forget(struct kverbs_conn *conn, struct kverbs_region *region)
 }
 
 /*
- * A WRITE is answered by the peer's device, but on iWARP only by TCP: there a READ
- * is the probe, if the peer answers READs at all. siw may overlook what arrives right
- * after its answer to a request until more arrives: it gets one probe even if
- * keepalive is off.
+ * With KVERBS_QUIRK_READ_PROBE the probe is a READ, if the peer accepts READs at all. With
+ * KVERBS_QUIRK_NUDGE the active side sends one probe even if keepalive is off.
  */
 static void start_keepalive(struct kverbs_conn *conn, bool asked)
 {
 	struct kverbs_keepalive *keepalive = &conn->keepalive;
-	bool iwarp = conn->transport == KVERBS_TRANSPORT_IWARP;
+	u32 quirks = conn->queue.quirks;
 
 	keepalive->cqs = conn->attr.cqs;
 	keepalive->ms = conn->attr.param.keepalive_ms;
 	keepalive->opcode = IB_WR_RDMA_WRITE;
-	keepalive->always = iwarp;
-	if (keepalive->ms && iwarp && conn->initiator_depth)
+	keepalive->always = quirks & KVERBS_QUIRK_READ_PROBE;
+	if (keepalive->ms && keepalive->always && conn->initiator_depth)
 		keepalive->opcode = IB_WR_RDMA_READ;
 	if (keepalive->ms)
 		kverbs_keepalive_start(keepalive, keepalive->ms);
-	else if (asked && conn->pool.pd->device->ops.driver_id == RDMA_DRIVER_SIW)
+	else if (asked && quirks & KVERBS_QUIRK_NUDGE)
 		kverbs_keepalive_start(keepalive, NUDGE_MS);
 }
 
 /*
- * The CM gives the queue pair no more READs than the peer answers at a time. iWARP's
- * drivers differ in which of the two depths they call which, so there it is left.
+ * Keeps path MTU and depth of READs. @answer is the peer's, NULL on the passive side: the
+ * CM gives the queue pair no more READs than the peer accepts at a time.
  */
-static void note_depth(struct kverbs_conn *conn, const struct rdma_cm_event *event)
-{
-	if (conn->transport != KVERBS_TRANSPORT_IWARP)
-		conn->initiator_depth = min(conn->initiator_depth,
-					    event->param.conn.initiator_depth);
-}
-
-/* Keeps path MTU and depth of READs. @answer is the peer's, NULL on the passive side. */
 static void note_path(struct kverbs_conn *conn, struct rdma_cm_id *id,
-			   const struct rdma_cm_event *answer)
+		      const struct rdma_cm_event *answer)
 {
 	kverbs_conn_mark(conn, KVERBS_MARK_UP);
-	if (answer)
-		note_depth(conn, answer);
+	if (answer && !(conn->queue.quirks & KVERBS_QUIRK_VAGUE_ANSWER))
+		conn->initiator_depth = min(conn->initiator_depth,
+					    answer->param.conn.initiator_depth);
 	if (id->route.path_rec)
 		WRITE_ONCE(conn->mtu, ib_mtu_enum_to_int(id->route.path_rec->mtu));
 }
@@ -591,7 +580,7 @@ static void established(struct kverbs_conn *conn, struct rdma_cm_id *id,
 	queue_work(kverbs_workqueue, &conn->work);
 }
 
-/* A request keeps its data. iWARP drivers differ in the status of a peer's refusal. */
+/* A connection that was requested keeps the private data of its request. */
 static void rejected(struct kverbs_conn *conn, struct rdma_cm_id *id,
 		     struct rdma_cm_event *event)
 {
@@ -599,7 +588,7 @@ static void rejected(struct kverbs_conn *conn, struct rdma_cm_id *id,
 	const void *data = event->param.conn.private_data;
 	u8 len = event->param.conn.private_data_len;
 
-	if (asked && conn->transport != KVERBS_TRANSPORT_IWARP)
+	if (asked && !(conn->queue.quirks & KVERBS_QUIRK_VAGUE_ANSWER))
 		data = rdma_consumer_reject_data(id, event, &len);
 	if (asked)
 		save_priv(conn, data, data ? len : 0);

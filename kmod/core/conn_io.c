@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Posting on a connection: what it can do, and when a receive may be posted. */
 #include "conn_io.h"
+#include "opcode.h"
+#include "quirks.h"
 #include "wr.h"
 
 /**
@@ -86,24 +88,19 @@ int kverbs_conn_recv(struct kverbs_conn *conn, struct kverbs_req *req)
  */
 bool kverbs_conn_has_atomics(const struct kverbs_conn *conn)
 {
-	return conn->transport != KVERBS_TRANSPORT_IWARP &&
+	return !(conn->queue.quirks & KVERBS_QUIRK_NO_ATOMICS) &&
 	       conn->pool.pd->device->attrs.atomic_cap != IB_ATOMIC_NONE;
 }
 
 static bool can_do(const struct kverbs_conn *conn, const struct kverbs_req *req)
 {
-	switch (req->opcode) {
-	case KVERBS_OP_WRITE_IMM:
-	case KVERBS_OP_SEND_IMM:
-		return conn->transport != KVERBS_TRANSPORT_IWARP;
-	case KVERBS_OP_READ:
-		return conn->initiator_depth;
-	case KVERBS_OP_CMP_SWAP:
-	case KVERBS_OP_FETCH_ADD:
-		return conn->initiator_depth && kverbs_conn_has_atomics(conn);
-	default:
-		return true;
-	}
+	u16 flags = kverbs_opdefs[req->opcode].flags;
+
+	if (flags & KVERBS_OPF_IMM && conn->queue.quirks & KVERBS_QUIRK_NO_IMM)
+		return false;
+	if (flags & KVERBS_OPF_RESPONSE && !conn->initiator_depth)
+		return false;
+	return !(flags & KVERBS_OPF_ATOMIC) || kverbs_conn_has_atomics(conn);
 }
 
 /**
@@ -121,7 +118,6 @@ static bool can_do(const struct kverbs_conn *conn, const struct kverbs_req *req)
 unsigned int kverbs_conn_post_list(struct kverbs_conn *conn, struct kverbs_req **reqs,
 				   unsigned int nr, struct kverbs_chain *chain, int *error)
 {
-	bool iwarp = conn->transport == KVERBS_TRANSPORT_IWARP;
 	unsigned int doable, posted = 0;
 
 	down_read(&conn->use);
@@ -131,7 +127,7 @@ unsigned int kverbs_conn_post_list(struct kverbs_conn *conn, struct kverbs_req *
 			if (!can_do(conn, reqs[doable]))
 				break;
 		posted = kverbs_wr_post_list(&conn->queue, &conn->locals, reqs, doable,
-					     chain, iwarp, error);
+					     chain, error);
 		if (!*error && doable < nr)
 			*error = -EOPNOTSUPP;
 	}

@@ -4,6 +4,7 @@
 
 #include "conn_qp.h"
 #include "fault.h"
+#include "quirks.h"
 #include "workqueue.h"
 
 #define DEFAULT_MAX_SGE		8
@@ -90,16 +91,15 @@ static int choose_sges(struct kverbs_conn *conn)
 	queue->max_read_sge = queue->max_sge;
 	if (dev->max_sge_rd)
 		queue->max_read_sge = min_t(unsigned int, queue->max_sge, dev->max_sge_rd);
-	if (conn->transport == KVERBS_TRANSPORT_IWARP)
+	if (queue->quirks & KVERBS_QUIRK_ONE_READ_SGE)
 		queue->max_read_sge = 1;
 	queue->max_local = queue->max_sge;
 	return 0;
 }
 
 /*
- * siw forgets to start over when a request's second entry names another MR, and
- * sends whatever lies there. So give it one such entry, and let chunks overlap
- * so that one is enough for any message of half a chunk.
+ * With KVERBS_QUIRK_ONE_MR_PER_WR a work request has one SGE that names a registration, and
+ * chunks overlap by half, so that one chunk covers any message of half its size.
  */
 static void choose_chunks(struct kverbs_conn *conn)
 {
@@ -107,7 +107,7 @@ static void choose_chunks(struct kverbs_conn *conn)
 	u64 size = (u64)conn->pool.pages << PAGE_SHIFT;
 
 	conn->locals.stride = size;
-	if (conn->id->device->ops.driver_id != RDMA_DRIVER_SIW)
+	if (!(queue->quirks & KVERBS_QUIRK_ONE_MR_PER_WR))
 		return;
 	conn->locals.stride = size / 2;
 	queue->max_local = 1;

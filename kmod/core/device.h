@@ -3,6 +3,7 @@
 #define KVERBS_DEVICE_H
 
 #include <linux/kref.h>
+#include <linux/kverbs.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
@@ -99,6 +100,7 @@ u32 kverbs_device_count(const struct net *net);
 void kverbs_device_for_each(void (*show)(const struct kverbs_device_use *use, void *arg),
 			    void *arg);
 u32 kverbs_device_mr_pages(struct ib_device *ib);
+enum kverbs_transport kverbs_device_transport(struct ib_device *ib, u32 port);
 
 int kverbs_device_init(void);
 void kverbs_device_exit(void);

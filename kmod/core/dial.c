@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * rdma_connect(), which is said not to wait. siw's does: it opens the TCP connection,
- * for as long as TCP tries. Only a signal ends that, so it gets a thread to take one.
+ * rdma_connect(), which should not block. With KVERBS_QUIRK_BLOCKING_CONNECT it does, and
+ * only a signal ends that, so it runs in a thread that can get one.
  */
 #include <linux/kthread.h>
 #include <linux/sched/signal.h>
@@ -23,11 +23,6 @@ static int dial_thread(void *data)
 	return 0;
 }
 
-static bool may_wait(const struct rdma_cm_id *id)
-{
-	return id->device->ops.driver_id == RDMA_DRIVER_SIW;
-}
-
 /**
  * kverbs_dial_start() - call rdma_connect()
  * @dial: with its id, route resolved and QP made
@@ -39,7 +34,7 @@ int kverbs_dial_start(struct kverbs_dial *dial)
 {
 	struct task_struct *task;
 
-	if (!may_wait(dial->id))
+	if (!dial->blocks)
 		return kverbs_fault() ?: rdma_connect(dial->id, &dial->param);
 	task = kthread_create(dial_thread, dial, "kverbs-dial");
 	if (IS_ERR(task))

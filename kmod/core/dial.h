@@ -9,16 +9,18 @@ struct task_struct;
 /**
  * struct kverbs_dial - a call of rdma_connect() that can be broken off
  * @id: of what connects
+ * @blocks: the driver has KVERBS_QUIRK_BLOCKING_CONNECT
  * @param: what to tell the peer
  * @failed: told if the call fails, perhaps in a thread of its own
  * @task: where the call is made, if it may wait for the peer
  * @stop: break it off
  *
- * Life: zeroed by its owner, who fills in @id, @param and @failed before
+ * Life: zeroed by its owner, who fills in @id, @blocks, @param and @failed before
  * kverbs_dial_start() and lets none of them go before kverbs_dial_stop().
  */
 struct kverbs_dial {
 	struct rdma_cm_id *id;
+	bool blocks;
 	struct rdma_conn_param param;
 	void (*failed)(struct kverbs_dial *dial, int error);
 	struct task_struct *task;

@@ -4,6 +4,7 @@
 
 #include "fault.h"
 #include "mr.h"
+#include "opcode.h"
 #include "queue.h"
 #include "trace.h"
 
@@ -113,24 +114,6 @@ int kverbs_queue_check_up(struct kverbs_queue *queue)
 	return READ_ONCE(queue->state) == KVERBS_QUEUE_UP ? 0 : -ENOTCONN;
 }
 
-static bool is_recv(const struct kverbs_req *req)
-{
-	return req->opcode == KVERBS_OP_RECV;
-}
-
-static bool is_inbound(const struct kverbs_req *req)
-{
-	switch (req->opcode) {
-	case KVERBS_OP_RECV:
-	case KVERBS_OP_READ:
-	case KVERBS_OP_CMP_SWAP:
-	case KVERBS_OP_FETCH_ADD:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static void count(struct kverbs_queue *queue, struct kverbs_req *req)
 {
 	if (req->result) {
@@ -139,7 +122,7 @@ static void count(struct kverbs_queue *queue, struct kverbs_req *req)
 		return;
 	}
 	queue->ops_done++;
-	if (is_inbound(req))
+	if (kverbs_opcode_has(req->opcode, KVERBS_OPF_WRITES))
 		queue->bytes_in += req->byte_len;
 	else
 		queue->bytes_out += req->byte_len;
@@ -149,7 +132,7 @@ static void count(struct kverbs_queue *queue, struct kverbs_req *req)
 static void retire(struct kverbs_queue *queue, struct kverbs_req *req)
 {
 	lockdep_assert_held(&queue->lock);
-	if (is_recv(req))
+	if (kverbs_opcode_has(req->opcode, KVERBS_OPF_RECV))
 		queue->rq_free++;
 	else
 		queue->sq_free += req->nr_wrs;

@@ -65,6 +65,7 @@ enum kverbs_queue_state {
  * @sq_free: of those, free
  * @rq_depth: receive slots, posted or parked
  * @rq_free: of those, free
+ * @quirks: KVERBS_QUIRK_* of the device and its transport
  * @max_sge: entries of one SEND, RECV or WRITE
  * @max_read_sge: entries of one READ
  * @max_local: entries of one request that name local registrations
@@ -95,6 +96,7 @@ struct kverbs_queue {
 	unsigned int sq_free;
 	unsigned int rq_depth;
 	unsigned int rq_free;
+	u32 quirks;
 	unsigned int max_sge;
 	unsigned int max_read_sge;
 	unsigned int max_local;

@@ -5,6 +5,8 @@
 #include <linux/slab.h>
 
 #include "mr.h"
+#include "opcode.h"
+#include "quirks.h"
 #include "region.h"
 #include "wr.h"
 
@@ -14,48 +16,16 @@
 /* Entries that most buffers need: hardened kernels clear all that is on the stack. */
 #define FEW_SGES	2
 
-static enum ib_wr_opcode wr_opcode(const struct kverbs_req *req)
-{
-	switch (req->opcode) {
-	case KVERBS_OP_WRITE:
-	case KVERBS_OP_WRITE_IMM:
-		return IB_WR_RDMA_WRITE;
-	case KVERBS_OP_READ:
-		return IB_WR_RDMA_READ;
-	case KVERBS_OP_SEND_IMM:
-		return IB_WR_SEND_WITH_IMM;
-	case KVERBS_OP_SEND_INV:
-		return IB_WR_SEND_WITH_INV;
-	case KVERBS_OP_CMP_SWAP:
-		return IB_WR_ATOMIC_CMP_AND_SWP;
-	case KVERBS_OP_FETCH_ADD:
-		return IB_WR_ATOMIC_FETCH_AND_ADD;
-	default:
-		return IB_WR_SEND;
-	}
-}
-
-static bool is_message(const struct kverbs_req *req)
-{
-	return req->opcode == KVERBS_OP_SEND || req->opcode == KVERBS_OP_SEND_IMM ||
-	       req->opcode == KVERBS_OP_SEND_INV;
-}
-
-static bool is_atomic(const struct kverbs_req *req)
-{
-	return req->opcode == KVERBS_OP_CMP_SWAP || req->opcode == KVERBS_OP_FETCH_ADD;
-}
-
 static void fill_kind(const struct kverbs_req *req, union kverbs_wr *wr, u64 done)
 {
-	if (is_atomic(req)) {
+	if (kverbs_opcode_has(req->opcode, KVERBS_OPF_ATOMIC)) {
 		wr->atomic.remote_addr = req->remote_addr;
 		wr->atomic.rkey = req->rkey;
 		wr->atomic.compare_add = req->operand;
 		wr->atomic.swap = req->swap;
 		wr->atomic.compare_add_mask = 0;
 		wr->atomic.swap_mask = 0;
-	} else if (!is_message(req)) {
+	} else if (kverbs_opcode_has(req->opcode, KVERBS_OPF_REMOTE)) {
 		wr->rdma.remote_addr = req->remote_addr + done;
 		wr->rdma.rkey = req->rkey;
 	}
@@ -70,7 +40,7 @@ static struct ib_send_wr *add_wr(struct kverbs_req *req, struct kverbs_chain *ch
 	if (chain->nr_regs + chain->nr_wrs == KVERBS_OP_WRS)
 		return NULL;
 	wr = &chain->wrs[chain->nr_wrs++];
-	wr->wr.opcode = wr_opcode(req);
+	wr->wr.opcode = kverbs_opdefs[req->opcode].wr;
 	wr->wr.send_flags = 0;
 	wr->wr.sg_list = &chain->sges[chain->nr_sges];
 	wr->wr.num_sge = 0;
@@ -89,18 +59,22 @@ static void seal(struct kverbs_req *req, struct kverbs_chain *chain, unsigned in
 		first->send_flags |= IB_SEND_FENCE;
 	if (req->solicited)
 		last->send_flags |= IB_SEND_SOLICITED;
-	if (req->opcode == KVERBS_OP_WRITE_IMM)
-		last->opcode = IB_WR_RDMA_WRITE_WITH_IMM;
-	if (req->opcode == KVERBS_OP_SEND_INV)
+	last->opcode = kverbs_opdefs[req->opcode].last_wr;
+	if (last->opcode == IB_WR_SEND_WITH_INV)
 		last->ex.invalidate_rkey = req->rkey;
 	else
 		last->ex.imm_data = (__force __be32)req->imm;
 }
 
+static bool is_read(const struct kverbs_req *req)
+{
+	return kverbs_opcode_has(req->opcode, KVERBS_OPF_READ);
+}
+
 static unsigned int max_sges(const struct kverbs_queue *queue,
 			     const struct kverbs_req *req)
 {
-	return req->opcode == KVERBS_OP_READ ? queue->max_read_sge : queue->max_sge;
+	return is_read(req) ? queue->max_read_sge : queue->max_sge;
 }
 
 static unsigned int max_locals(const struct kverbs_queue *queue,
@@ -159,7 +133,7 @@ static int build_direct(struct kverbs_queue *queue, struct ib_pd *pd,
 	if (nr < 0)
 		return nr;
 	/* Some want an entry for every READ, even one of nothing. */
-	if (!nr && req->opcode == KVERBS_OP_READ)
+	if (!nr && is_read(req))
 		sges[nr++] = (struct ib_sge) { .lkey = pd->local_dma_lkey };
 	wr = add_wr(req, chain, 0);
 	if (!wr)
@@ -214,7 +188,7 @@ static int make_room(struct builder *b)
 		return -EMSGSIZE;
 	if (b->wr && b->room && b->wr->num_sge < max_locals(b->queue, b->req))
 		return 0;
-	if (b->wr && is_message(b->req))
+	if (b->wr && kverbs_opcode_has(b->req->opcode, KVERBS_OPF_MESSAGE))
 		return -EMSGSIZE;
 	b->wr = add_wr(b->req, b->chain, b->done);
 	b->room = b->queue->max_msg;
@@ -305,32 +279,34 @@ static int post_local(struct kverbs_queue *queue, struct kverbs_local_set *set,
 	return ret;
 }
 
-static bool is_sink(const struct kverbs_req *req, bool iwarp)
+/* True if the local buffer needs a key that the peer's device may write to. */
+static bool needs_sink(const struct kverbs_queue *queue, const struct kverbs_req *req)
 {
-	return iwarp && req->opcode == KVERBS_OP_READ && req->length;
+	return queue->quirks & KVERBS_QUIRK_READ_SINK && is_read(req) && req->length;
 }
 
-/* iWARP answers READs in order. */
-static void adapt(struct kverbs_req *req, bool iwarp)
+static void drop_useless_fence(const struct kverbs_queue *queue, struct kverbs_req *req)
 {
-	if (iwarp && req->opcode == KVERBS_OP_READ)
+	if (queue->quirks & KVERBS_QUIRK_ORDERED_READS && is_read(req))
 		req->fence = false;
 }
 
 /*
- * Small operations of a list are told of together: that takes one completion, and the
- * first does not wait for long. iWARP may tell of what follows a READ before that.
+ * Coalesces the completions of small operations: one completion is cheaper than several, and
+ * JOIN_OPS and JOIN_BYTES bound how long the first operation waits for it.
  */
-static void join_reqs(struct kverbs_req **reqs, unsigned int nr, bool iwarp)
+static void join_reqs(const struct kverbs_queue *queue, struct kverbs_req **reqs,
+		      unsigned int nr)
 {
+	bool can_join = !(queue->quirks & KVERBS_QUIRK_NO_COALESCING);
 	unsigned int i, ops = 0;
 	u64 bytes = 0;
 
 	for (i = 0; i < nr; i++) {
 		ops++;
 		bytes += reqs[i]->length;
-		reqs[i]->joined = !iwarp && (reqs[i]->silent ||
-					     (ops < JOIN_OPS && bytes < JOIN_BYTES));
+		reqs[i]->joined = can_join && (reqs[i]->silent ||
+					       (ops < JOIN_OPS && bytes < JOIN_BYTES));
 		if (!reqs[i]->joined) {
 			ops = 0;
 			bytes = 0;
@@ -344,20 +320,18 @@ static void join_reqs(struct kverbs_req **reqs, unsigned int nr, bool iwarp)
  * @set: the connection's local registrations
  * @req: the operation
  * @chain: room to build it in
- * @iwarp: on iWARP the sink of a READ must be registered for the peer, and READs
- *	need no fence, since they are answered in order
  *
  * Context: process, may sleep; the connection's HCA objects stay.
  * Return: as kverbs_queue_post(); -EMSGSIZE also if it takes more requests than
  * KVERBS_OP_WRS; -ENOMEM and others for the memory.
  */
 int kverbs_wr_post(struct kverbs_queue *queue, struct kverbs_local_set *set,
-		   struct kverbs_req *req, struct kverbs_chain *chain, bool iwarp)
+		   struct kverbs_req *req, struct kverbs_chain *chain)
 {
-	bool sink = is_sink(req, iwarp);
+	bool sink = needs_sink(queue, req);
 	int ret = -EMSGSIZE;
 
-	adapt(req, iwarp);
+	drop_useless_fence(queue, req);
 	reset_chain(chain);
 	if (!sink)
 		ret = build_direct(queue, set->pool->pd, req, chain);
@@ -372,34 +346,34 @@ int kverbs_wr_post(struct kverbs_queue *queue, struct kverbs_local_set *set,
 /* Of the operations, how many at the front can go in one chain of a request for each. */
 static unsigned int build_run(struct kverbs_queue *queue, struct ib_pd *pd,
 			      struct kverbs_req **reqs, unsigned int nr,
-			      struct kverbs_chain *chain, bool iwarp)
+			      struct kverbs_chain *chain)
 {
 	unsigned int i, room = max(READ_ONCE(queue->sq_free), 1U);
 
 	reset_chain(chain);
 	for (i = 0; i < min(nr, room); i++) {
-		adapt(reqs[i], iwarp);
-		if (is_sink(reqs[i], iwarp) || build_direct(queue, pd, reqs[i], chain))
+		drop_useless_fence(queue, reqs[i]);
+		if (needs_sink(queue, reqs[i]) || build_direct(queue, pd, reqs[i], chain))
 			break;
 		seal(reqs[i], chain, 1);
 	}
-	join_reqs(reqs, i, iwarp);
+	join_reqs(queue, reqs, i);
 	return i;
 }
 
 /* At least one, or @error says why not. */
 static unsigned int post_run(struct kverbs_queue *queue, struct kverbs_local_set *set,
 			     struct kverbs_req **reqs, unsigned int nr,
-			     struct kverbs_chain *chain, bool iwarp, int *error)
+			     struct kverbs_chain *chain, int *error)
 {
 	unsigned int run = 0;
 
 	if (nr > 1)
-		run = build_run(queue, set->pool->pd, reqs, nr, chain, iwarp);
+		run = build_run(queue, set->pool->pd, reqs, nr, chain);
 	if (run > 1)
 		return kverbs_queue_post_list(queue, reqs, run, chain, error);
 	/* By itself it may take registrations, and more than one request. */
-	*error = kverbs_wr_post(queue, set, reqs[0], chain, iwarp);
+	*error = kverbs_wr_post(queue, set, reqs[0], chain);
 	return !*error;
 }
 
@@ -410,7 +384,6 @@ static unsigned int post_run(struct kverbs_queue *queue, struct kverbs_local_set
  * @reqs: the operations
  * @nr: how many
  * @chain: room to build them in
- * @iwarp: as for kverbs_wr_post()
  * @error: why not all were posted, as kverbs_wr_post() has it; else 0
  *
  * Context: process, may sleep; the connection's HCA objects stay.
@@ -418,13 +391,13 @@ static unsigned int post_run(struct kverbs_queue *queue, struct kverbs_local_set
  */
 unsigned int kverbs_wr_post_list(struct kverbs_queue *queue, struct kverbs_local_set *set,
 				 struct kverbs_req **reqs, unsigned int nr,
-				 struct kverbs_chain *chain, bool iwarp, int *error)
+				 struct kverbs_chain *chain, int *error)
 {
 	unsigned int done = 0;
 
 	*error = 0;
 	while (done < nr && !*error)
-		done += post_run(queue, set, reqs + done, nr - done, chain, iwarp, error);
+		done += post_run(queue, set, reqs + done, nr - done, chain, error);
 	return done;
 }
 

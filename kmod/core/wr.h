@@ -6,10 +6,10 @@
 #include "queue.h"
 
 int kverbs_wr_post(struct kverbs_queue *queue, struct kverbs_local_set *set,
-		   struct kverbs_req *req, struct kverbs_chain *chain, bool iwarp);
+		   struct kverbs_req *req, struct kverbs_chain *chain);
 unsigned int kverbs_wr_post_list(struct kverbs_queue *queue, struct kverbs_local_set *set,
 				 struct kverbs_req **reqs, unsigned int nr,
-				 struct kverbs_chain *chain, bool iwarp, int *error);
+				 struct kverbs_chain *chain, int *error);
 int kverbs_wr_recv(struct kverbs_queue *queue, struct kverbs_local_set *set,
 		   struct kverbs_req *req);
 

@@ -9,8 +9,8 @@
 #include "file.h"
 #include "info.h"
 #include "listen_cmd.h"
+#include "opcode.h"
 #include "ring.h"
-#include "sqe.h"
 #include "version.h"
 
 /**
@@ -36,17 +36,6 @@ int kverbs_cmd_info(struct kverbs_ucmd *ucmd)
 	memset(cmd->out_version, 0, sizeof(cmd->out_version));
 	strscpy(cmd->out_version, KVERBS_VERSION, sizeof(cmd->out_version));
 	return 0;
-}
-
-static u8 port_transport(struct ib_device *ib, u32 port)
-{
-	if (rdma_protocol_iwarp(ib, port))
-		return KVERBS_TRANSPORT_IWARP;
-	if (rdma_protocol_roce(ib, port))
-		return KVERBS_TRANSPORT_ROCE;
-	if (rdma_protocol_ib(ib, port))
-		return KVERBS_TRANSPORT_IB;
-	return KVERBS_TRANSPORT_UNKNOWN;
 }
 
 /* In 100 Mb/s, as the kernel's rate attribute in sysfs counts. */
@@ -106,7 +95,7 @@ static int query_port(struct ib_device *ib, u32 port, struct kverbs_port *out)
 		return ret;
 	*out = (struct kverbs_port) {
 		.port = port,
-		.transport = port_transport(ib, port),
+		.transport = kverbs_device_transport(ib, port),
 		.state = attr.state,
 		.phys_state = attr.phys_state,
 		.max_mtu = ib_mtu_enum_to_int(attr.max_mtu),

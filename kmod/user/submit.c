@@ -105,7 +105,7 @@ static int find_extent(struct batch *batch, const struct kverbs_sqe *sqe, u32 re
 	region = batch->region->region;
 	if (!kverbs_region_covers(region, extent->offset, extent->length))
 		return -EINVAL;
-	if (kverbs_sqe_writes(sqe) && !region->writable)
+	if (kverbs_opcode_has(sqe->opcode, KVERBS_OPF_WRITES) && !region->writable)
 		return -EINVAL;
 	extent->region = region;
 	return 0;
@@ -125,7 +125,7 @@ static int find_buffer(struct batch *batch, const struct kverbs_sqe *sqe,
 	ret = find_extent(batch, sqe, sqe->region_id, &extent);
 	if (ret)
 		return ret;
-	if (kverbs_sqe_is_atomic(sqe) &&
+	if (kverbs_opcode_has(sqe->opcode, KVERBS_OPF_ATOMIC) &&
 	    !IS_ALIGNED(extent.region->page_offset + extent.offset, sizeof(u64)))
 		return -EINVAL;
 	req->region = extent.region;
@@ -186,7 +186,7 @@ static int find_list(struct batch *batch, const struct kverbs_sqe *sqe,
 static void fill_req(const struct kverbs_sqe *sqe, struct kverbs_work *work)
 {
 	struct kverbs_req *req = &work->req;
-	bool recv = sqe->opcode == KVERBS_OP_RECV;
+	bool recv = kverbs_opcode_has(sqe->opcode, KVERBS_OPF_RECV);
 
 	work->user_data = sqe->user_data;
 	work->conn_id = sqe->conn_id;
@@ -284,16 +284,14 @@ static void read_entry(struct batch *batch, u32 n)
 	batch->ahead = true;
 }
 
-static bool is_recv(const struct kverbs_req *req)
-{
-	return req->opcode == KVERBS_OP_RECV;
-}
-
-/* Whether the entry can be posted together with @first, the first of a run. */
+/*
+ * Whether the entry can be posted together with @first, the first of a run. Its opcode is
+ * not checked yet.
+ */
 static bool joins(const struct batch *batch, const struct kverbs_req *first)
 {
 	return batch->sqe.conn_id == batch->conn->obj.id &&
-	       (batch->sqe.opcode == KVERBS_OP_RECV) == is_recv(first);
+	       (batch->sqe.opcode == KVERBS_OP_RECV) == (first->opcode == KVERBS_OP_RECV);
 }
 
 /* Finds a run of at most @max; @error: why it ends before another one could begin. */
@@ -321,7 +319,7 @@ static unsigned int post_gathered(struct batch *batch, unsigned int nr, int *err
 	struct kverbs_conn *conn = batch->conn->conn;
 
 	count_uses(batch);
-	if (is_recv(chain->reqs[0]))
+	if (kverbs_opcode_has(chain->reqs[0]->opcode, KVERBS_OPF_RECV))
 		return kverbs_conn_recv_list(conn, chain->reqs, nr, error);
 	return kverbs_conn_post_list(conn, chain->reqs, nr, chain, error);
 }

@@ -106,7 +106,7 @@ static void bench_lets_the_last_of_a_list_tell(struct kunit *test)
 	m->plan.depth = 8;
 	m->plan.post_list = 8;
 	/* On iWARP all are told of. */
-	m->fake->conn->transport = KVERBS_TRANSPORT_ROCE;
+	m->fake->conn->queue.quirks = 0;
 	m->plan.cq_mod = 4;
 	m->plan.count = 18;
 	KUNIT_ASSERT_EQ(test, 0, measured_run(m));

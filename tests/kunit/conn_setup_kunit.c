@@ -329,7 +329,7 @@ static void atomics_need_a_device_that_has_them(struct kunit *test)
 	struct fake_work *swap = fake_conn_work(fake, KVERBS_OP_CMP_SWAP, 0, 8);
 
 	/* As on RoCE, where the transport would have them. */
-	fake->conn->transport = KVERBS_TRANSPORT_ROCE;
+	fake->conn->queue.quirks = 0;
 	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, fake_conn_try_post(fake, add));
 	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, fake_conn_try_post(fake, swap));
 	fake->hca->ib.attrs.atomic_cap = IB_ATOMIC_HCA;
@@ -344,7 +344,7 @@ static void reads_need_a_peer_that_answers_some(struct kunit *test)
 	struct fake_work *add = fake_conn_work(fake, KVERBS_OP_FETCH_ADD, 0, 8);
 	struct fake_work *read = fake_conn_work(fake, KVERBS_OP_READ, 0, 8);
 
-	fake->conn->transport = KVERBS_TRANSPORT_ROCE;
+	fake->conn->queue.quirks = 0;
 	fake->hca->ib.attrs.atomic_cap = IB_ATOMIC_HCA;
 	fake->conn->initiator_depth = 0;
 	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, fake_conn_try_post(fake, read));

@@ -2,6 +2,7 @@
 /* Operations that are posted together: in one chain, and what of it is taken. */
 #include "fake_queue.h"
 #include "fake_region.h"
+#include "quirks.h"
 #include "wr.h"
 
 #define SLOTS	64
@@ -80,20 +81,20 @@ static void give_buffer(struct poster *p, int i, unsigned int pages)
 	kverbs_req_use(&p->ops[i]->req);
 }
 
-static unsigned int post_some(struct poster *p, int from, unsigned int nr, bool iwarp)
+static unsigned int post_some(struct poster *p, int from, unsigned int nr)
 {
 	struct kverbs_req *reqs[OPS];
 	unsigned int i;
 
 	for (i = 0; i < nr; i++)
 		reqs[i] = &p->ops[from + i]->req;
-	return kverbs_wr_post_list(&p->fake->queue, &p->set, reqs, nr, &p->fake->chain, iwarp,
+	return kverbs_wr_post_list(&p->fake->queue, &p->set, reqs, nr, &p->fake->chain,
 				   &p->error);
 }
 
 static unsigned int post_all(struct poster *p)
 {
-	return post_some(p, 0, OPS, false);
+	return post_some(p, 0, OPS);
 }
 
 static void expect_signals(struct kunit *test, const char *expected)
@@ -175,7 +176,7 @@ static void list_of_small_ones_is_told_of_before_it_is_long(struct kunit *test)
 	for (i = 0; i < 36; i++)
 		reqs[i] = &fake_op_create(test, KVERBS_OP_WRITE, 0)->req;
 	KUNIT_ASSERT_EQ(test, 36, kverbs_wr_post_list(&p->fake->queue, &p->set, reqs, 36,
-						      &p->fake->chain, false, &p->error));
+						      &p->fake->chain, &p->error));
 	expect_signals(test, "...............................x...x");
 }
 
@@ -237,7 +238,8 @@ static void list_on_iwarp_has_no_silent_ones(struct kunit *test)
 	struct poster *p = test->priv;
 
 	all_silent(p);
-	KUNIT_ASSERT_EQ(test, 3, post_some(p, 0, 3, true));
+	p->fake->queue.quirks = KVERBS_QUIRK_NO_COALESCING;
+	KUNIT_ASSERT_EQ(test, 3, post_some(p, 0, 3));
 	expect_signals(test, "xxx");
 	fake_wr_complete(&p->fake->hca->sends[2], IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, 0, p->ops[0]->done);
@@ -261,7 +263,7 @@ static void list_of_which_half_is_refused_is_half_posted(struct kunit *test)
 		fake_wr_complete(&p->fake->hca->sends[i], IB_WC_SUCCESS);
 	expect_done(test, 3);
 	fake_hca_refuse(p->fake->hca, UINT_MAX, 0);
-	KUNIT_EXPECT_EQ(test, 3, post_some(p, 3, 3, false));
+	KUNIT_EXPECT_EQ(test, 3, post_some(p, 3, 3));
 	KUNIT_EXPECT_EQ(test, 6, p->fake->hca->nr_sends);
 }
 
@@ -275,7 +277,7 @@ static void list_refused_behind_joined_ones_ends_the_connection(struct kunit *te
 	KUNIT_EXPECT_EQ(test, 3, post_all(p));
 	KUNIT_EXPECT_EQ(test, -ENOMEM, p->error);
 	KUNIT_EXPECT_EQ(test, 1, p->fake->broken);
-	KUNIT_EXPECT_EQ(test, 0, post_some(p, 3, 1, false));
+	KUNIT_EXPECT_EQ(test, 0, post_some(p, 3, 1));
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, p->error);
 	expect_done(test, 0);
 	end_connection(p);
@@ -306,7 +308,7 @@ static void list_refused_behind_silent_ones_leaves_them_to_the_next(struct kunit
 	KUNIT_ASSERT_EQ(test, 3, post_all(p));
 	expect_signals(test, "...");
 	fake_hca_refuse(p->fake->hca, UINT_MAX, 0);
-	KUNIT_ASSERT_EQ(test, 1, post_some(p, 3, 1, false));
+	KUNIT_ASSERT_EQ(test, 1, post_some(p, 3, 1));
 	expect_signals(test, "...x");
 	fake_wr_complete(&p->fake->hca->sends[3], IB_WC_SUCCESS);
 	expect_done(test, 4);
@@ -324,7 +326,7 @@ static void list_longer_than_the_queue_is_posted_as_far_as_there_is_room(struct 
 	KUNIT_EXPECT_EQ(test, 0, p->fake->queue.sq_free);
 	fake_wr_complete(&p->fake->hca->sends[3], IB_WC_SUCCESS);
 	expect_done(test, 4);
-	KUNIT_EXPECT_EQ(test, 2, post_some(p, 4, 2, false));
+	KUNIT_EXPECT_EQ(test, 2, post_some(p, 4, 2));
 	p->fake->queue.sq_free += SLOTS - 4;
 }
 
@@ -413,7 +415,7 @@ static void list_keeps_its_order_around_registrations(struct kunit *test)
 	give_buffer(p, 1, 1);
 	give_buffer(p, 2, FAKE_MR_PAGES + 1);
 	give_buffer(p, 3, 1);
-	KUNIT_ASSERT_EQ(test, 4, post_some(p, 0, 4, false));
+	KUNIT_ASSERT_EQ(test, 4, post_some(p, 0, 4));
 	KUNIT_EXPECT_EQ(test, 3, p->fake->hca->nr_doorbells);
 	KUNIT_ASSERT_EQ(test, 6, p->fake->hca->nr_sends);
 	KUNIT_EXPECT_PTR_EQ(test, &p->ops[0]->req.last, sends[0].cqe);

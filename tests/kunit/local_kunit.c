@@ -2,6 +2,7 @@
 /* From operations to work requests whose entries name local registrations. */
 #include "fake_queue.h"
 #include "fake_region.h"
+#include "quirks.h"
 #include "wr.h"
 
 #define PAGES	10
@@ -66,13 +67,13 @@ static struct fake_op *op_on(struct kunit *test, u8 opcode, u64 offset, u64 leng
 }
 
 /* An operation that is refused does not use its region. */
-static int try_post(struct poster *poster, struct fake_op *op, bool iwarp)
+static int try_post(struct poster *poster, struct fake_op *op)
 {
 	int ret;
 
 	kverbs_region_use(op->req.region);
 	ret = kverbs_wr_post(&poster->fake->queue, &poster->set, &op->req,
-			     &poster->fake->chain, iwarp);
+			     &poster->fake->chain);
 	if (ret)
 		kverbs_region_unuse(op->req.region);
 	return ret;
@@ -84,8 +85,7 @@ static struct fake_wr *post(struct kunit *test, u8 opcode, u64 offset, u64 lengt
 	struct poster *poster = test->priv;
 	struct fake_wr *first = &poster->fake->hca->sends[poster->fake->hca->nr_sends];
 
-	KUNIT_ASSERT_EQ(test, 0, try_post(poster, op_on(test, opcode, offset, length),
-					  false));
+	KUNIT_ASSERT_EQ(test, 0, try_post(poster, op_on(test, opcode, offset, length)));
 	return first;
 }
 
@@ -288,7 +288,7 @@ static void local_flags_go_where_they_belong(struct kunit *test)
 	op->req.fence = true;
 	op->req.solicited = true;
 	op->req.imm = 0x12345678;
-	KUNIT_ASSERT_EQ(test, 0, try_post(poster, op, false));
+	KUNIT_ASSERT_EQ(test, 0, try_post(poster, op));
 	KUNIT_ASSERT_EQ(test, 3 + 3, nr_sends(test));
 	KUNIT_EXPECT_EQ(test, IB_SEND_FENCE, wr[0].send_flags);
 	KUNIT_EXPECT_EQ(test, 0, wr[1].send_flags);
@@ -306,13 +306,13 @@ static void local_message_is_not_divided(struct kunit *test)
 	struct fake_op *op = op_on(test, KVERBS_OP_SEND, 0, LENGTH);
 
 	poster->fake->queue.max_msg = LENGTH - 1;
-	KUNIT_EXPECT_EQ(test, -EMSGSIZE, try_post(poster, op, false));
+	KUNIT_EXPECT_EQ(test, -EMSGSIZE, try_post(poster, op));
 	poster->fake->queue.max_msg = LENGTH;
 	poster->fake->queue.max_sge = 2;
-	KUNIT_EXPECT_EQ(test, -EMSGSIZE, try_post(poster, op, false));
+	KUNIT_EXPECT_EQ(test, -EMSGSIZE, try_post(poster, op));
 	KUNIT_EXPECT_EQ(test, 0, nr_sends(test));
 	poster->fake->queue.max_sge = 3;
-	KUNIT_EXPECT_EQ(test, 0, try_post(poster, op, false));
+	KUNIT_EXPECT_EQ(test, 0, try_post(poster, op));
 }
 
 static void local_operation_of_too_many_requests_is_refused(struct kunit *test)
@@ -323,7 +323,7 @@ static void local_operation_of_too_many_requests_is_refused(struct kunit *test)
 	poster->fake->queue.sq_depth = 2 * KVERBS_OP_WRS;
 	poster->fake->queue.sq_free = 2 * KVERBS_OP_WRS;
 	poster->fake->queue.max_msg = LENGTH / KVERBS_OP_WRS;
-	KUNIT_EXPECT_EQ(test, -EMSGSIZE, try_post(poster, op, false));
+	KUNIT_EXPECT_EQ(test, -EMSGSIZE, try_post(poster, op));
 	KUNIT_EXPECT_EQ(test, 0, nr_sends(test));
 	KUNIT_EXPECT_EQ(test, 2 * KVERBS_OP_WRS, poster->fake->queue.sq_free);
 }
@@ -335,7 +335,8 @@ static void local_sink_of_an_iwarp_read_lets_the_peer_write(struct kunit *test)
 	struct fake_op *op = op_on(test, KVERBS_OP_READ, 0, 100);
 
 	poster->fake->queue.max_read_sge = 1;
-	KUNIT_ASSERT_EQ(test, 0, try_post(poster, op, true));
+	poster->fake->queue.quirks = KVERBS_QUIRK_READ_SINK;
+	KUNIT_ASSERT_EQ(test, 0, try_post(poster, op));
 	KUNIT_ASSERT_EQ(test, 2, nr_sends(test));
 	KUNIT_EXPECT_EQ(test, IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
 			poster->fake->chain.regs[0]->wr.access);
@@ -349,7 +350,8 @@ static void local_sink_is_not_used_to_send(struct kunit *test)
 	struct fake_op *op = op_on(test, KVERBS_OP_READ, 0, 100);
 	u32 sink;
 
-	KUNIT_ASSERT_EQ(test, 0, try_post(poster, op, true));
+	poster->fake->queue.quirks = KVERBS_QUIRK_READ_SINK;
+	KUNIT_ASSERT_EQ(test, 0, try_post(poster, op));
 	sink = poster->fake->hca->sends[1].sges[0].lkey;
 	post(test, KVERBS_OP_SEND, 0, LENGTH);
 	KUNIT_EXPECT_NE(test, sink,
@@ -363,9 +365,9 @@ static void local_registration_that_was_refused_is_posted_next_time(struct kunit
 	struct fake_op *op = op_on(test, KVERBS_OP_SEND, 0, LENGTH);
 
 	fake_hca_refuse(poster->fake->hca, 1, -ENOMEM);
-	KUNIT_EXPECT_EQ(test, -ENOMEM, try_post(poster, op, false));
+	KUNIT_EXPECT_EQ(test, -ENOMEM, try_post(poster, op));
 	fake_hca_refuse(poster->fake->hca, UINT_MAX, 0);
-	KUNIT_EXPECT_EQ(test, 0, try_post(poster, op, false));
+	KUNIT_EXPECT_EQ(test, 0, try_post(poster, op));
 	KUNIT_ASSERT_EQ(test, 4, nr_sends(test));
 	KUNIT_EXPECT_EQ(test, LENGTH, expect_bytes(test, &poster->fake->hca->sends[3], 0));
 	KUNIT_EXPECT_EQ(test, 3, poster->fake->hca->nr_allocs);
@@ -377,10 +379,10 @@ static void local_without_memory_leaves_nothing_half_done(struct kunit *test)
 	struct fake_op *op = op_on(test, KVERBS_OP_SEND, 0, LENGTH);
 
 	poster->fake->hca->errors[FAKE_ALLOC_MR] = -ENOMEM;
-	KUNIT_EXPECT_EQ(test, -ENOMEM, try_post(poster, op, false));
+	KUNIT_EXPECT_EQ(test, -ENOMEM, try_post(poster, op));
 	KUNIT_EXPECT_EQ(test, 0, nr_sends(test));
 	poster->fake->hca->errors[FAKE_ALLOC_MR] = 0;
-	KUNIT_EXPECT_EQ(test, 0, try_post(poster, op, false));
+	KUNIT_EXPECT_EQ(test, 0, try_post(poster, op));
 }
 
 static struct fake_op *park(struct kunit *test)
@@ -460,8 +462,8 @@ static void local_region_is_known_by_its_set_even_without_registrations(struct k
 	struct kverbs_region *region = &poster->region->region;
 
 	poster->fake->hca->errors[FAKE_ALLOC_MR] = -ENOMEM;
-	KUNIT_EXPECT_EQ(test, -ENOMEM, try_post(poster, op_on(test, KVERBS_OP_SEND, 0, LENGTH),
-						false));
+	KUNIT_EXPECT_EQ(test, -ENOMEM,
+			try_post(poster, op_on(test, KVERBS_OP_SEND, 0, LENGTH)));
 	KUNIT_EXPECT_EQ(test, 1, atomic_read(&region->uses));
 	KUNIT_EXPECT_EQ(test, 1, atomic_read(&region->locals));
 	KUNIT_EXPECT_EQ(test, 0, kverbs_local_forget(&poster->set, region));
@@ -508,7 +510,7 @@ static void local_list_that_comes_back_registers_a_chunk_once(struct kunit *test
 	op->req.nr_list = ARRAY_SIZE(list);
 	kverbs_req_use(&op->req);
 	KUNIT_ASSERT_EQ(test, 0, kverbs_wr_post(&poster->fake->queue, &poster->set, &op->req,
-						&poster->fake->chain, false));
+						&poster->fake->chain));
 	KUNIT_ASSERT_EQ(test, 3, nr_sends(test));
 	KUNIT_EXPECT_EQ(test, IB_WR_REG_MR, sends[0].opcode);
 	KUNIT_EXPECT_EQ(test, IB_WR_REG_MR, sends[1].opcode);

@@ -2,6 +2,7 @@
 /* From operations to work requests whose entries name the pages themselves. */
 #include "fake_queue.h"
 #include "fake_region.h"
+#include "quirks.h"
 #include "wr.h"
 
 #define PAGES	3
@@ -67,7 +68,7 @@ static struct fake_op *op_on(struct kunit *test, u8 opcode, u64 offset, u64 leng
 static int post(struct poster *poster, struct fake_op *op)
 {
 	return kverbs_wr_post(&poster->fake->queue, &poster->set, &op->req,
-			      &poster->fake->chain, false);
+			      &poster->fake->chain);
 }
 
 static const struct fake_wr *posted(struct kunit *test, struct fake_op *op)
@@ -254,8 +255,9 @@ static void wr_of_a_read_on_iwarp_is_not_fenced(struct kunit *test)
 	struct fake_op *op = op_on(test, KVERBS_OP_READ, 0, 0);
 
 	op->req.fence = true;
+	poster->fake->queue.quirks = KVERBS_QUIRK_ORDERED_READS;
 	KUNIT_ASSERT_EQ(test, 0, kverbs_wr_post(&poster->fake->queue, &poster->set,
-						&op->req, &poster->fake->chain, true));
+						&op->req, &poster->fake->chain));
 	KUNIT_EXPECT_EQ(test, IB_SEND_SIGNALED, poster->fake->hca->sends[0].send_flags);
 }
 

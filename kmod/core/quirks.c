@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The tables of quirks: no other file asks for a driver or a transport by its name. */
+#include "device.h"
+#include "quirks.h"
+
+static const u32 transports[] = {
+	[KVERBS_TRANSPORT_IWARP] = KVERBS_QUIRK_NO_IMM | KVERBS_QUIRK_NO_ATOMICS |
+				   KVERBS_QUIRK_READ_SINK | KVERBS_QUIRK_ORDERED_READS |
+				   KVERBS_QUIRK_ONE_READ_SGE |
+				   KVERBS_QUIRK_NO_COALESCING |
+				   KVERBS_QUIRK_READ_PROBE | KVERBS_QUIRK_VAGUE_ANSWER,
+};
+
+static const struct {
+	enum rdma_driver_id driver;
+	u32 quirks;
+} drivers[] = {
+	{ RDMA_DRIVER_SIW, KVERBS_QUIRK_ONE_MR_PER_WR | KVERBS_QUIRK_BLOCKING_CONNECT |
+			   KVERBS_QUIRK_NUDGE },
+};
+
+/**
+ * kverbs_quirks() - the quirks of a port
+ * @ib: the device
+ * @port: of the device
+ *
+ * Return: KVERBS_QUIRK_*.
+ */
+u32 kverbs_quirks(struct ib_device *ib, u32 port)
+{
+	enum kverbs_transport transport = kverbs_device_transport(ib, port);
+	unsigned int i;
+	u32 quirks = 0;
+
+	if (transport < ARRAY_SIZE(transports))
+		quirks = transports[transport];
+	for (i = 0; i < ARRAY_SIZE(drivers); i++)
+		if (ib->ops.driver_id == drivers[i].driver)
+			quirks |= drivers[i].quirks;
+	return quirks;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef KVERBS_QUIRKS_H
+#define KVERBS_QUIRKS_H
+
+#include <linux/bits.h>
+#include <linux/types.h>
+
+struct ib_device;
+
+/**
+ * enum kverbs_quirks - what drivers and transports do differently
+ * @KVERBS_QUIRK_NO_IMM: no immediate data
+ * @KVERBS_QUIRK_NO_ATOMICS: no atomics
+ * @KVERBS_QUIRK_READ_SINK: the sink of a READ must be registered for remote write, since
+ *	its key travels in the request
+ * @KVERBS_QUIRK_ORDERED_READS: READs are answered in order, so they need no fence
+ * @KVERBS_QUIRK_ONE_READ_SGE: a READ has one SGE
+ * @KVERBS_QUIRK_NO_COALESCING: an operation may complete before an earlier READ, so its
+ *	completion says nothing of that
+ * @KVERBS_QUIRK_READ_PROBE: TCP acknowledges a WRITE, not the peer's device; only the
+ *	response to a READ proves that the peer is alive
+ * @KVERBS_QUIRK_VAGUE_ANSWER: drivers differ in which of the two READ depths of the
+ *	peer's answer they call which, and in the status of a rejection
+ * @KVERBS_QUIRK_ONE_MR_PER_WR: the driver does not begin at the start of the next MR when
+ *	the second SGE of a work request names another MR, and sends other bytes instead
+ * @KVERBS_QUIRK_BLOCKING_CONNECT: rdma_connect() waits for the TCP connection
+ * @KVERBS_QUIRK_NUDGE: what arrives right behind the answer to a connection request may
+ *	be noticed only when more arrives
+ */
+enum kverbs_quirks {
+	KVERBS_QUIRK_NO_IMM		= BIT(0),
+	KVERBS_QUIRK_NO_ATOMICS		= BIT(1),
+	KVERBS_QUIRK_READ_SINK		= BIT(2),
+	KVERBS_QUIRK_ORDERED_READS	= BIT(3),
+	KVERBS_QUIRK_ONE_READ_SGE	= BIT(4),
+	KVERBS_QUIRK_NO_COALESCING	= BIT(5),
+	KVERBS_QUIRK_READ_PROBE		= BIT(6),
+	KVERBS_QUIRK_VAGUE_ANSWER	= BIT(7),
+	KVERBS_QUIRK_ONE_MR_PER_WR	= BIT(8),
+	KVERBS_QUIRK_BLOCKING_CONNECT	= BIT(9),
+	KVERBS_QUIRK_NUDGE		= BIT(10),
+};
+
+u32 kverbs_quirks(struct ib_device *ib, u32 port);
+
+#endif /* KVERBS_QUIRKS_H */
