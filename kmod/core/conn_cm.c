@@ -10,9 +10,9 @@
 #include "conn_cm.h"
 #include "conn_io.h"
 #include "conn_qp.h"
-#include "fault.h"
 #include "quirks.h"
 #include "trace.h"
+#include "verbs.h"
 #include "workqueue.h"
 
 /*
@@ -40,7 +40,7 @@ static int set_options(struct kverbs_conn *conn)
 
 	if (param->valid & KVERBS_PARAM_RNR_TIMER)
 		timer = param->rnr_timer;
-	ret = kverbs_fault() ?: rdma_set_min_rnr_timer(conn->id, timer);
+	ret = kverbs_rdma_set_min_rnr_timer(conn->id, timer);
 	if (ret)
 		return ret;
 	if (param->valid & KVERBS_PARAM_ACK_TIMEOUT)
@@ -115,8 +115,7 @@ static int begin_addr(struct kverbs_conn *conn)
 {
 	unsigned int ms = min_t(unsigned int, conn->attr.timeout_ms, RESOLVE_MS);
 
-	return kverbs_fault() ?: rdma_resolve_addr(conn->id, NULL,
-						   (struct sockaddr *)&conn->remote, ms);
+	return kverbs_rdma_resolve_addr(conn->id, (struct sockaddr *)&conn->remote, ms);
 }
 
 static int begin_route(struct kverbs_conn *conn)
@@ -128,7 +127,7 @@ static int begin_route(struct kverbs_conn *conn)
 	if (ret)
 		return ret;
 	note_addresses(conn);
-	return kverbs_fault() ?: rdma_resolve_route(conn->id, conn->attr.timeout_ms);
+	return kverbs_rdma_resolve_route(conn->id, conn->attr.timeout_ms);
 }
 
 static void dial_failed(struct kverbs_dial *dial, int error)
@@ -283,15 +282,14 @@ struct kverbs_conn *kverbs_conn_create(struct net *net,
 	if (IS_ERR(conn))
 		return conn;
 	memcpy(&conn->remote, dst, rdma_addr_size((struct sockaddr *)dst));
-	conn->id = kverbs_fault() ? ERR_PTR(-ENOMEM) :
-		   rdma_create_id(net, cm_handler, conn, RDMA_PS_TCP, IB_QPT_RC);
+	conn->id = kverbs_rdma_create_id(net, cm_handler, conn);
 	if (IS_ERR(conn->id)) {
 		ret = PTR_ERR(conn->id);
 		goto out_free_conn;
 	}
 	ret = set_options(conn);
 	if (!ret && src)
-		ret = kverbs_fault() ?: rdma_bind_addr(conn->id, (struct sockaddr *)src);
+		ret = kverbs_rdma_bind_addr(conn->id, (struct sockaddr *)src);
 	if (ret)
 		goto out_destroy_id;
 	return conn;
@@ -419,7 +417,7 @@ static int answer_request(struct kverbs_conn *conn)
 			 msecs_to_jiffies(conn->attr.timeout_ms));
 	rdma_lock_handler(conn->id);
 	if (READ_ONCE(conn->state) == KVERBS_CONN_ACCEPTING)
-		ret = kverbs_fault() ?: rdma_accept(conn->id, &param);
+		ret = kverbs_rdma_accept(conn->id, &param);
 	else
 		ret = -ENOTCONN;
 	rdma_unlock_handler(conn->id);

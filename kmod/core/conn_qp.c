@@ -3,8 +3,8 @@
 #include <linux/delay.h>
 
 #include "conn_qp.h"
-#include "fault.h"
 #include "quirks.h"
+#include "verbs.h"
 #include "workqueue.h"
 
 #define DEFAULT_MAX_SGE		8
@@ -124,7 +124,7 @@ static int choose_limits(struct kverbs_conn *conn)
 	if (queue->sq_depth + OTHER_WRS > dev->max_qp_wr ||
 	    queue->rq_depth + 1 > dev->max_qp_wr)
 		return -EINVAL;
-	ret = kverbs_fault() ?: ib_query_port(conn->id->device, conn->id->port_num, &port);
+	ret = kverbs_ib_query_port(conn->id->device, conn->id->port_num, &port);
 	if (ret)
 		return ret;
 	queue->max_msg = port.max_msg_sz ?: U32_MAX;
@@ -150,7 +150,7 @@ static int make_qp(struct kverbs_conn *conn)
 	};
 	int ret;
 
-	ret = kverbs_fault() ?: rdma_create_qp(conn->id, conn->pool.pd, &attr);
+	ret = kverbs_rdma_create_qp(conn->id, conn->pool.pd, &attr);
 	if (ret)
 		return ret;
 	conn->qp = conn->id->qp;
@@ -177,7 +177,7 @@ int kverbs_conn_setup_qp(struct kverbs_conn *conn)
 	ret = choose_limits(conn);
 	if (ret)
 		return ret;
-	pd = kverbs_fault() ? ERR_PTR(-ENOMEM) : ib_alloc_pd(ib, 0);
+	pd = kverbs_ib_alloc_pd(ib);
 	if (IS_ERR(pd))
 		return PTR_ERR(pd);
 	conn->pool.pd = pd;

@@ -6,7 +6,7 @@
 #include <linux/slab.h>
 
 #include "cq.h"
-#include "fault.h"
+#include "verbs.h"
 #include "workqueue.h"
 
 /* What a new queue has room for, so that a few connections can share it. */
@@ -187,8 +187,7 @@ static struct kverbs_cq *new_cq(struct kverbs_cq_set *set, struct ib_device *ib,
 	cq = kzalloc(sizeof(*cq), GFP_KERNEL_ACCOUNT);
 	if (!cq)
 		return ERR_PTR(-ENOMEM);
-	cq->ib = kverbs_fault() ? ERR_PTR(-ENOMEM) :
-				  ib_alloc_cq_any(ib, cq, size, set->context);
+	cq->ib = kverbs_ib_alloc_cq(ib, cq, size, set->context);
 	if (IS_ERR(cq->ib)) {
 		ret = PTR_ERR(cq->ib);
 		kfree(cq);

@@ -7,7 +7,7 @@
 #include <linux/sched/signal.h>
 
 #include "dial.h"
-#include "fault.h"
+#include "verbs.h"
 
 static int dial_thread(void *data)
 {
@@ -17,7 +17,7 @@ static int dial_thread(void *data)
 	allow_signal(SIGKILL);
 	/* A signal from before that is lost, but its stop is not. */
 	if (!READ_ONCE(dial->stop))
-		ret = kverbs_fault() ?: rdma_connect(dial->id, &dial->param);
+		ret = kverbs_rdma_connect(dial->id, &dial->param);
 	if (ret)
 		dial->failed(dial, ret);
 	return 0;
@@ -35,7 +35,7 @@ int kverbs_dial_start(struct kverbs_dial *dial)
 	struct task_struct *task;
 
 	if (!dial->blocks)
-		return kverbs_fault() ?: rdma_connect(dial->id, &dial->param);
+		return kverbs_rdma_connect(dial->id, &dial->param);
 	task = kthread_create(dial_thread, dial, "kverbs-dial");
 	if (IS_ERR(task))
 		return PTR_ERR(task);

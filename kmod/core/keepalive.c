@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Probes: a peer that went without a word is noticed, even if nothing is sent. */
 #include "cq.h"
-#include "fault.h"
 #include "keepalive.h"
 #include "queue.h"
+#include "verbs.h"
 #include "workqueue.h"
 
 static void probe_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -34,7 +34,7 @@ static void probe(struct kverbs_keepalive *keepalive)
 	if (queue->state == KVERBS_QUEUE_UP) {
 		nothing.lkey = queue->qp->pd->local_dma_lkey;
 		keepalive->probing = true;
-		ret = kverbs_fault() ?: ib_post_send(queue->qp, &wr.wr, NULL);
+		ret = kverbs_ib_post_send(queue->qp, &wr.wr, NULL);
 	}
 	spin_unlock_bh(&queue->lock);
 	if (ret)

@@ -2,8 +2,8 @@
 /* Listening, and handing requests up. */
 #include <linux/slab.h>
 
-#include "fault.h"
 #include "listener.h"
+#include "verbs.h"
 #include "workqueue.h"
 
 static bool take_down(struct kverbs_listener *listener)
@@ -60,9 +60,9 @@ static int bind(struct kverbs_listener *listener, struct sockaddr *addr)
 	int ret;
 
 	/* Not every transport can serve both families by one listener. */
-	ret = kverbs_fault() ?: rdma_set_afonly(id, 1);
+	ret = kverbs_rdma_set_afonly(id);
 	if (!ret)
-		ret = kverbs_fault() ?: rdma_bind_addr(id, addr);
+		ret = kverbs_rdma_bind_addr(id, addr);
 	if (ret || !id->device)
 		return ret;
 	return kverbs_device_enter(id->device, &listener->tenant, KVERBS_TENANT_CM,
@@ -98,8 +98,7 @@ struct kverbs_listener *kverbs_listener_create(struct net *net, struct sockaddr 
 	listener->backlog = kverbs_backlog_create(backlog);
 	if (!listener->backlog)
 		goto out_free_listener;
-	listener->id = kverbs_fault() ? ERR_PTR(-ENOMEM) :
-		       rdma_create_id(net, cm_handler, listener, RDMA_PS_TCP, IB_QPT_RC);
+	listener->id = kverbs_rdma_create_id(net, cm_handler, listener);
 	if (IS_ERR(listener->id)) {
 		ret = PTR_ERR(listener->id);
 		goto out_put_backlog;
@@ -131,7 +130,7 @@ int kverbs_listener_start(struct kverbs_listener *listener)
 
 	mutex_lock(&listener->mutex);
 	if (listener->id)
-		ret = kverbs_fault() ?: rdma_listen(listener->id, listener->backlog->max);
+		ret = kverbs_rdma_listen(listener->id, listener->backlog->max);
 	mutex_unlock(&listener->mutex);
 	return ret;
 }

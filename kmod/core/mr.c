@@ -3,10 +3,10 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 
-#include "fault.h"
 #include "mr.h"
 #include "region.h"
 #include "trace.h"
+#include "verbs.h"
 
 /* Free MRs kept per connection; beyond that they cost more than they save. */
 #define FREE_MAX	32
@@ -106,8 +106,7 @@ static struct kverbs_mr *new_mr(struct kverbs_mr_pool *pool)
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 	INIT_LIST_HEAD(&mr->public);
-	mr->ib = kverbs_fault() ? ERR_PTR(-ENOMEM) :
-				  ib_alloc_mr(pool->pd, IB_MR_TYPE_MEM_REG, pool->pages);
+	mr->ib = kverbs_ib_alloc_mr(pool->pd, pool->pages);
 	if (IS_ERR(mr->ib)) {
 		ret = PTR_ERR(mr->ib);
 		kfree(mr);
@@ -179,7 +178,7 @@ static int map_range(struct kverbs_mr *mr, const struct kverbs_map *map,
 	sgl = range_entries(map, pos, pos + length, nr);
 	if (!sgl)
 		return -ENOMEM;
-	mapped = kverbs_fault() ?: ib_map_mr_sg(mr->ib, sgl, nr, &sg_offset, PAGE_SIZE);
+	mapped = kverbs_ib_map_mr_sg(mr->ib, sgl, nr, &sg_offset);
 	kvfree(sgl);
 	if (mapped < 0)
 		return mapped;

@@ -2,11 +2,11 @@
 /* Slots of one queue pair: taken by posting, given back by completions. */
 #include <linux/kverbs.h>
 
-#include "fault.h"
 #include "mr.h"
 #include "opcode.h"
 #include "queue.h"
 #include "trace.h"
+#include "verbs.h"
 
 /**
  * kverbs_queue_init() - make a queue that has no queue pair yet
@@ -405,7 +405,7 @@ int kverbs_queue_post(struct kverbs_queue *queue, struct kverbs_req *req,
 	if (ret)
 		goto out_unlock;
 	list_add_tail(&req->entry, &queue->posted);
-	ret = kverbs_fault() ?: ib_post_send(queue->qp, first, &bad);
+	ret = kverbs_ib_post_send(queue->qp, first, &bad);
 	if (ret) {
 		ret = undo_post(queue, req, chain, posted_before(first, bad), ret);
 		broken = !ret;
@@ -466,7 +466,7 @@ static unsigned int post_linked(struct kverbs_queue *queue, struct kverbs_req **
 
 	for (i = 0; i < nr; i++)
 		list_add_tail(&reqs[i]->entry, &queue->posted);
-	ret = kverbs_fault() ?: ib_post_send(queue->qp, first, &bad);
+	ret = kverbs_ib_post_send(queue->qp, first, &bad);
 	if (ret) {
 		posted = posted_before(first, bad);
 		*error = ret;
@@ -533,7 +533,7 @@ int kverbs_queue_post_regs(struct kverbs_queue *queue, struct kverbs_chain *chai
 	ret = take_slots(queue, chain->nr_regs);
 	if (ret)
 		goto out_unlock;
-	ret = kverbs_fault() ?: ib_post_send(queue->qp, first, &bad);
+	ret = kverbs_ib_post_send(queue->qp, first, &bad);
 	if (ret)
 		ret = undo_post(queue, NULL, chain, posted_before(first, bad), ret);
 	else
@@ -690,7 +690,7 @@ int kverbs_queue_post_recv(struct kverbs_queue *queue, struct kverbs_req *req,
 	if (queue->state == KVERBS_QUEUE_CLOSED)
 		goto out_unlock;
 	list_move_tail(&req->entry, &queue->posted_recvs);
-	ret = kverbs_fault() ?: ib_post_recv(queue->qp, &wr, NULL);
+	ret = kverbs_ib_post_recv(queue->qp, &wr);
 	if (ret)
 		list_move(&req->entry, &queue->parked);
 	else

@@ -12,9 +12,9 @@
 #include <linux/sizes.h>
 #include <linux/slab.h>
 
-#include "fault.h"
 #include "region.h"
 #include "trace.h"
+#include "verbs.h"
 #include "workqueue.h"
 
 #define PIN_BATCH	(PAGE_SIZE / sizeof(struct page *))
@@ -289,8 +289,7 @@ static int fill_map(struct kverbs_map *map)
 	ret = clone_pages(map);
 	if (ret)
 		return ret;
-	ret = kverbs_fault() ?: ib_dma_map_sgtable_attrs(map->ib, &map->sgt,
-							 direction(map->region), 0);
+	ret = kverbs_ib_dma_map_sgtable(map->ib, &map->sgt, direction(map->region));
 	if (ret)
 		goto out_free_pages;
 	ret = -EOPNOTSUPP;

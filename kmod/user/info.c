@@ -5,12 +5,12 @@
 #include <rdma/ib_cache.h>
 
 #include "device.h"
-#include "fault.h"
 #include "file.h"
 #include "info.h"
 #include "listen_cmd.h"
 #include "opcode.h"
 #include "ring.h"
+#include "verbs.h"
 #include "version.h"
 
 /**
@@ -90,7 +90,7 @@ static int query_port(struct ib_device *ib, u32 port, struct kverbs_port *out)
 	struct ib_port_attr attr;
 	int ret;
 
-	ret = kverbs_fault() ?: ib_query_port(ib, port, &attr);
+	ret = kverbs_ib_query_port(ib, port, &attr);
 	if (ret)
 		return ret;
 	*out = (struct kverbs_port) {
