@@ -514,8 +514,7 @@ static int make_ready(struct kverbs_bench *bench)
 
 	ret = READ_ONCE(bench->error) ?: take_recvs(bench);
 	if (!ret && bench->posted + nr > bench->nr_ops)
-		ret = await(bench, &bench->done,
-					bench->posted + nr - bench->nr_ops - 1);
+		ret = await(bench, &bench->done, bench->posted + nr - bench->nr_ops - 1);
 	return ret ?: READ_ONCE(bench->error);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Synchronous chains: a task posts registrations or invalidations and sleeps until they complete. */
+/* Synchronous chains: a task posts registrations or invalidations and waits for them. */
 #include <linux/sched/signal.h>
 
 #include "queue.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Events of the objects of an open file; they are in the group "kverbs" with those of core/trace.h. */
+/* Events of the objects of an open file, in the group "kverbs" like those of core/trace.h. */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM kverbs
 
