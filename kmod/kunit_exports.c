@@ -16,7 +16,7 @@
 #include "ring_cmd.h"
 #include "submit.h"
 #include "sync.h"
-#include "work.h"
+#include "slot.h"
 #include "wr.h"
 
 /* Into a namespace that only the suites import. */
@@ -48,11 +48,11 @@ SHOW(kverbs_conn_start);
 SHOW(kverbs_cq_flush);
 SHOW(kverbs_cq_get);
 SHOW(kverbs_cq_put);
-SHOW(kverbs_cq_set_attend);
-SHOW(kverbs_cq_set_exhaust);
+SHOW(kverbs_cq_set_poll_get);
+SHOW(kverbs_cq_set_poll_all);
 SHOW(kverbs_cq_set_exit);
 SHOW(kverbs_cq_set_init);
-SHOW(kverbs_cq_set_leave);
+SHOW(kverbs_cq_set_poll_put);
 SHOW(kverbs_cq_set_poll);
 
 SHOW(kverbs_device_count);
@@ -70,11 +70,11 @@ SHOW(kverbs_listener_create);
 SHOW(kverbs_listener_free);
 SHOW(kverbs_listener_start);
 
-SHOW(kverbs_local_forget);
-SHOW(kverbs_local_get);
-SHOW(kverbs_local_set_destroy);
-SHOW(kverbs_local_set_init);
-SHOW(kverbs_local_sge);
+SHOW(kverbs_lkey_cache_forget);
+SHOW(kverbs_lkeys_get);
+SHOW(kverbs_lkey_cache_destroy);
+SHOW(kverbs_lkey_cache_init);
+SHOW(kverbs_lkeys_sge);
 
 SHOW(kverbs_map_find);
 SHOW(kverbs_map_get);
@@ -101,18 +101,18 @@ SHOW(kverbs_object_unreserve);
 SHOW(kverbs_queue_await_posted);
 SHOW(kverbs_queue_check_up);
 SHOW(kverbs_queue_close);
-SHOW(kverbs_queue_fail_parked);
-SHOW(kverbs_queue_first_parked);
+SHOW(kverbs_queue_fail_deferred);
+SHOW(kverbs_queue_first_deferred);
 SHOW(kverbs_queue_init);
 SHOW(kverbs_queue_is_posted);
 SHOW(kverbs_queue_open);
-SHOW(kverbs_queue_park);
+SHOW(kverbs_queue_defer);
 SHOW(kverbs_queue_post);
 SHOW(kverbs_queue_post_list);
 SHOW(kverbs_queue_post_recv);
 SHOW(kverbs_queue_post_regs);
 SHOW(kverbs_queue_resize);
-SHOW(kverbs_queue_sweep);
+SHOW(kverbs_queue_flush_remaining);
 SHOW(kverbs_queue_up);
 
 SHOW(kverbs_region_byte);
@@ -133,9 +133,9 @@ SHOW(kverbs_ring_watch);
 SHOW(kverbs_sync_init);
 SHOW(kverbs_sync_post);
 
-SHOW(kverbs_works_done);
-SHOW(kverbs_works_return);
-SHOW(kverbs_works_take);
+SHOW(kverbs_slots_done);
+SHOW(kverbs_slots_put);
+SHOW(kverbs_slots_get);
 
 SHOW(kverbs_wr_post);
 SHOW(kverbs_wr_post_list);

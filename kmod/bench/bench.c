@@ -266,7 +266,7 @@ static void take_req(struct kverbs_bench *bench, u64 seq)
 	const struct kverbs_bench_plan *plan = bench->plan;
 
 	op->busy = true;
-	op->req.silent = plan->cq_mod > 1 && (seq + 1) % (plan->cq_mod * plan->nr_parts);
+	op->req.unsignalled = plan->cq_mod > 1 && (seq + 1) % (plan->cq_mod * plan->nr_parts);
 	op->req.imm = seq;
 	kverbs_req_use(&op->req);
 	bench->chain->reqs[seq - bench->posted] = &op->req;
@@ -471,7 +471,7 @@ static __always_inline int mark_has_arrived(void *arg)
 			return 1;
 		cpu_relax();
 	}
-	if (kverbs_conn_is_over(pair->bench->conn))
+	if (kverbs_conn_is_ending(pair->bench->conn))
 		return -ENOTCONN;
 	return signal_pending(current) ? -EINTR : 0;
 }

@@ -53,11 +53,11 @@ struct kverbs_conn *kverbs_conn_alloc(enum kverbs_conn_state state)
 	mutex_init(&conn->recv_lock);
 	mutex_init(&conn->sync_lock);
 	kverbs_mr_pool_init(&conn->pool);
-	kverbs_local_set_init(&conn->locals, &conn->pool);
+	kverbs_lkey_cache_init(&conn->lkeys, &conn->pool);
 	conn->state = state;
 	conn->tenant.count = count;
 	conn->device_index = U32_MAX;
-	kverbs_conn_mark(conn, KVERBS_MARK_BEGIN);
+	kverbs_conn_stamp(conn, KVERBS_STAMP_BEGIN);
 	return conn;
 }
 
@@ -183,18 +183,18 @@ void kverbs_conn_set_dead(struct kverbs_conn *conn)
 }
 
 /**
- * kverbs_conn_mark() - note that something is reached
+ * kverbs_conn_stamp() - note that something is reached
  * @conn: the connection
  * @what: that
  *
  * Context: any.
  */
-void kverbs_conn_mark(struct kverbs_conn *conn, enum kverbs_conn_mark what)
+void kverbs_conn_stamp(struct kverbs_conn *conn, enum kverbs_conn_stamp what)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	conn->marks[what] = ktime_get_ns();
+	conn->stamps[what] = ktime_get_ns();
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
@@ -212,8 +212,8 @@ void kverbs_conn_set_step(struct kverbs_conn *conn, enum kverbs_conn_step step)
 	spin_lock_irqsave(&conn->lock, flags);
 	conn->step = step;
 	if (step == KVERBS_STEP_ROUTE)
-		conn->marks[KVERBS_MARK_ADDR] = ktime_get_ns();
+		conn->stamps[KVERBS_STAMP_ADDR] = ktime_get_ns();
 	else if (step == KVERBS_STEP_CONNECT)
-		conn->marks[KVERBS_MARK_ROUTE] = ktime_get_ns();
+		conn->stamps[KVERBS_STAMP_ROUTE] = ktime_get_ns();
 	spin_unlock_irqrestore(&conn->lock, flags);
 }

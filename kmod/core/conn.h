@@ -11,9 +11,9 @@
 #include "backlog.h"
 #include "cq.h"
 #include "device.h"
-#include "dial.h"
+#include "connect.h"
 #include "keepalive.h"
-#include "local.h"
+#include "lkey.h"
 #include "mr.h"
 #include "queue.h"
 #include "sync.h"
@@ -84,31 +84,31 @@ enum kverbs_conn_step {
 };
 
 /**
- * enum kverbs_conn_mark - what a connection has reached on its way up
- * @KVERBS_MARK_BEGIN: it was made
- * @KVERBS_MARK_ADDR: the address is resolved
- * @KVERBS_MARK_ROUTE: the route is resolved
- * @KVERBS_MARK_QP: the queue pair is made
- * @KVERBS_MARK_UP: it is established
- * @KVERBS_MARKS: how many
+ * enum kverbs_conn_stamp - what a connection has reached on its way up
+ * @KVERBS_STAMP_BEGIN: it was made
+ * @KVERBS_STAMP_ADDR: the address is resolved
+ * @KVERBS_STAMP_ROUTE: the route is resolved
+ * @KVERBS_STAMP_QP: the queue pair is made
+ * @KVERBS_STAMP_UP: it is established
+ * @KVERBS_STAMPS: how many
  */
-enum kverbs_conn_mark {
-	KVERBS_MARK_BEGIN,
-	KVERBS_MARK_ADDR,
-	KVERBS_MARK_ROUTE,
-	KVERBS_MARK_QP,
-	KVERBS_MARK_UP,
-	KVERBS_MARKS,
+enum kverbs_conn_stamp {
+	KVERBS_STAMP_BEGIN,
+	KVERBS_STAMP_ADDR,
+	KVERBS_STAMP_ROUTE,
+	KVERBS_STAMP_QP,
+	KVERBS_STAMP_UP,
+	KVERBS_STAMPS,
 };
 
 /**
  * struct kverbs_conn - a connection
  * @attr: what it is made of
- * @lock: guards @state, @end, @step, @marks and @peer_priv; taken in any context
+ * @lock: guards @state, @end, @step, @stamps and @peer_priv; taken in any context
  * @state: enum kverbs_conn_state, written by conn.c only
  * @end: why it ended, set when it leaves the states before CLOSING
  * @step: next step for @work
- * @marks: when it reached each, ns, 0: not yet
+ * @stamps: when it reached each, ns, 0: not yet
  * @was_up: it was ESTABLISHED once
  * @mutex: held while HCA objects are made or torn down
  * @use: read by who uses them, written by who tears them down
@@ -116,14 +116,14 @@ enum kverbs_conn_mark {
  * @sync_lock: held while a synchronous chain is posted
  * @tenant: on the device, from when that is known
  * @id: the CM's id, NULL when torn down
- * @dial: its rdma_connect()
+ * @connect: its rdma_connect()
  * @qp: the queue pair
  * @cq: its completion queue
  * @nr_cqe: completions promised of it
  * @queue: the queue pair's work
  * @sync: its synchronous chains, under @sync_lock
  * @pool: its MRs
- * @locals: its local registrations
+ * @lkeys: its local registrations
  * @backlog: where it counts while REQUESTED
  * @work: takes the next step, posts parked receives
  * @close_work: tears down
@@ -140,7 +140,7 @@ enum kverbs_conn_mark {
  * @peer_priv: the peer's private data
  * @peer_priv_len: bytes of it
  *
- * Lock order: @mutex, @use, @recv_lock or @sync_lock, @locals.lock,
+ * Lock order: @mutex, @use, @recv_lock or @sync_lock, @lkeys.lock,
  * region->lock, @pool.lock, @queue.lock, @lock. The CM's handler mutex comes
  * after @mutex and before @lock; a CM handler takes none but @lock and
  * @queue.lock.
@@ -156,7 +156,7 @@ struct kverbs_conn {
 	enum kverbs_conn_state state;
 	struct kverbs_conn_end end;
 	enum kverbs_conn_step step;
-	u64 marks[KVERBS_MARKS];
+	u64 stamps[KVERBS_STAMPS];
 	bool was_up;
 	struct mutex mutex;
 	struct rw_semaphore use;
@@ -164,14 +164,14 @@ struct kverbs_conn {
 	struct mutex sync_lock;
 	struct kverbs_tenant tenant;
 	struct rdma_cm_id *id;
-	struct kverbs_dial dial;
+	struct kverbs_connect connect;
 	struct ib_qp *qp;
 	struct kverbs_cq *cq;
 	unsigned int nr_cqe;
 	struct kverbs_queue queue;
 	struct kverbs_sync sync;
 	struct kverbs_mr_pool pool;
-	struct kverbs_local_set locals;
+	struct kverbs_lkey_cache lkeys;
 	struct kverbs_backlog *backlog;
 	struct work_struct work;
 	struct work_struct close_work;
@@ -197,11 +197,11 @@ bool kverbs_conn_end(struct kverbs_conn *conn, enum kverbs_cqe_type type, int er
 		     u32 reason);
 void kverbs_conn_expire(struct kverbs_conn *conn);
 void kverbs_conn_set_dead(struct kverbs_conn *conn);
-void kverbs_conn_mark(struct kverbs_conn *conn, enum kverbs_conn_mark what);
+void kverbs_conn_stamp(struct kverbs_conn *conn, enum kverbs_conn_stamp what);
 void kverbs_conn_set_step(struct kverbs_conn *conn, enum kverbs_conn_step step);
 
 /* Whether it ends or has ended; else it may begin to at any time. */
-static inline bool kverbs_conn_is_over(const struct kverbs_conn *conn)
+static inline bool kverbs_conn_is_ending(const struct kverbs_conn *conn)
 {
 	return READ_ONCE(conn->state) >= KVERBS_CONN_CLOSING;
 }

@@ -130,9 +130,9 @@ static int begin_route(struct kverbs_conn *conn)
 	return kverbs_rdma_resolve_route(conn->id, conn->attr.timeout_ms);
 }
 
-static void dial_failed(struct kverbs_dial *dial, int error)
+static void connect_failed(struct kverbs_connect *connect, int error)
 {
-	kverbs_conn_end(container_of(dial, struct kverbs_conn, dial), KVERBS_CQE_FAILED, error, 0);
+	kverbs_conn_end(container_of(connect, struct kverbs_conn, connect), KVERBS_CQE_FAILED, error, 0);
 }
 
 static int begin_connect(struct kverbs_conn *conn)
@@ -142,12 +142,12 @@ static int begin_connect(struct kverbs_conn *conn)
 	ret = kverbs_conn_setup_qp(conn);
 	if (ret)
 		return ret;
-	kverbs_conn_post_parked(conn);
-	fill_cm_param(conn, &conn->dial.param);
-	conn->dial.id = conn->id;
-	conn->dial.blocks = conn->queue.quirks & KVERBS_QUIRK_BLOCKING_CONNECT;
-	conn->dial.failed = dial_failed;
-	return kverbs_dial_start(&conn->dial);
+	kverbs_conn_post_deferred(conn);
+	fill_cm_param(conn, &conn->connect.param);
+	conn->connect.id = conn->id;
+	conn->connect.blocks = conn->queue.quirks & KVERBS_QUIRK_BLOCKING_CONNECT;
+	conn->connect.failed = connect_failed;
+	return kverbs_connect_start(&conn->connect);
 }
 
 /* Whatever else the CM says comes too early or too late. */
@@ -187,7 +187,7 @@ static void step_work(struct work_struct *work)
 		ret = begin_connect(conn);
 		break;
 	case KVERBS_STEP_NONE:
-		kverbs_conn_post_parked(conn);
+		kverbs_conn_post_deferred(conn);
 		break;
 	}
 	mutex_unlock(&conn->mutex);
@@ -214,7 +214,7 @@ static void teardown(struct kverbs_conn *conn)
 	if (READ_ONCE(conn->state) == KVERBS_CONN_DEAD)
 		goto out_unlock;
 	cancel_delayed_work(&conn->deadline);
-	kverbs_dial_stop(&conn->dial);
+	kverbs_connect_stop(&conn->connect);
 	kverbs_keepalive_stop(&conn->keepalive);
 	kverbs_conn_quiesce(conn);
 	id = conn->id;
@@ -411,7 +411,7 @@ static int answer_request(struct kverbs_conn *conn)
 		ret = kverbs_conn_setup_qp(conn);
 	if (ret)
 		return ret;
-	kverbs_conn_post_parked(conn);
+	kverbs_conn_post_deferred(conn);
 	fill_cm_param(conn, &param);
 	mod_delayed_work(kverbs_workqueue, &conn->deadline,
 			 msecs_to_jiffies(conn->attr.timeout_ms));
@@ -517,7 +517,7 @@ void kverbs_conn_forget(struct kverbs_conn *conn, struct kverbs_region *region)
 	int ret;
 
 	down_read(&conn->use);
-	ret = kverbs_local_forget(&conn->locals, region);
+	ret = kverbs_lkey_cache_forget(&conn->lkeys, region);
 	up_read(&conn->use);
 	if (ret)
 		kverbs_conn_close(conn);
@@ -551,7 +551,7 @@ static void start_keepalive(struct kverbs_conn *conn, bool asked)
 static void note_path(struct kverbs_conn *conn, struct rdma_cm_id *id,
 		      const struct rdma_cm_event *answer)
 {
-	kverbs_conn_mark(conn, KVERBS_MARK_UP);
+	kverbs_conn_stamp(conn, KVERBS_STAMP_UP);
 	if (answer && !(conn->queue.quirks & KVERBS_QUIRK_VAGUE_ANSWER))
 		conn->initiator_depth = min(conn->initiator_depth,
 					    answer->param.conn.initiator_depth);

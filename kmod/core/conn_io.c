@@ -6,12 +6,12 @@
 #include "wr.h"
 
 /**
- * kverbs_conn_post_parked() - post the receives that can be posted by now
+ * kverbs_conn_post_deferred() - post the receives that can be posted by now
  * @conn: the connection
  *
  * Context: process, may sleep.
  */
-void kverbs_conn_post_parked(struct kverbs_conn *conn)
+void kverbs_conn_post_deferred(struct kverbs_conn *conn)
 {
 	struct kverbs_req *req;
 	int ret = 0;
@@ -19,12 +19,12 @@ void kverbs_conn_post_parked(struct kverbs_conn *conn)
 	down_read(&conn->use);
 	mutex_lock(&conn->recv_lock);
 	while (ret != -EAGAIN) {
-		req = kverbs_queue_first_parked(&conn->queue);
+		req = kverbs_queue_first_deferred(&conn->queue);
 		if (!req)
 			break;
-		ret = kverbs_wr_recv(&conn->queue, &conn->locals, req);
+		ret = kverbs_wr_recv(&conn->queue, &conn->lkeys, req);
 		if (ret && ret != -EAGAIN)
-			kverbs_queue_fail_parked(&conn->queue, req, ret);
+			kverbs_queue_fail_deferred(&conn->queue, req, ret);
 	}
 	mutex_unlock(&conn->recv_lock);
 	up_read(&conn->use);
@@ -34,9 +34,9 @@ static void await_posted(struct kverbs_conn *conn, struct kverbs_cq_set *cqs, u3
 {
 	if (kverbs_queue_is_posted(&conn->queue, ticket))
 		return;
-	kverbs_cq_set_attend(cqs);
+	kverbs_cq_set_poll_get(cqs);
 	kverbs_queue_await_posted(&conn->queue, ticket);
-	kverbs_cq_set_leave(cqs);
+	kverbs_cq_set_poll_put(cqs);
 }
 
 /**
@@ -56,9 +56,9 @@ unsigned int kverbs_conn_recv_list(struct kverbs_conn *conn, struct kverbs_req *
 	struct kverbs_cq_set *cqs = READ_ONCE(conn->attr.cqs);
 	u32 ticket;
 
-	nr = kverbs_queue_park(&conn->queue, reqs, nr, &ticket, error);
+	nr = kverbs_queue_defer(&conn->queue, reqs, nr, &ticket, error);
 	if (nr) {
-		kverbs_conn_post_parked(conn);
+		kverbs_conn_post_deferred(conn);
 		await_posted(conn, cqs, ticket);
 	}
 	return nr;
@@ -126,7 +126,7 @@ unsigned int kverbs_conn_post_list(struct kverbs_conn *conn, struct kverbs_req *
 		for (doable = 0; doable < nr; doable++)
 			if (!can_do(conn, reqs[doable]))
 				break;
-		posted = kverbs_wr_post_list(&conn->queue, &conn->locals, reqs, doable,
+		posted = kverbs_wr_post_list(&conn->queue, &conn->lkeys, reqs, doable,
 					     chain, error);
 		if (!*error && doable < nr)
 			*error = -EOPNOTSUPP;

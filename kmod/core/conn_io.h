@@ -10,6 +10,6 @@ unsigned int kverbs_conn_post_list(struct kverbs_conn *conn, struct kverbs_req *
 unsigned int kverbs_conn_recv_list(struct kverbs_conn *conn, struct kverbs_req **reqs,
 				   unsigned int nr, int *error);
 int kverbs_conn_recv(struct kverbs_conn *conn, struct kverbs_req *req);
-void kverbs_conn_post_parked(struct kverbs_conn *conn);
+void kverbs_conn_post_deferred(struct kverbs_conn *conn);
 
 #endif /* KVERBS_CONN_IO_H */

@@ -106,12 +106,12 @@ static void choose_chunks(struct kverbs_conn *conn)
 	struct kverbs_queue *queue = &conn->queue;
 	u64 size = (u64)conn->pool.pages << PAGE_SHIFT;
 
-	conn->locals.stride = size;
+	conn->lkeys.stride = size;
 	if (!(queue->quirks & KVERBS_QUIRK_ONE_MR_PER_WR))
 		return;
-	conn->locals.stride = size / 2;
+	conn->lkeys.stride = size / 2;
 	queue->max_local = 1;
-	queue->max_msg = min(queue->max_msg, conn->locals.stride);
+	queue->max_msg = min(queue->max_msg, conn->lkeys.stride);
 }
 
 static int choose_limits(struct kverbs_conn *conn)
@@ -191,7 +191,7 @@ int kverbs_conn_setup_qp(struct kverbs_conn *conn)
 	conn->cq = cq;
 	ret = make_qp(conn);
 	if (!ret)
-		kverbs_conn_mark(conn, KVERBS_MARK_QP);
+		kverbs_conn_stamp(conn, KVERBS_STAMP_QP);
 	return ret;
 }
 
@@ -321,8 +321,8 @@ void kverbs_conn_destroy_qp(struct kverbs_conn *conn)
 		kverbs_cq_flush(conn->attr.cqs, conn->cq);
 	}
 	conn->qp = NULL;
-	kverbs_queue_sweep(&conn->queue);
-	kverbs_local_set_destroy(&conn->locals);
+	kverbs_queue_flush_remaining(&conn->queue);
+	kverbs_lkey_cache_destroy(&conn->lkeys);
 	kverbs_mr_pool_destroy(&conn->pool);
 	up_write(&conn->use);
 

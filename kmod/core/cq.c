@@ -14,11 +14,11 @@
 /* What a pass takes of one queue before it looks at the next. */
 #define PASS_SIZE	64
 
-static void attend(struct work_struct *work)
+static void poll_for_others(struct work_struct *work)
 {
-	struct kverbs_cq_set *set = container_of(work, struct kverbs_cq_set, attend);
+	struct kverbs_cq_set *set = container_of(work, struct kverbs_cq_set, poll_work);
 
-	while (atomic_read(&set->attended)) {
+	while (atomic_read(&set->pollers)) {
 		kverbs_cq_set_poll(set);
 		usleep_range(10, 20);
 	}
@@ -36,8 +36,8 @@ void kverbs_cq_set_init(struct kverbs_cq_set *set, enum ib_poll_context context)
 	INIT_LIST_HEAD(&set->cqs);
 	set->context = context;
 	set->direct = context == IB_POLL_DIRECT;
-	atomic_set(&set->attended, 0);
-	INIT_WORK(&set->attend, attend);
+	atomic_set(&set->pollers, 0);
+	INIT_WORK(&set->poll_work, poll_for_others);
 }
 
 /**
@@ -48,7 +48,7 @@ void kverbs_cq_set_init(struct kverbs_cq_set *set, enum ib_poll_context context)
  */
 void kverbs_cq_set_exit(struct kverbs_cq_set *set)
 {
-	cancel_work_sync(&set->attend);
+	cancel_work_sync(&set->poll_work);
 	mutex_destroy(&set->lock);
 }
 
@@ -95,14 +95,14 @@ void kverbs_cq_set_poll(struct kverbs_cq_set *set)
 }
 
 /**
- * kverbs_cq_set_exhaust() - take all that is in the queues when this begins
+ * kverbs_cq_set_poll_all() - take all that is in the queues when this begins
  * @set: a direct one
  *
  * For who draws conclusions from what has not come: waits for others who poll.
  *
  * Context: process, may sleep; not from a completion handler.
  */
-void kverbs_cq_set_exhaust(struct kverbs_cq_set *set)
+void kverbs_cq_set_poll_all(struct kverbs_cq_set *set)
 {
 	struct kverbs_cq *cq;
 
@@ -129,14 +129,14 @@ bool kverbs_cq_has_passed(u64 deadline_ns)
 }
 
 /**
- * kverbs_cq_give_way() - let those go on that a completion may have to wait for
+ * kverbs_cq_relax() - let those go on that a completion may have to wait for
  *
  * Software devices work in threads. One that was woken on the processor of whoever polls
  * waits for as long as his time slice, some milliseconds, unless he goes out of its way.
  *
  * Context: process, may sleep.
  */
-void kverbs_cq_give_way(void)
+void kverbs_cq_relax(void)
 {
 	/* Nobody may have interrupted to tell of it. */
 	preempt_fold_need_resched();
@@ -148,31 +148,31 @@ void kverbs_cq_give_way(void)
 }
 
 /**
- * kverbs_cq_set_attend() - the caller is going to wait for a completion
- * @set: direct or not; kverbs_cq_set_leave() ends it
+ * kverbs_cq_set_poll_get() - the caller is going to wait for a completion
+ * @set: direct or not; kverbs_cq_set_poll_put() ends it
  *
  * Somebody in the kernel cannot rely on the user to poll.
  *
  * Context: any.
  */
-void kverbs_cq_set_attend(struct kverbs_cq_set *set)
+void kverbs_cq_set_poll_get(struct kverbs_cq_set *set)
 {
 	if (!set->direct)
 		return;
-	atomic_inc(&set->attended);
-	queue_work(kverbs_poll_workqueue, &set->attend);
+	atomic_inc(&set->pollers);
+	queue_work(kverbs_poll_workqueue, &set->poll_work);
 }
 
 /**
- * kverbs_cq_set_leave() - undo kverbs_cq_set_attend()
+ * kverbs_cq_set_poll_put() - undo kverbs_cq_set_poll_get()
  * @set: the set
  *
  * Context: any.
  */
-void kverbs_cq_set_leave(struct kverbs_cq_set *set)
+void kverbs_cq_set_poll_put(struct kverbs_cq_set *set)
 {
 	if (set->direct)
-		atomic_dec(&set->attended);
+		atomic_dec(&set->pollers);
 }
 
 static struct kverbs_cq *new_cq(struct kverbs_cq_set *set, struct ib_device *ib,

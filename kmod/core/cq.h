@@ -33,8 +33,8 @@ struct kverbs_cq {
  * @cqs: struct kverbs_cq, of all devices; one leaves when nobody uses it
  * @context: where completions are seen to: IB_POLL_WORKQUEUE, _SOFTIRQ or _DIRECT
  * @direct: no interrupt and no context of their own: who waits polls them
- * @attended: those in the kernel who wait
- * @attend: polls for them
+ * @pollers: those in the kernel who wait
+ * @poll_work: polls for them
  *
  * A queue never overflows: every work request that can be outstanding has its
  * completion promised before the QP is made. Where one queue does not suffice
@@ -45,18 +45,18 @@ struct kverbs_cq_set {
 	struct list_head cqs;
 	enum ib_poll_context context;
 	bool direct;
-	atomic_t attended;
-	struct work_struct attend;
+	atomic_t pollers;
+	struct work_struct poll_work;
 };
 
 void kverbs_cq_set_init(struct kverbs_cq_set *set, enum ib_poll_context context);
 void kverbs_cq_set_exit(struct kverbs_cq_set *set);
 void kverbs_cq_set_poll(struct kverbs_cq_set *set);
-void kverbs_cq_set_exhaust(struct kverbs_cq_set *set);
+void kverbs_cq_set_poll_all(struct kverbs_cq_set *set);
 bool kverbs_cq_has_passed(u64 deadline_ns);
-void kverbs_cq_give_way(void);
-void kverbs_cq_set_attend(struct kverbs_cq_set *set);
-void kverbs_cq_set_leave(struct kverbs_cq_set *set);
+void kverbs_cq_relax(void);
+void kverbs_cq_set_poll_get(struct kverbs_cq_set *set);
+void kverbs_cq_set_poll_put(struct kverbs_cq_set *set);
 struct kverbs_cq *kverbs_cq_get(struct kverbs_cq_set *set, struct ib_device *ib,
 				unsigned int nr);
 void kverbs_cq_flush(struct kverbs_cq_set *set, struct kverbs_cq *cq);
@@ -71,7 +71,7 @@ void kverbs_cq_put(struct kverbs_cq_set *set, struct kverbs_cq *cq, unsigned int
  *
  * Inlined, so that @check is no indirect call. While the task is marked as polling, a
  * wakeup on this CPU sends no interrupt: it would be sent with the run queue locked, and
- * the poller, which calls kverbs_cq_give_way() anyway, would only wait for it.
+ * the poller, which calls kverbs_cq_relax() anyway, would only wait for it.
  *
  * Context: process, may sleep.
  * Return: 0, what @check gave up with, or -ETIME.
@@ -92,7 +92,7 @@ static __always_inline int kverbs_cq_poll_until(struct kverbs_cq_set *set, u64 d
 			ret = -ETIME;
 			break;
 		}
-		kverbs_cq_give_way();
+		kverbs_cq_relax();
 	}
 	current_clr_polling();
 	return min(ret, 0);

@@ -94,11 +94,11 @@ static int post_chain(struct kverbs_export *export, unsigned int from, unsigned 
 	int ret;
 
 	mark_chain(export, from, nr, KVERBS_MR_POSTED);
-	kverbs_cq_set_attend(cqs);
+	kverbs_cq_set_poll_get(cqs);
 	ret = kverbs_sync_post(&export->conn->sync, &export->mrs[from]->wr.wr,
 			       &export->mrs[from + nr - 1]->wr.wr);
-	kverbs_cq_set_leave(cqs);
-	if (ret && ret != -EINTR && !kverbs_conn_is_over(export->conn))
+	kverbs_cq_set_poll_put(cqs);
+	if (ret && ret != -EINTR && !kverbs_conn_is_ending(export->conn))
 		mark_chain(export, from, nr, before);
 	return ret;
 }

@@ -64,7 +64,7 @@ static void look(struct work_struct *work)
 	if (kverbs_queue_check_up(queue))
 		return;
 	if (keepalive->cqs->direct)
-		kverbs_cq_set_exhaust(keepalive->cqs);
+		kverbs_cq_set_poll_all(keepalive->cqs);
 	idle = is_idle(keepalive);
 	if (idle && READ_ONCE(keepalive->probing)) {
 		queue->ops->broken(queue, IB_WC_RESP_TIMEOUT_ERR);

@@ -11,7 +11,7 @@
 /**
  * kverbs_queue_init() - make a queue that has no queue pair yet
  * @queue: the queue
- * @ops: what the owner must know
+ * @ops: events for the owner
  * @sq_depth: send slots
  * @rq_depth: receive slots
  */
@@ -21,8 +21,8 @@ void kverbs_queue_init(struct kverbs_queue *queue, const struct kverbs_queue_ops
 	spin_lock_init(&queue->lock);
 	INIT_LIST_HEAD(&queue->posted);
 	INIT_LIST_HEAD(&queue->posted_recvs);
-	INIT_LIST_HEAD(&queue->parked);
-	init_waitqueue_head(&queue->unparked);
+	INIT_LIST_HEAD(&queue->deferred);
+	init_waitqueue_head(&queue->released);
 	queue->ops = ops;
 	queue->state = KVERBS_QUEUE_NEW;
 	queue->sq_depth = sq_depth;
@@ -37,30 +37,30 @@ void kverbs_queue_init(struct kverbs_queue *queue, const struct kverbs_queue_ops
  * @sq_depth: send slots
  * @rq_depth: receive slots
  *
- * Return: 0, or -EINVAL if more receives are parked already.
+ * Return: 0, or -EINVAL if more receives than that are already deferred.
  */
 int kverbs_queue_resize(struct kverbs_queue *queue, unsigned int sq_depth,
 			unsigned int rq_depth)
 {
-	unsigned int parked;
+	unsigned int deferred;
 	int ret = 0;
 
 	spin_lock_bh(&queue->lock);
-	parked = queue->rq_depth - queue->rq_free;
-	if (parked > rq_depth) {
+	deferred = queue->rq_depth - queue->rq_free;
+	if (deferred > rq_depth) {
 		ret = -EINVAL;
 	} else {
 		queue->sq_depth = sq_depth;
 		queue->sq_free = sq_depth;
 		queue->rq_depth = rq_depth;
-		queue->rq_free = rq_depth - parked;
+		queue->rq_free = rq_depth - deferred;
 	}
 	spin_unlock_bh(&queue->lock);
 	return ret;
 }
 
 /**
- * kverbs_queue_open() - give it its queue pair: receives can be posted
+ * kverbs_queue_open() - attach the queue pair, so that receives can be posted
  * @queue: the queue
  * @qp: the queue pair, in INIT
  */
@@ -74,10 +74,10 @@ void kverbs_queue_open(struct kverbs_queue *queue, struct ib_qp *qp)
 }
 
 /**
- * kverbs_queue_up() - the connection is established: all can be posted
+ * kverbs_queue_up() - let every operation be posted, since the connection is established
  * @queue: the queue
  *
- * Return: 0, or -ENOTCONN if it is closed already.
+ * Return: 0, or -ENOTCONN if the queue is already closed.
  */
 int kverbs_queue_up(struct kverbs_queue *queue)
 {
@@ -93,7 +93,7 @@ int kverbs_queue_up(struct kverbs_queue *queue)
 }
 
 /**
- * kverbs_queue_close() - nothing is posted after this returns
+ * kverbs_queue_close() - let nothing be posted after this returns
  * @queue: the queue
  */
 void kverbs_queue_close(struct kverbs_queue *queue)
@@ -104,7 +104,7 @@ void kverbs_queue_close(struct kverbs_queue *queue)
 }
 
 /**
- * kverbs_queue_check_up() - whether anything but receives can be posted
+ * kverbs_queue_check_up() - whether operations other than receives can be posted
  * @queue: the queue
  *
  * Return: 0 or -ENOTCONN.
@@ -117,7 +117,7 @@ int kverbs_queue_check_up(struct kverbs_queue *queue)
 static void count(struct kverbs_queue *queue, struct kverbs_req *req)
 {
 	if (req->result) {
-		/* What was flushed has not failed: the connection was over before. */
+		/* Do not count flushed operations: the error came before them. */
 		queue->errors += req->wc_status != IB_WC_WR_FLUSH_ERR;
 		return;
 	}
@@ -128,7 +128,7 @@ static void count(struct kverbs_queue *queue, struct kverbs_req *req)
 		queue->bytes_out += req->byte_len;
 }
 
-/* It gives its slots back. */
+/* Gives the slots of a completed operation back. */
 static void retire(struct kverbs_queue *queue, struct kverbs_req *req)
 {
 	lockdep_assert_held(&queue->lock);
@@ -142,54 +142,54 @@ static void retire(struct kverbs_queue *queue, struct kverbs_req *req)
 static bool wants_kick(const struct kverbs_queue *queue)
 {
 	lockdep_assert_held(&queue->lock);
-	return !list_empty(&queue->parked) && queue->state == KVERBS_QUEUE_UP;
+	return !list_empty(&queue->deferred) && queue->state == KVERBS_QUEUE_UP;
 }
 
-/* The one way out for every operation that was taken. */
-static void end_all(struct kverbs_queue *queue, struct list_head *over, bool kick)
+/* The one way out for every accepted operation. */
+static void end_all(struct kverbs_queue *queue, struct list_head *done_list, bool kick)
 {
 	struct kverbs_req *req;
 
 	if (kick)
 		queue->ops->kick(queue);
-	list_for_each_entry(req, over, entry)
+	list_for_each_entry(req, done_list, entry)
 		trace_kverbs_complete(req);
-	kverbs_req_unuse_list(over);
-	/* Each takes as many as are its own. */
-	while ((req = list_first_entry_or_null(over, struct kverbs_req, entry)))
-		req->done(over);
+	kverbs_req_unuse_list(done_list);
+	/* ->done() pops every operation at the head of the list that has the same ->done(). */
+	while ((req = list_first_entry_or_null(done_list, struct kverbs_req, entry)))
+		req->done(done_list);
 }
 
 static void finish(struct kverbs_req *req)
 {
 	struct kverbs_queue *queue = req->queue;
-	LIST_HEAD(over);
+	LIST_HEAD(done_list);
 	bool kick;
 
 	spin_lock_bh(&queue->lock);
-	list_move(&req->entry, &over);
+	list_move(&req->entry, &done_list);
 	retire(queue, req);
 	kick = wants_kick(queue);
 	spin_unlock_bh(&queue->lock);
-	end_all(queue, &over, kick);
+	end_all(queue, &done_list, kick);
 }
 
-/* Of those right before an operation, all that wait for it to be told of. */
-static struct kverbs_req *first_joined(struct kverbs_queue *queue, struct kverbs_req *req)
+/* The first of the coalesced operations that the completion of @req also covers. */
+static struct kverbs_req *first_coalesced(struct kverbs_queue *queue, struct kverbs_req *req)
 {
 	struct kverbs_req *first = req, *before;
 
 	while (!list_is_first(&first->entry, &queue->posted)) {
 		before = list_prev_entry(first, entry);
-		if (!before->joined || before->result)
+		if (!before->coalesced || before->result)
 			break;
 		first = before;
 	}
 	return first;
 }
 
-/* A send queue is worked off in order: what was joined until here has gone well. */
-static void retire_joined(struct kverbs_queue *queue, struct kverbs_req *first,
+/* A send queue completes in order, so the coalesced operations before @req succeeded. */
+static void retire_coalesced(struct kverbs_queue *queue, struct kverbs_req *first,
 			  struct kverbs_req *req)
 {
 	for (; first != req; first = list_next_entry(first, entry)) {
@@ -198,30 +198,30 @@ static void retire_joined(struct kverbs_queue *queue, struct kverbs_req *first,
 	}
 }
 
-/* @last: so has the operation itself. */
+/* Completes the coalesced operations before @req, and @req itself if it is the @last. */
 static void finish_up_to(struct kverbs_req *req, bool last)
 {
 	struct kverbs_queue *queue = req->queue;
 	struct kverbs_req *first;
-	LIST_HEAD(over);
+	LIST_HEAD(done_list);
 	bool kick;
 
 	spin_lock_bh(&queue->lock);
-	first = first_joined(queue, req);
-	retire_joined(queue, first, req);
+	first = first_coalesced(queue, req);
+	retire_coalesced(queue, first, req);
 	if (last)
 		retire(queue, req);
 	if (last || first != req)
-		list_bulk_move_tail(&over, &first->entry,
+		list_bulk_move_tail(&done_list, &first->entry,
 				    last ? &req->entry : req->entry.prev);
 	kick = wants_kick(queue);
 	spin_unlock_bh(&queue->lock);
-	end_all(queue, &over, kick);
+	end_all(queue, &done_list, kick);
 }
 
 /*
- * What failed ends its connection, and is finished when the queue pair is gone: siw
- * may complete a READ twice when it flushes.
+ * A failed operation ends its connection, and completes only when the queue pair is gone:
+ * siw may complete a READ twice when it flushes.
  */
 static void note_failure(struct kverbs_req *req, enum ib_wc_status status)
 {
@@ -232,7 +232,7 @@ static void note_failure(struct kverbs_req *req, enum ib_wc_status status)
 	req->queue->ops->broken(req->queue, status);
 }
 
-/* A flush does not say what went well before it. */
+/* An error proves that the operations before it succeeded; a flush does not. */
 static void send_failed(struct kverbs_req *req, enum ib_wc_status status)
 {
 	if (!req->result && status != IB_WC_WR_FLUSH_ERR)
@@ -277,7 +277,7 @@ static void reg_done(struct ib_cq *cq, struct ib_wc *wc)
 		queue->ops->kick(queue);
 }
 
-/* Registrations first, each signalled: a receive may wait for it to be valid. */
+/* Links the registrations before @next, each signalled: a receive may wait for one. */
 static struct ib_send_wr *link_regs(struct kverbs_queue *queue,
 				    struct kverbs_chain *chain,
 				    struct ib_send_wr *next)
@@ -326,7 +326,7 @@ static int take_slots(struct kverbs_queue *queue, unsigned int nr)
 	return 0;
 }
 
-/* How many requests of the chain are with the HCA though posting it failed. */
+/* How many work requests the HCA accepted although posting the chain failed. */
 static unsigned int posted_before(const struct ib_send_wr *first,
 				  const struct ib_send_wr *bad)
 {
@@ -346,9 +346,9 @@ static void mark_regs(struct kverbs_chain *chain, unsigned int posted)
 }
 
 /*
- * The HCA refused the chain. If it took none of it, nothing happened. If it took
- * a part, that part cannot be taken back: the operation is the caller's no more,
- * the connection ends, and draining it brings the rest.
+ * Posting the chain failed. If the HCA accepted none of its work requests, the operation
+ * is still the caller's. If it accepted a part, that part cannot be taken back: the
+ * operation counts as posted, the connection ends, and the drain completes it.
  */
 static int undo_post(struct kverbs_queue *queue, struct kverbs_req *req,
 		     struct kverbs_chain *chain, unsigned int posted, int err)
@@ -360,7 +360,7 @@ static int undo_post(struct kverbs_queue *queue, struct kverbs_req *req,
 	if (posted > regs) {
 		req->result = -EIO;
 		req->wc_status = IB_WC_GENERAL_ERR;
-		/* What would come next could succeed before this one has failed. */
+		/* Stop posting: a later operation could succeed before this failure is reported. */
 		queue->state = KVERBS_QUEUE_CLOSED;
 		return 0;
 	}
@@ -383,12 +383,12 @@ static void claim(struct kverbs_queue *queue, struct kverbs_req *req,
 /**
  * kverbs_queue_post() - hand an operation other than RECV to the HCA
  * @queue: the queue
- * @req: the operation; its done is called if and only if this returns 0
+ * @req: the operation; @done is called if and only if this returns 0
  * @chain: its work requests
  *
  * Context: process or softirq.
- * Return: 0; -EAGAIN no slot; -EMSGSIZE never enough slots; -ENOTCONN; or what
- * the HCA says.
+ * Return: 0; -EAGAIN if too few slots are free; -EMSGSIZE if the queue is too small;
+ * -ENOTCONN; or the error of the HCA.
  */
 int kverbs_queue_post(struct kverbs_queue *queue, struct kverbs_req *req,
 		      struct kverbs_chain *chain)
@@ -399,7 +399,7 @@ int kverbs_queue_post(struct kverbs_queue *queue, struct kverbs_req *req,
 	int ret;
 
 	claim(queue, req, chain->nr_wrs);
-	req->joined = false;
+	req->coalesced = false;
 	spin_lock_bh(&queue->lock);
 	ret = take_slots(queue, chain->nr_regs + chain->nr_wrs);
 	if (ret)
@@ -426,10 +426,10 @@ static void link_one(struct kverbs_queue *queue, struct kverbs_req *req,
 	claim(queue, req, 1);
 	wr->wr_cqe = &req->last;
 	wr->next = next;
-	/* What nothing follows must be told of, or nobody knows when it is over. */
+	/* The last of a chain is signalled, or its completion would never be reported. */
 	if (!next)
-		req->joined = false;
-	if (!req->joined)
+		req->coalesced = false;
+	if (!req->coalesced)
 		wr->send_flags |= IB_SEND_SIGNALED;
 }
 
@@ -444,18 +444,19 @@ static unsigned int count_slots(const struct kverbs_queue *queue, unsigned int n
 	return *error == -ENOTCONN ? 0 : min(nr, queue->sq_free);
 }
 
-/* Whether somebody waits for one that only another one behind it would tell of. */
-static bool last_are_missed(struct kverbs_req **reqs, unsigned int nr)
+/* True if @reqs ends in coalesced operations and the owner of one expects a completion. */
+static bool owner_would_miss(struct kverbs_req **reqs, unsigned int nr)
 {
-	for (; nr && reqs[nr - 1]->joined; nr--)
-		if (!reqs[nr - 1]->silent)
+	for (; nr && reqs[nr - 1]->coalesced; nr--)
+		if (!reqs[nr - 1]->unsignalled)
 			return true;
 	return false;
 }
 
 /*
- * Those are posted or not. What comes next tells of silent ones; for others the
- * connection ends, which tells of all.
+ * If ib_post_send() accepted only a prefix, that prefix stays posted. If the prefix ends in
+ * a coalesced operation whose owner expects a completion, the queue is closed: the flush
+ * completes it.
  */
 static unsigned int post_linked(struct kverbs_queue *queue, struct kverbs_req **reqs,
 				unsigned int nr, const struct ib_send_wr *first, int *error)
@@ -476,7 +477,7 @@ static unsigned int post_linked(struct kverbs_queue *queue, struct kverbs_req **
 	for (i = posted; i < nr; i++)
 		list_del(&reqs[i]->entry);
 	queue->sq_free -= posted;
-	if (last_are_missed(reqs, posted))
+	if (owner_would_miss(reqs, posted))
 		queue->state = KVERBS_QUEUE_CLOSED;
 	return posted;
 }
@@ -484,12 +485,12 @@ static unsigned int post_linked(struct kverbs_queue *queue, struct kverbs_req **
 /**
  * kverbs_queue_post_list() - hand operations of one work request each to the HCA
  * @queue: the queue
- * @reqs: the operations, none of them a RECV; done is called of those that are posted
+ * @reqs: the operations, none of them a RECV; @done is called for those that are posted
  * @nr: how many, at least 1
  * @chain: their work requests, one after the other; no registrations
- * @error: why not all were posted, as kverbs_queue_post() has it; else 0
+ * @error: why not all were posted, as for kverbs_queue_post(); else 0
  *
- * Joined ones complete with one that is not; the last is made one that is not.
+ * The last operation is signalled, even if it is marked as coalesced.
  *
  * Context: process or softirq.
  * Return: how many were posted, from the first on.
@@ -515,13 +516,13 @@ unsigned int kverbs_queue_post_list(struct kverbs_queue *queue, struct kverbs_re
 }
 
 /**
- * kverbs_queue_post_regs() - post registrations that nobody waits for
+ * kverbs_queue_post_regs() - post registrations without waiting for them
  * @queue: the queue
  * @chain: with registrations only
  *
- * The owner's kick is called when they are done.
+ * kverbs_queue_ops.kick is called when they have completed.
  *
- * Return: 0, -EAGAIN, -EMSGSIZE, -ENOTCONN, or what the HCA says.
+ * Return: 0, -EAGAIN, -EMSGSIZE, -ENOTCONN, or the error of the HCA.
  */
 int kverbs_queue_post_regs(struct kverbs_queue *queue, struct kverbs_chain *chain)
 {
@@ -566,27 +567,27 @@ static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	finish(req);
 }
 
-static void park(struct kverbs_queue *queue, struct kverbs_req *req)
+static void defer(struct kverbs_queue *queue, struct kverbs_req *req)
 {
 	lockdep_assert_held(&queue->lock);
 	req->queue = queue;
 	req->last.done = recv_done;
 	queue->rq_free--;
-	queue->nr_parked++;
-	list_add_tail(&req->entry, &queue->parked);
+	queue->nr_deferred++;
+	list_add_tail(&req->entry, &queue->deferred);
 }
 
 /**
- * kverbs_queue_park() - take receives, to be posted when they can be
+ * kverbs_queue_defer() - accept receives, to be posted as soon as possible
  * @queue: the queue
- * @reqs: the receives; done is called of those that are taken
+ * @reqs: the receives; @done is called for those that are accepted
  * @nr: how many, at least 1
- * @ticket: of the last that was taken, for kverbs_queue_await_posted()
- * @error: why not all were: -EAGAIN no slot, -ENOTCONN; else 0
+ * @ticket: of the last accepted one, for kverbs_queue_await_posted()
+ * @error: why not all were accepted: -EAGAIN for want of a slot, -ENOTCONN; else 0
  *
- * Return: how many were taken, from the first on.
+ * Return: how many were accepted, from the first on.
  */
-unsigned int kverbs_queue_park(struct kverbs_queue *queue, struct kverbs_req **reqs,
+unsigned int kverbs_queue_defer(struct kverbs_queue *queue, struct kverbs_req **reqs,
 			       unsigned int nr, u32 *ticket, int *error)
 {
 	unsigned int i = 0;
@@ -599,23 +600,23 @@ unsigned int kverbs_queue_park(struct kverbs_queue *queue, struct kverbs_req **r
 		*error = -EAGAIN;
 	if (*error != -ENOTCONN)
 		for (nr = min(nr, queue->rq_free); i < nr; i++)
-			park(queue, reqs[i]);
-	*ticket = queue->nr_parked;
+			defer(queue, reqs[i]);
+	*ticket = queue->nr_deferred;
 	spin_unlock_bh(&queue->lock);
 	return i;
 }
 
-/* They leave in the order in which they came. */
-static void note_unparked(struct kverbs_queue *queue)
+/* Receives leave the deferred list in the order in which they entered it. */
+static void note_released(struct kverbs_queue *queue)
 {
 	lockdep_assert_held(&queue->lock);
-	WRITE_ONCE(queue->nr_unparked, queue->nr_unparked + 1);
+	WRITE_ONCE(queue->nr_released, queue->nr_released + 1);
 }
 
-static void wake_unparked(struct kverbs_queue *queue)
+static void wake_released(struct kverbs_queue *queue)
 {
-	if (wq_has_sleeper(&queue->unparked))
-		wake_up_all(&queue->unparked);
+	if (wq_has_sleeper(&queue->released))
+		wake_up_all(&queue->released);
 }
 
 /**
@@ -623,19 +624,20 @@ static void wake_unparked(struct kverbs_queue *queue)
  * @queue: the queue
  * @ticket: of the receive
  *
- * Return: true if it is, or was.
+ * Return: true if it is, or has completed.
  */
 bool kverbs_queue_is_posted(struct kverbs_queue *queue, u32 ticket)
 {
-	return (s32)(READ_ONCE(queue->nr_unparked) - ticket) >= 0;
+	return (s32)(READ_ONCE(queue->nr_released) - ticket) >= 0;
 }
 
 /**
  * kverbs_queue_await_posted() - wait until a receive is with the HCA
- * @queue: the queue; if it is not up, nothing is waited for
+ * @queue: the queue; returns at once unless it is up
  * @ticket: of the receive
  *
- * So that a peer may be told to send. What it waits for is a registration.
+ * After this the peer may be asked to send. A receive is deferred while a registration of
+ * its buffer is under way.
  *
  * Context: process, sleeps and can be killed.
  */
@@ -643,38 +645,38 @@ void kverbs_queue_await_posted(struct kverbs_queue *queue, u32 ticket)
 {
 	if (kverbs_queue_check_up(queue))
 		return;
-	wait_event_killable_timeout(queue->unparked,
+	wait_event_killable_timeout(queue->released,
 				    kverbs_queue_is_posted(queue, ticket),
 				    KVERBS_REG_TIMEOUT);
 }
 
 /**
- * kverbs_queue_first_parked() - the receive that must be posted next
+ * kverbs_queue_first_deferred() - the receive that must be posted next
  * @queue: the queue
  *
- * Return: it, or NULL if there is none or it cannot be posted yet. It stays
- * parked; only whoever posts receives and kverbs_queue_sweep() take it away, and
- * the owner sees to it that they exclude each other.
+ * Return: the receive, or NULL if there is none or the queue cannot post it yet. It stays
+ * deferred: kverbs_queue_post_recv(), kverbs_queue_fail_deferred() and
+ * kverbs_queue_flush_remaining() take it off, and the owner serialises them.
  */
-struct kverbs_req *kverbs_queue_first_parked(struct kverbs_queue *queue)
+struct kverbs_req *kverbs_queue_first_deferred(struct kverbs_queue *queue)
 {
 	struct kverbs_req *req = NULL;
 
 	spin_lock_bh(&queue->lock);
 	if (queue->state == KVERBS_QUEUE_RECV || queue->state == KVERBS_QUEUE_UP)
-		req = list_first_entry_or_null(&queue->parked, struct kverbs_req, entry);
+		req = list_first_entry_or_null(&queue->deferred, struct kverbs_req, entry);
 	spin_unlock_bh(&queue->lock);
 	return req;
 }
 
 /**
- * kverbs_queue_post_recv() - hand the first parked receive to the HCA
+ * kverbs_queue_post_recv() - hand the first deferred receive to the HCA
  * @queue: the queue
- * @req: from kverbs_queue_first_parked()
- * @sges: where the message shall go
+ * @req: from kverbs_queue_first_deferred()
+ * @sges: the buffer
  * @nr: entries in @sges
  *
- * Return: 0, -ENOTCONN, or what the HCA says; then it is still parked.
+ * Return: 0; -ENOTCONN, or the error of the HCA: then the receive is still deferred.
  */
 int kverbs_queue_post_recv(struct kverbs_queue *queue, struct kverbs_req *req,
 			   struct ib_sge *sges, int nr)
@@ -692,35 +694,35 @@ int kverbs_queue_post_recv(struct kverbs_queue *queue, struct kverbs_req *req,
 	list_move_tail(&req->entry, &queue->posted_recvs);
 	ret = kverbs_ib_post_recv(queue->qp, &wr);
 	if (ret)
-		list_move(&req->entry, &queue->parked);
+		list_move(&req->entry, &queue->deferred);
 	else
-		note_unparked(queue);
+		note_released(queue);
 	trace_kverbs_post(queue, req, 0, ret);
 out_unlock:
 	spin_unlock_bh(&queue->lock);
 	if (!ret)
-		wake_unparked(queue);
+		wake_released(queue);
 	return ret;
 }
 
 /**
- * kverbs_queue_fail_parked() - end a receive that cannot be posted
+ * kverbs_queue_fail_deferred() - complete a receive that cannot be posted
  * @queue: the queue
- * @req: from kverbs_queue_first_parked()
+ * @req: from kverbs_queue_first_deferred()
  * @result: why, -errno
  */
-void kverbs_queue_fail_parked(struct kverbs_queue *queue, struct kverbs_req *req,
+void kverbs_queue_fail_deferred(struct kverbs_queue *queue, struct kverbs_req *req,
 			      int result)
 {
 	req->result = result;
 	finish(req);
 	spin_lock_bh(&queue->lock);
-	note_unparked(queue);
+	note_released(queue);
 	spin_unlock_bh(&queue->lock);
-	wake_unparked(queue);
+	wake_released(queue);
 }
 
-static bool sweep_first(struct kverbs_queue *queue, struct list_head *list)
+static bool flush_first(struct kverbs_queue *queue, struct list_head *list)
 {
 	struct kverbs_req *req;
 
@@ -733,26 +735,26 @@ static bool sweep_first(struct kverbs_queue *queue, struct list_head *list)
 		req->result = -EIO;
 		req->wc_status = IB_WC_WR_FLUSH_ERR;
 	}
-	if (list == &queue->parked)
-		kverbs_queue_fail_parked(queue, req, req->result);
+	if (list == &queue->deferred)
+		kverbs_queue_fail_deferred(queue, req, req->result);
 	else
 		finish(req);
 	return true;
 }
 
 /**
- * kverbs_queue_sweep() - end all operations that are left
- * @queue: the queue, closed, its queue pair gone
+ * kverbs_queue_flush_remaining() - complete all operations that are left
+ * @queue: the queue, closed, its queue pair destroyed
  *
- * Left are parked receives, what failed, what a queue pair took only in part, and
- * what siw does not flush.
+ * Deferred receives are left, failed operations, operations that the HCA accepted only in
+ * part, and operations that siw does not flush.
  */
-void kverbs_queue_sweep(struct kverbs_queue *queue)
+void kverbs_queue_flush_remaining(struct kverbs_queue *queue)
 {
-	while (sweep_first(queue, &queue->posted))
+	while (flush_first(queue, &queue->posted))
 		;
-	while (sweep_first(queue, &queue->posted_recvs))
+	while (flush_first(queue, &queue->posted_recvs))
 		;
-	while (sweep_first(queue, &queue->parked))
+	while (flush_first(queue, &queue->deferred))
 		;
 }

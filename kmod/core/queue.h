@@ -19,14 +19,14 @@ struct kverbs_region;
 #define KVERBS_OP_SGES	256
 /* Scatter/gather entries of a receive, which is built on the stack. */
 #define KVERBS_RECV_SGES	32
-/* How long a registration may stand behind other work in the send queue. */
+/* How long a registration may wait behind other work in the send queue. */
 #define KVERBS_REG_TIMEOUT	(30 * HZ)
 
 /**
- * struct kverbs_queue_ops - what the owner of a queue must know
+ * struct kverbs_queue_ops - events that a queue reports to its owner
  * @broken: a work request failed with this status; atomic context
- * @revoked: the peer took this key back; atomic context
- * @kick: parked receives may be able to go on; atomic context
+ * @revoked: the peer invalidated this key; atomic context
+ * @kick: deferred receives may be ready to be posted; atomic context
  */
 struct kverbs_queue_ops {
 	void (*broken)(struct kverbs_queue *queue, enum ib_wc_status status);
@@ -36,10 +36,10 @@ struct kverbs_queue_ops {
 
 /**
  * enum kverbs_queue_state - what may be posted
- * @KVERBS_QUEUE_NEW: no queue pair yet: receives are parked
- * @KVERBS_QUEUE_RECV: receives
- * @KVERBS_QUEUE_UP: all
- * @KVERBS_QUEUE_CLOSED: nothing, ever again
+ * @KVERBS_QUEUE_NEW: no queue pair yet: receives are deferred
+ * @KVERBS_QUEUE_RECV: only receives
+ * @KVERBS_QUEUE_UP: any operation
+ * @KVERBS_QUEUE_CLOSED: nothing, for good
  */
 enum kverbs_queue_state {
 	KVERBS_QUEUE_NEW,
@@ -51,35 +51,35 @@ enum kverbs_queue_state {
 /**
  * struct kverbs_queue - the work of one queue pair
  * @qp: the queue pair
- * @ops: what the owner must know
- * @lock: guards all below; taken around posting, so that nothing is posted
- *	after kverbs_queue_close(). Taken by completions: bottom halves off.
+ * @ops: events for the owner
+ * @lock: guards all below; held while posting, so that nothing is posted after
+ *	kverbs_queue_close(). Completions take it, so bottom halves are off.
  * @state: enum kverbs_queue_state
- * @posted: operations but receives that the HCA has, oldest first
- * @posted_recvs: receives that it has, oldest first
- * @parked: receives that it does not have yet, oldest first
- * @nr_parked: receives that were ever parked
- * @nr_unparked: of those, left that list
- * @unparked: woken when one does
+ * @posted: operations other than receives that are with the HCA, oldest first
+ * @posted_recvs: receives that are with the HCA, oldest first
+ * @deferred: accepted receives that are not with the HCA yet, oldest first
+ * @nr_deferred: receives that ever entered @deferred
+ * @nr_released: receives that ever left @deferred
+ * @released: woken when a receive leaves @deferred
  * @sq_depth: send slots
- * @sq_free: of those, free
- * @rq_depth: receive slots, posted or parked
- * @rq_free: of those, free
+ * @sq_free: free send slots
+ * @rq_depth: receive slots, for posted and deferred receives
+ * @rq_free: free receive slots
  * @quirks: KVERBS_QUIRK_* of the device and its transport
  * @max_sge: entries of one SEND, RECV or WRITE
  * @max_read_sge: entries of one READ
- * @max_local: entries of one request that name local registrations
+ * @max_local: entries of one work request that name registrations of the lkey cache
  * @max_msg: bytes of one work request
- * @max_recv: bytes of a receive: of the longest message there is
- * @ops_done: operations that went well
- * @errors: operations that failed, but not what was flushed
- * @bytes_out: of SEND and WRITE
- * @bytes_in: of RECV and READ
+ * @max_recv: bytes of a receive, as long as the longest message
+ * @ops_done: operations that succeeded
+ * @errors: operations that failed, without flushed ones
+ * @bytes_out: bytes of SEND and WRITE
+ * @bytes_in: bytes of RECV, READ and atomics
  *
- * Slots are taken before posting and given back by the completion that retires
- * them. The last work request of every operation but joined ones is signalled, so the
- * slots of those before it are known to be free when it completes. Behind joined ones
- * stands one that is not, or, if all of them are silent, there is a slot for one.
+ * Posting takes slots, and the completion that retires them gives them back. Every
+ * operation that is not coalesced has its last work request signalled, so that all slots
+ * before it are free when it completes. Coalesced operations are followed by a signalled
+ * one, or, if all of them are unsignalled, there is a free slot for one.
  */
 struct kverbs_queue {
 	struct ib_qp *qp;
@@ -88,10 +88,10 @@ struct kverbs_queue {
 	enum kverbs_queue_state state;
 	struct list_head posted;
 	struct list_head posted_recvs;
-	struct list_head parked;
-	u32 nr_parked;
-	u32 nr_unparked;
-	wait_queue_head_t unparked;
+	struct list_head deferred;
+	u32 nr_deferred;
+	u32 nr_released;
+	wait_queue_head_t released;
 	unsigned int sq_depth;
 	unsigned int sq_free;
 	unsigned int rq_depth;
@@ -110,7 +110,7 @@ struct kverbs_queue {
 
 /**
  * union kverbs_wr - a work request of any kind
- * @wr: what all have
+ * @wr: the common part
  * @rdma: WRITE*, READ
  * @atomic: CMP_SWAP, FETCH_ADD
  */
@@ -121,18 +121,18 @@ union kverbs_wr {
 };
 
 /**
- * struct kverbs_chain - work requests being built, of one operation or one for each of several
- * @reqs: operations to build them for
- * @region: the last whose pages were asked for, while the chain is built
- * @map: its map
+ * struct kverbs_chain - work requests of one operation, or one work request for each of several
+ * @reqs: the operations
+ * @region: the region that was looked up last, while the chain is built
+ * @map: DMA mapping of @region
  * @nr_regs: registrations in @regs
  * @nr_wrs: requests in @wrs
  * @nr_sges: entries in @sges
- * @regs: registrations that must go before
- * @wrs: the requests
- * @sges: their entries
+ * @regs: registrations that precede @wrs
+ * @wrs: the work requests
+ * @sges: their scatter/gather entries
  *
- * Too large for the stack; whoever posts has one of his own.
+ * Too large for the stack; every poster has its own.
  */
 struct kverbs_chain {
 	struct kverbs_req *reqs[KVERBS_OP_WRS];
@@ -153,7 +153,7 @@ int kverbs_queue_resize(struct kverbs_queue *queue, unsigned int sq_depth,
 void kverbs_queue_open(struct kverbs_queue *queue, struct ib_qp *qp);
 int kverbs_queue_up(struct kverbs_queue *queue);
 void kverbs_queue_close(struct kverbs_queue *queue);
-void kverbs_queue_sweep(struct kverbs_queue *queue);
+void kverbs_queue_flush_remaining(struct kverbs_queue *queue);
 
 int kverbs_queue_check_up(struct kverbs_queue *queue);
 int kverbs_queue_post(struct kverbs_queue *queue, struct kverbs_req *req,
@@ -162,14 +162,14 @@ unsigned int kverbs_queue_post_list(struct kverbs_queue *queue, struct kverbs_re
 				    unsigned int nr, struct kverbs_chain *chain, int *error);
 int kverbs_queue_post_regs(struct kverbs_queue *queue, struct kverbs_chain *chain);
 
-unsigned int kverbs_queue_park(struct kverbs_queue *queue, struct kverbs_req **reqs,
+unsigned int kverbs_queue_defer(struct kverbs_queue *queue, struct kverbs_req **reqs,
 			       unsigned int nr, u32 *ticket, int *error);
 bool kverbs_queue_is_posted(struct kverbs_queue *queue, u32 ticket);
 void kverbs_queue_await_posted(struct kverbs_queue *queue, u32 ticket);
-struct kverbs_req *kverbs_queue_first_parked(struct kverbs_queue *queue);
+struct kverbs_req *kverbs_queue_first_deferred(struct kverbs_queue *queue);
 int kverbs_queue_post_recv(struct kverbs_queue *queue, struct kverbs_req *req,
 			   struct ib_sge *sges, int nr);
-void kverbs_queue_fail_parked(struct kverbs_queue *queue, struct kverbs_req *req,
+void kverbs_queue_fail_deferred(struct kverbs_queue *queue, struct kverbs_req *req,
 			      int result);
 
 #endif /* KVERBS_QUEUE_H */

@@ -22,7 +22,7 @@
  * @account: to whom they are charged
  * @uses: exports, work in flight and local registrations of it. While it is
  *	not 0 nothing may unmap or unpin it.
- * @locals: of @uses, those that only speed up later work and can be dropped
+ * @cached: of @uses, those that only speed up later work and can be dropped
  * @idle: woken when @uses becomes 0
  * @lock: guards @maps, and is held while one is made
  * @maps: struct kverbs_map, one for each device that has touched it
@@ -39,7 +39,7 @@ struct kverbs_region {
 	struct sg_append_table sgt;
 	struct kverbs_account account;
 	atomic_t uses;
-	atomic_t locals;
+	atomic_t cached;
 	wait_queue_head_t idle;
 	struct mutex lock;
 	struct list_head maps;

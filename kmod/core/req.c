@@ -7,7 +7,7 @@
 #include "req.h"
 
 /**
- * kverbs_req_use() - count an operation in the uses of its regions
+ * kverbs_req_use() - keep the regions of an operation pinned
  * @req: the operation
  */
 void kverbs_req_use(const struct kverbs_req *req)

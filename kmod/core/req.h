@@ -21,34 +21,35 @@ struct kverbs_extent {
 };
 
 /**
- * struct kverbs_req - an operation, from being taken to being done
- * @last: completion of its last work request: the operation is over
- * @part: completions of those before, which come only if they failed
+ * struct kverbs_req - an operation, from acceptance to completion
+ * @last: completion of its last work request
+ * @part: completions of the work requests before it, which come only on failure
  * @entry: in one of the queue's lists
- * @queue: where
+ * @queue: the queue that accepted it
  * @region: the local buffer's, counted in its uses; NULL if there is none or a list
  * @offset: of the buffer in the region
  * @length: of the buffer, or of all that is in the list
- * @list: the buffer's pieces, if there are several; the owner's
- * @nr_list: how many
+ * @list: the buffer's pieces, if there are several; they belong to the owner of the
+ *	operation
+ * @nr_list: number of pieces
  * @remote_addr: WRITE*, READ, atomics
  * @rkey: WRITE*, READ, atomics, SEND_INV
- * @imm: *_IMM, and of a receive what came
- * @operand: CMP_SWAP: what is expected; FETCH_ADD: what is added
+ * @imm: *_IMM: data to send; of a receive: data that arrived
+ * @operand: CMP_SWAP: expected value; FETCH_ADD: value to add
  * @swap: CMP_SWAP: the new value
  * @opcode: enum kverbs_opcode
  * @fence: wait for earlier READs
  * @solicited: mark it solicited
- * @silent: if it goes well nobody waits to be told, but with a later one
- * @joined: the device tells of it with a later one, which ends both
+ * @unsignalled: the owner needs no completion of it alone: a later one may cover it
+ * @coalesced: posted unsignalled; the completion of a later operation ends both
  * @nr_wrs: send slots that it holds
- * @done: called when it is over, never under a lock of the queue, with a list whose
- *	first it is: takes it off with kverbs_req_pop(), and those behind it that are
- *	its own, too
+ * @done: called on completion, under no lock of the queue, with a list of completed
+ *	operations that begins with this one. Takes this one off the list by
+ *	kverbs_req_pop(), and those behind it that have the same @done
  * @result: 0 or -errno, for @done
  * @wc_status: of the first work request that failed
  * @flags: KVERBS_CQE_F_*
- * @byte_len: bytes moved
+ * @byte_len: bytes transferred
  */
 struct kverbs_req {
 	struct ib_cqe last;
@@ -68,10 +69,10 @@ struct kverbs_req {
 	u8 opcode;
 	bool fence;
 	bool solicited;
-	bool silent;
-	bool joined;
+	bool unsignalled;
+	bool coalesced;
 	unsigned int nr_wrs;
-	void (*done)(struct list_head *over);
+	void (*done)(struct list_head *done_list);
 	int result;
 	u8 wc_status;
 	u16 flags;
@@ -79,16 +80,18 @@ struct kverbs_req {
 };
 
 /**
- * kverbs_req_pop() - take the first off a list of operations that are over
- * @over: the list
- * @done: whose
+ * kverbs_req_pop() - take the first operation off a list of completed ones
+ * @done_list: the list
+ * @done: the callback of the caller
  *
- * Return: the operation, or NULL if there is none, or it is somebody else's.
+ * Return: the operation, or NULL if the list is empty or begins with an operation that
+ * has another callback.
  */
-static inline struct kverbs_req *kverbs_req_pop(struct list_head *over,
-						void (*done)(struct list_head *over))
+static inline struct kverbs_req *
+kverbs_req_pop(struct list_head *done_list, void (*done)(struct list_head *done_list))
 {
-	struct kverbs_req *req = list_first_entry_or_null(over, struct kverbs_req, entry);
+	struct kverbs_req *req =
+		list_first_entry_or_null(done_list, struct kverbs_req, entry);
 
 	if (!req || req->done != done)
 		return NULL;

@@ -11,8 +11,8 @@
 #include "wr.h"
 
 /* So many operations, or bytes, are told of by one completion at most. */
-#define JOIN_OPS	32
-#define JOIN_BYTES	SZ_16K
+#define COALESCE_OPS	32
+#define COALESCE_BYTES	SZ_16K
 /* Entries that most buffers need: hardened kernels clear all that is on the stack. */
 #define FEW_SGES	2
 
@@ -172,7 +172,7 @@ static int add_reg(struct kverbs_chain *chain, struct kverbs_mr *mr)
  */
 struct builder {
 	struct kverbs_queue *queue;
-	struct kverbs_local_set *set;
+	struct kverbs_lkey_cache *set;
 	struct kverbs_req *req;
 	struct kverbs_chain *chain;
 	bool sink;
@@ -195,7 +195,7 @@ static int make_room(struct builder *b)
 	return b->wr ? 0 : -EMSGSIZE;
 }
 
-static int add_slice(struct builder *b, struct kverbs_local *local,
+static int add_slice(struct builder *b, struct kverbs_lkeys *local,
 		     struct kverbs_slice *slice)
 {
 	struct ib_sge *sge;
@@ -207,7 +207,7 @@ static int add_slice(struct builder *b, struct kverbs_local *local,
 		if (ret)
 			return ret;
 		sge = &b->chain->sges[b->chain->nr_sges];
-		ret = kverbs_local_sge(b->set, local, slice, b->room, sge, &mr);
+		ret = kverbs_lkeys_sge(b->set, local, slice, b->room, sge, &mr);
 		if (!ret)
 			ret = add_reg(b->chain, mr);
 		if (ret)
@@ -223,12 +223,12 @@ static int add_slice(struct builder *b, struct kverbs_local *local,
 static int add_extent(struct builder *b, struct kverbs_extent extent)
 {
 	struct kverbs_slice slice = { .offset = extent.offset, .left = extent.length };
-	struct kverbs_local *local;
+	struct kverbs_lkeys *local;
 
 	slice.map = kverbs_map_get(extent.region, b->set->pool->pd->device);
 	if (IS_ERR(slice.map))
 		return PTR_ERR(slice.map);
-	local = kverbs_local_get(b->set, extent.region, b->sink);
+	local = kverbs_lkeys_get(b->set, extent.region, b->sink);
 	if (IS_ERR(local))
 		return PTR_ERR(local);
 	return add_slice(b, local, &slice);
@@ -256,7 +256,7 @@ static void reset_chain(struct kverbs_chain *chain)
 	chain->region = NULL;
 }
 
-static int post_local(struct kverbs_queue *queue, struct kverbs_local_set *set,
+static int post_local(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 		      struct kverbs_req *req, struct kverbs_chain *chain, bool sink)
 {
 	struct builder builder = {
@@ -293,21 +293,21 @@ static void drop_useless_fence(const struct kverbs_queue *queue, struct kverbs_r
 
 /*
  * Coalesces the completions of small operations: one completion is cheaper than several, and
- * JOIN_OPS and JOIN_BYTES bound how long the first operation waits for it.
+ * COALESCE_OPS and COALESCE_BYTES bound how long the first operation waits for it.
  */
-static void join_reqs(const struct kverbs_queue *queue, struct kverbs_req **reqs,
+static void coalesce_reqs(const struct kverbs_queue *queue, struct kverbs_req **reqs,
 		      unsigned int nr)
 {
-	bool can_join = !(queue->quirks & KVERBS_QUIRK_NO_COALESCING);
+	bool may_coalesce = !(queue->quirks & KVERBS_QUIRK_NO_COALESCING);
 	unsigned int i, ops = 0;
 	u64 bytes = 0;
 
 	for (i = 0; i < nr; i++) {
 		ops++;
 		bytes += reqs[i]->length;
-		reqs[i]->joined = can_join && (reqs[i]->silent ||
-					       (ops < JOIN_OPS && bytes < JOIN_BYTES));
-		if (!reqs[i]->joined) {
+		reqs[i]->coalesced = may_coalesce && (reqs[i]->unsignalled ||
+					       (ops < COALESCE_OPS && bytes < COALESCE_BYTES));
+		if (!reqs[i]->coalesced) {
 			ops = 0;
 			bytes = 0;
 		}
@@ -325,7 +325,7 @@ static void join_reqs(const struct kverbs_queue *queue, struct kverbs_req **reqs
  * Return: as kverbs_queue_post(); -EMSGSIZE also if it takes more requests than
  * KVERBS_OP_WRS; -ENOMEM and others for the memory.
  */
-int kverbs_wr_post(struct kverbs_queue *queue, struct kverbs_local_set *set,
+int kverbs_wr_post(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 		   struct kverbs_req *req, struct kverbs_chain *chain)
 {
 	bool sink = needs_sink(queue, req);
@@ -357,12 +357,12 @@ static unsigned int build_run(struct kverbs_queue *queue, struct ib_pd *pd,
 			break;
 		seal(reqs[i], chain, 1);
 	}
-	join_reqs(queue, reqs, i);
+	coalesce_reqs(queue, reqs, i);
 	return i;
 }
 
 /* At least one, or @error says why not. */
-static unsigned int post_run(struct kverbs_queue *queue, struct kverbs_local_set *set,
+static unsigned int post_run(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 			     struct kverbs_req **reqs, unsigned int nr,
 			     struct kverbs_chain *chain, int *error)
 {
@@ -389,7 +389,7 @@ static unsigned int post_run(struct kverbs_queue *queue, struct kverbs_local_set
  * Context: process, may sleep; the connection's HCA objects stay.
  * Return: how many were posted, from the first on.
  */
-unsigned int kverbs_wr_post_list(struct kverbs_queue *queue, struct kverbs_local_set *set,
+unsigned int kverbs_wr_post_list(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 				 struct kverbs_req **reqs, unsigned int nr,
 				 struct kverbs_chain *chain, int *error)
 {
@@ -415,11 +415,11 @@ struct recv_builder {
 	bool valid;
 };
 
-static int recv_extent(struct recv_builder *b, struct kverbs_local_set *set,
+static int recv_extent(struct recv_builder *b, struct kverbs_lkey_cache *set,
 		       struct kverbs_extent extent, struct kverbs_chain *chain)
 {
 	struct kverbs_slice slice = { .offset = extent.offset, .left = extent.length };
-	struct kverbs_local *local = kverbs_local_get(set, extent.region, false);
+	struct kverbs_lkeys *local = kverbs_lkeys_get(set, extent.region, false);
 	struct kverbs_mr *mr;
 	int ret;
 
@@ -431,7 +431,7 @@ static int recv_extent(struct recv_builder *b, struct kverbs_local_set *set,
 	while (slice.left) {
 		if (b->nr == b->max)
 			return -EMSGSIZE;
-		ret = kverbs_local_sge(set, local, &slice, U32_MAX, &b->sges[b->nr++], &mr);
+		ret = kverbs_lkeys_sge(set, local, &slice, U32_MAX, &b->sges[b->nr++], &mr);
 		if (!ret)
 			ret = add_reg(chain, mr);
 		if (ret)
@@ -442,7 +442,7 @@ static int recv_extent(struct recv_builder *b, struct kverbs_local_set *set,
 }
 
 /* A receive can be posted once every chunk of its buffer is valid. */
-static int build_recv(struct kverbs_queue *queue, struct kverbs_local_set *set,
+static int build_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 		      struct kverbs_req *req, struct kverbs_chain *chain,
 		      struct ib_sge *sges)
 {
@@ -463,7 +463,7 @@ static int build_recv(struct kverbs_queue *queue, struct kverbs_local_set *set,
 }
 
 /* Kept, since receives of such a buffer often come again and again. */
-static struct kverbs_chain *recv_chain(struct kverbs_local_set *set)
+static struct kverbs_chain *recv_chain(struct kverbs_lkey_cache *set)
 {
 	lockdep_assert_held(&set->lock);
 	if (!set->chain)
@@ -471,7 +471,7 @@ static struct kverbs_chain *recv_chain(struct kverbs_local_set *set)
 	return set->chain;
 }
 
-static int build_registered(struct kverbs_queue *queue, struct kverbs_local_set *set,
+static int build_registered(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 			    struct kverbs_req *req, struct ib_sge *sges)
 {
 	struct kverbs_chain *chain = recv_chain(set);
@@ -489,7 +489,7 @@ static int build_registered(struct kverbs_queue *queue, struct kverbs_local_set 
 	return nr;
 }
 
-static int register_recv(struct kverbs_queue *queue, struct kverbs_local_set *set,
+static int register_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 			 struct kverbs_req *req, struct ib_sge *sges)
 {
 	int nr;
@@ -502,7 +502,7 @@ static int register_recv(struct kverbs_queue *queue, struct kverbs_local_set *se
 	return nr;
 }
 
-static int direct_recv(struct kverbs_queue *queue, struct kverbs_local_set *set,
+static int direct_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 		       const struct kverbs_req *req, struct ib_sge *sges, int max)
 {
 	return direct_sges(set->pool->pd, req, NULL, sges, min_t(int, queue->max_sge, max));
@@ -510,7 +510,7 @@ static int direct_recv(struct kverbs_queue *queue, struct kverbs_local_set *set,
 
 /* A buffer in many pieces, or one that must be registered. */
 static noinline_for_stack int recv_scattered(struct kverbs_queue *queue,
-					     struct kverbs_local_set *set,
+					     struct kverbs_lkey_cache *set,
 					     struct kverbs_req *req)
 {
 	struct ib_sge sges[KVERBS_RECV_SGES];
@@ -521,7 +521,7 @@ static noinline_for_stack int recv_scattered(struct kverbs_queue *queue,
 	return nr < 0 ? nr : kverbs_queue_post_recv(queue, req, sges, nr);
 }
 
-static int post_recv(struct kverbs_queue *queue, struct kverbs_local_set *set,
+static int post_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 		     struct kverbs_req *req)
 {
 	struct ib_sge sges[FEW_SGES];
@@ -539,13 +539,13 @@ static int post_recv(struct kverbs_queue *queue, struct kverbs_local_set *set,
  * kverbs_wr_recv() - build and post the first parked receive
  * @queue: the queue
  * @set: the connection's local registrations
- * @req: from kverbs_queue_first_parked()
+ * @req: from kverbs_queue_first_deferred()
  *
  * Context: process, may sleep; the connection's HCA objects stay.
  * Return: 0 posted; -EAGAIN not yet, the owner will be kicked; else it can not
  * be posted at all.
  */
-int kverbs_wr_recv(struct kverbs_queue *queue, struct kverbs_local_set *set,
+int kverbs_wr_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 		   struct kverbs_req *req)
 {
 	int ret = post_recv(queue, set, req);

@@ -2,15 +2,15 @@
 #ifndef KVERBS_WR_H
 #define KVERBS_WR_H
 
-#include "local.h"
+#include "lkey.h"
 #include "queue.h"
 
-int kverbs_wr_post(struct kverbs_queue *queue, struct kverbs_local_set *set,
+int kverbs_wr_post(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 		   struct kverbs_req *req, struct kverbs_chain *chain);
-unsigned int kverbs_wr_post_list(struct kverbs_queue *queue, struct kverbs_local_set *set,
+unsigned int kverbs_wr_post_list(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 				 struct kverbs_req **reqs, unsigned int nr,
 				 struct kverbs_chain *chain, int *error);
-int kverbs_wr_recv(struct kverbs_queue *queue, struct kverbs_local_set *set,
+int kverbs_wr_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 		   struct kverbs_req *req);
 
 #endif /* KVERBS_WR_H */

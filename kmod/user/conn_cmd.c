@@ -575,22 +575,22 @@ static void query_state(struct kverbs_conn *conn, struct kverbs_cmd_conn_query *
 }
 
 /* Who was asked has resolved nothing, and what comes too early counts for nothing. */
-static u64 since_begin(const struct kverbs_conn *conn, enum kverbs_conn_mark what)
+static u64 since_begin(const struct kverbs_conn *conn, enum kverbs_conn_stamp what)
 {
-	if (!conn->marks[KVERBS_MARK_ADDR] || !conn->marks[what])
+	if (!conn->stamps[KVERBS_STAMP_ADDR] || !conn->stamps[what])
 		return 0;
-	return conn->marks[what] - conn->marks[KVERBS_MARK_BEGIN];
+	return conn->stamps[what] - conn->stamps[KVERBS_STAMP_BEGIN];
 }
 
-static void query_marks(struct kverbs_conn *conn, struct kverbs_cmd_conn_query *cmd)
+static void query_stamps(struct kverbs_conn *conn, struct kverbs_cmd_conn_query *cmd)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	cmd->out_addr_ns = since_begin(conn, KVERBS_MARK_ADDR);
-	cmd->out_route_ns = since_begin(conn, KVERBS_MARK_ROUTE);
-	cmd->out_qp_ns = since_begin(conn, KVERBS_MARK_QP);
-	cmd->out_up_ns = since_begin(conn, KVERBS_MARK_UP);
+	cmd->out_addr_ns = since_begin(conn, KVERBS_STAMP_ADDR);
+	cmd->out_route_ns = since_begin(conn, KVERBS_STAMP_ROUTE);
+	cmd->out_qp_ns = since_begin(conn, KVERBS_STAMP_QP);
+	cmd->out_up_ns = since_begin(conn, KVERBS_STAMP_UP);
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
@@ -654,7 +654,7 @@ int kverbs_cmd_conn_query(struct kverbs_ucmd *ucmd)
 	if (IS_ERR(conn_obj))
 		return PTR_ERR(conn_obj);
 	query_state(conn_obj->conn, cmd, priv, &priv_len);
-	query_marks(conn_obj->conn, cmd);
+	query_stamps(conn_obj->conn, cmd);
 	query_path(conn_obj->conn, cmd);
 	query_queue(&conn_obj->conn->queue, cmd);
 	kverbs_object_put(&conn_obj->obj);

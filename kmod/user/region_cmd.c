@@ -32,14 +32,14 @@ static bool region_busy(struct kverbs_object *obj)
 {
 	struct kverbs_region *region = to_region_obj(obj)->region;
 
-	return atomic_read(&region->uses) > atomic_read(&region->locals);
+	return atomic_read(&region->uses) > atomic_read(&region->cached);
 }
 
 static int region_destroy(struct kverbs_object *obj)
 {
 	struct kverbs_region_obj *region_obj = to_region_obj(obj);
 
-	if (atomic_read(&region_obj->region->locals))
+	if (atomic_read(&region_obj->region->cached))
 		kverbs_conn_forget_all(obj->file, region_obj->region);
 	kverbs_region_destroy(region_obj->region);
 	kfree(region_obj);

@@ -34,7 +34,7 @@ static u32 unread(struct kverbs_ring *ring)
 {
 	/* Pairs with the user's release: he has read what he says he has. */
 	u32 head = smp_load_acquire(&user_indices(ring)->cq_head);
-	/* Pairs with kverbs_ring_tell(): what is counted here the user can see. */
+	/* Pairs with kverbs_ring_publish(): what is counted here the user can see. */
 	u32 tail = smp_load_acquire(&ring->cq_tail);
 
 	return min(tail - head, ring->cq_entries);
@@ -84,13 +84,13 @@ void kverbs_ring_unreserve(struct kverbs_ring *ring, u32 nr)
 }
 
 /**
- * kverbs_ring_slot() - where the next completion goes
+ * kverbs_ring_next_cqe() - where the next completion goes
  * @ring: the ring, locked, where slots were reserved
  * @nr: behind so many that are written and not told yet
  *
- * Return: to be written whole, then told by kverbs_ring_tell().
+ * Return: to be written whole, then told by kverbs_ring_publish().
  */
-struct kverbs_cqe *kverbs_ring_slot(struct kverbs_ring *ring, u32 nr)
+struct kverbs_cqe *kverbs_ring_next_cqe(struct kverbs_ring *ring, u32 nr)
 {
 	lockdep_assert_held(&ring->lock);
 	return cqe_at(ring, ring->cq_tail + nr);
@@ -115,13 +115,13 @@ static void wake(struct kverbs_ring *ring)
 }
 
 /**
- * kverbs_ring_tell() - show the user what was written, and wake who waits for it
+ * kverbs_ring_publish() - show the user what was written, and wake who waits for it
  * @ring: the ring, locked, since these may be the last slots that keep it
  * @nr: how many completions, at least 1
  *
  * Context: process or softirq.
  */
-void kverbs_ring_tell(struct kverbs_ring *ring, u32 nr)
+void kverbs_ring_publish(struct kverbs_ring *ring, u32 nr)
 {
 	lockdep_assert_held(&ring->lock);
 	ring->reserved -= nr;
@@ -142,8 +142,8 @@ void kverbs_ring_tell(struct kverbs_ring *ring, u32 nr)
 void kverbs_ring_event(struct kverbs_ring *ring, const struct kverbs_cqe *cqe)
 {
 	spin_lock_bh(&ring->lock);
-	*kverbs_ring_slot(ring, 0) = *cqe;
-	kverbs_ring_tell(ring, 1);
+	*kverbs_ring_next_cqe(ring, 0) = *cqe;
+	kverbs_ring_publish(ring, 1);
 	spin_unlock_bh(&ring->lock);
 }
 

@@ -13,7 +13,7 @@
 
 struct eventfd_ctx;
 struct kverbs_conn_obj;
-struct kverbs_work;
+struct kverbs_slot;
 
 #define KVERBS_MAX_SQ_ENTRIES	16384
 #define KVERBS_MAX_CQ_ENTRIES	262144
@@ -40,7 +40,7 @@ struct kverbs_work;
  * @cq_tail: completions written; the shared copy is never read back; read without @lock
  * @reserved: completion slots promised and not written yet
  * @works: as many as completion slots, so that one is free if a slot is
- * @free_works: those not under way
+ * @free_slots: those not under way
  * @wait: woken when a completion is written
  * @eventfd: told whenever completions are written, NULL if there is none
  * @closing: waiters shall come back
@@ -61,8 +61,8 @@ struct kverbs_ring {
 	spinlock_t lock;
 	u32 cq_tail;
 	u32 reserved;
-	struct kverbs_work *works;
-	struct kverbs_work *free_works;
+	struct kverbs_slot *slots;
+	struct kverbs_slot *free_slots;
 	wait_queue_head_t wait;
 	struct eventfd_ctx *eventfd;
 	bool closing;
@@ -83,8 +83,8 @@ struct kverbs_watch {
 int kverbs_ring_reserve(struct kverbs_ring *ring, u32 nr);
 void kverbs_ring_unreserve(struct kverbs_ring *ring, u32 nr);
 void kverbs_ring_event(struct kverbs_ring *ring, const struct kverbs_cqe *cqe);
-struct kverbs_cqe *kverbs_ring_slot(struct kverbs_ring *ring, u32 nr);
-void kverbs_ring_tell(struct kverbs_ring *ring, u32 nr);
+struct kverbs_cqe *kverbs_ring_next_cqe(struct kverbs_ring *ring, u32 nr);
+void kverbs_ring_publish(struct kverbs_ring *ring, u32 nr);
 u32 kverbs_ring_unread(struct kverbs_ring *ring);
 int kverbs_ring_wait(struct kverbs_ring *ring, u32 nr, u64 deadline_ns);
 int kverbs_ring_watch(struct kverbs_ring *ring, u32 nr, u64 deadline_ns,

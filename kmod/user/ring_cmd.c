@@ -8,21 +8,21 @@
 #include "queue.h"
 #include "ring.h"
 #include "ring_cmd.h"
-#include "work.h"
+#include "slot.h"
 
-static void free_works(struct kverbs_ring *ring)
+static void free_slots(struct kverbs_ring *ring)
 {
 	u32 i;
 
-	for (i = 0; ring->works && i < ring->cq_entries; i++)
-		kfree(ring->works[i].extents);
-	kvfree(ring->works);
+	for (i = 0; ring->slots && i < ring->cq_entries; i++)
+		kfree(ring->slots[i].extents);
+	kvfree(ring->slots);
 }
 
 static void free_memory(struct kverbs_ring *ring)
 {
 	kvfree(ring->chain);
-	free_works(ring);
+	free_slots(ring);
 	kverbs_shm_free(&ring->idx);
 	kverbs_shm_free(&ring->cq);
 	kverbs_shm_free(&ring->sq);
@@ -40,23 +40,23 @@ static int alloc_memory(struct kverbs_ring *ring)
 						  sizeof(struct kverbs_cqe)));
 	if (!ret)
 		ret = kverbs_shm_alloc(&ring->idx, sizeof(struct kverbs_ring_user));
-	ring->works = kvcalloc(ring->cq_entries, sizeof(*ring->works),
+	ring->slots = kvcalloc(ring->cq_entries, sizeof(*ring->slots),
 			       GFP_KERNEL_ACCOUNT);
 	ring->chain = kvmalloc(sizeof(*ring->chain), GFP_KERNEL_ACCOUNT);
-	if (!ret && ring->works && ring->chain)
+	if (!ret && ring->slots && ring->chain)
 		return 0;
 	free_memory(ring);
 	return -ENOMEM;
 }
 
-static void init_works(struct kverbs_ring *ring)
+static void init_slots(struct kverbs_ring *ring)
 {
 	u32 i;
 
 	for (i = 0; i < ring->cq_entries; i++) {
-		ring->works[i].ring = ring;
-		ring->works[i].next = ring->free_works;
-		ring->free_works = &ring->works[i];
+		ring->slots[i].ring = ring;
+		ring->slots[i].next = ring->free_slots;
+		ring->free_slots = &ring->slots[i];
 	}
 }
 
@@ -113,7 +113,7 @@ static struct kverbs_ring *alloc_ring(const struct kverbs_cmd_ring_create *cmd)
 	if (ret)
 		goto out_put_eventfd;
 	kverbs_cq_set_init(&ring->cqs, poll_context(cmd->flags));
-	init_works(ring);
+	init_slots(ring);
 	init_indices(ring);
 	return ring;
 
@@ -137,7 +137,7 @@ static struct kverbs_ring *to_ring(struct kverbs_object *obj)
 	return container_of(obj, struct kverbs_ring, obj);
 }
 
-/* Slots stay reserved for work that began here before its connection moved on. */
+/* Slots stay reserved for slot that began here before its connection moved on. */
 static bool ring_busy(struct kverbs_object *obj)
 {
 	struct kverbs_ring *ring = to_ring(obj);

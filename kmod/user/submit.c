@@ -13,7 +13,7 @@
 #include "ring.h"
 #include "sqe.h"
 #include "submit.h"
-#include "work.h"
+#include "slot.h"
 
 /**
  * struct batch - entries of one SUBMIT
@@ -22,7 +22,7 @@
  * @conn: the last entry's connection, which the next one's often is too
  * @region: the last entry's region, likewise
  * @uses: of that region, to be counted before what uses it is posted
- * @works: with slots, for entries to come, linked by their next
+ * @slots: with slots, for entries to come, linked by their next
  * @sqe: the entry that was read last
  * @ahead: it is not in a run yet
  *
@@ -35,7 +35,7 @@ struct batch {
 	struct kverbs_conn_obj *conn;
 	struct kverbs_region_obj *region;
 	int uses;
-	struct kverbs_work *works;
+	struct kverbs_slot *slots;
 	struct kverbs_sqe sqe;
 	bool ahead;
 };
@@ -162,16 +162,16 @@ static int find_list(struct batch *batch, const struct kverbs_sqe *sqe,
 		     struct kverbs_req *req)
 {
 	const struct kverbs_piece __user *pieces = u64_to_user_ptr(sqe->offset);
-	struct kverbs_work *work = container_of(req, struct kverbs_work, req);
+	struct kverbs_slot *slot = container_of(req, struct kverbs_slot, req);
 	unsigned int i;
 	int ret;
 
-	if (!work->extents)
-		work->extents = kmalloc_array(KVERBS_LIST_MAX, sizeof(*work->extents),
+	if (!slot->extents)
+		slot->extents = kmalloc_array(KVERBS_LIST_MAX, sizeof(*slot->extents),
 					      GFP_KERNEL_ACCOUNT);
-	if (!work->extents)
+	if (!slot->extents)
 		return -ENOMEM;
-	req->list = work->extents;
+	req->list = slot->extents;
 	for (i = 0; i < sqe->length; i++) {
 		ret = find_piece(batch, sqe, &pieces[i], req);
 		if (ret) {
@@ -183,14 +183,14 @@ static int find_list(struct batch *batch, const struct kverbs_sqe *sqe,
 }
 
 /* Field by field: what the queue writes need not be zeroed before. */
-static void fill_req(const struct kverbs_sqe *sqe, struct kverbs_work *work)
+static void fill_req(const struct kverbs_sqe *sqe, struct kverbs_slot *slot)
 {
-	struct kverbs_req *req = &work->req;
+	struct kverbs_req *req = &slot->req;
 	bool recv = kverbs_opcode_has(sqe->opcode, KVERBS_OPF_RECV);
 
-	work->user_data = sqe->user_data;
-	work->conn_id = sqe->conn_id;
-	work->signal = recv || sqe->flags & KVERBS_SQE_SIGNAL;
+	slot->user_data = sqe->user_data;
+	slot->conn_id = sqe->conn_id;
+	slot->signal = recv || sqe->flags & KVERBS_SQE_SIGNAL;
 	req->region = NULL;
 	req->offset = 0;
 	req->length = 0;
@@ -204,38 +204,38 @@ static void fill_req(const struct kverbs_sqe *sqe, struct kverbs_work *work)
 	req->opcode = sqe->opcode;
 	req->fence = sqe->flags & KVERBS_SQE_FENCE;
 	req->solicited = sqe->flags & KVERBS_SQE_SOLICITED;
-	req->silent = !work->signal;
-	req->done = kverbs_works_done;
+	req->unsignalled = !slot->signal;
+	req->done = kverbs_slots_done;
 	req->result = 0;
 	req->wc_status = 0;
 	req->flags = recv ? KVERBS_CQE_F_RECV : 0;
 	req->byte_len = 0;
 }
 
-static struct kverbs_work *pop_work(struct batch *batch, u32 nr)
+static struct kverbs_slot *pop_slot(struct batch *batch, u32 nr)
 {
-	struct kverbs_work *work;
+	struct kverbs_slot *slot;
 
-	if (!batch->works)
-		batch->works = kverbs_works_take(batch->ring, nr);
-	work = batch->works;
-	if (!work)
+	if (!batch->slots)
+		batch->slots = kverbs_slots_get(batch->ring, nr);
+	slot = batch->slots;
+	if (!slot)
 		return NULL;
-	batch->works = work->next;
-	work->next = NULL;
-	return work;
+	batch->slots = slot->next;
+	slot->next = NULL;
+	return slot;
 }
 
-static void push_work(struct batch *batch, struct kverbs_work *work)
+static void push_slot(struct batch *batch, struct kverbs_slot *slot)
 {
-	work->next = batch->works;
-	batch->works = work;
+	slot->next = batch->slots;
+	batch->slots = slot;
 }
 
 static void drop_req(struct batch *batch, struct kverbs_req *req)
 {
 	kverbs_req_unuse(req);
-	push_work(batch, container_of(req, struct kverbs_work, req));
+	push_slot(batch, container_of(req, struct kverbs_slot, req));
 }
 
 static int find_memory(struct batch *batch, struct kverbs_req *req)
@@ -248,7 +248,7 @@ static int find_memory(struct batch *batch, struct kverbs_req *req)
 /* Makes an operation of the entry; @nr: so many entries may follow, itself included. */
 static int prepare(struct batch *batch, u32 nr, struct kverbs_req **req)
 {
-	struct kverbs_work *work;
+	struct kverbs_slot *slot;
 	int ret;
 
 	ret = kverbs_sqe_check(&batch->sqe);
@@ -260,14 +260,14 @@ static int prepare(struct batch *batch, u32 nr, struct kverbs_req **req)
 		ret = -EBUSY;
 	if (ret)
 		return ret;
-	work = pop_work(batch, nr);
-	if (!work)
+	slot = pop_slot(batch, nr);
+	if (!slot)
 		return -EAGAIN;
-	fill_req(&batch->sqe, work);
-	ret = find_memory(batch, &work->req);
+	fill_req(&batch->sqe, slot);
+	ret = find_memory(batch, &slot->req);
 	if (ret)
-		push_work(batch, work);
-	*req = &work->req;
+		push_slot(batch, slot);
+	*req = &slot->req;
 	return ret;
 }
 
@@ -363,8 +363,8 @@ static int take_entries(struct batch *batch, u32 nr, u32 *taken)
 		ret = take_run(batch, nr - *taken, taken);
 		cond_resched();
 	}
-	if (batch->works)
-		kverbs_works_return(ring, batch->works);
+	if (batch->slots)
+		kverbs_slots_put(ring, batch->slots);
 	return ret;
 }
 
@@ -446,7 +446,7 @@ static int submit_and_wait(struct kverbs_ucmd *ucmd, struct kverbs_ring *ring)
 	cmd->out_ready = kverbs_ring_unread(ring);
 	/* Who only looks is going to look again. */
 	if (ring->cqs.direct && !cmd->to_submit && !cmd->min_complete && !cmd->out_ready)
-		kverbs_cq_give_way();
+		kverbs_cq_relax();
 	return ret;
 }
 

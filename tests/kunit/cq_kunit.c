@@ -243,7 +243,7 @@ struct exhauster {
 
 static void exhaust(struct work_struct *work)
 {
-	kverbs_cq_set_exhaust(container_of(work, struct exhauster, work)->set);
+	kverbs_cq_set_poll_all(container_of(work, struct exhauster, work)->set);
 }
 
 /* Of who draws conclusions from what has not come. */
@@ -271,9 +271,9 @@ static void cq_is_polled_for_a_waiter_in_the_kernel(struct kunit *test)
 	struct kverbs_cq *cq = get(test, sharer->hca, 1);
 	struct waiter *waiter = await(test, cq, 1);
 
-	kverbs_cq_set_attend(&sharer->set);
+	kverbs_cq_set_poll_get(&sharer->set);
 	KUNIT_EXPECT_NE(test, 0, wait_for_completion_timeout(&waiter->done, 10 * HZ));
-	kverbs_cq_set_leave(&sharer->set);
+	kverbs_cq_set_poll_put(&sharer->set);
 	kverbs_cq_put(&sharer->set, cq, 1);
 }
 
@@ -282,10 +282,10 @@ static void cq_with_a_context_of_its_own_is_not_polled(struct kunit *test)
 	struct sharer *sharer = test->priv;
 	struct kverbs_cq *cq = get(test, sharer->hca, 1);
 
-	kverbs_cq_set_attend(&sharer->set);
-	KUNIT_EXPECT_FALSE(test, work_busy(&sharer->set.attend));
-	kverbs_cq_set_leave(&sharer->set);
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&sharer->set.attended));
+	kverbs_cq_set_poll_get(&sharer->set);
+	KUNIT_EXPECT_FALSE(test, work_busy(&sharer->set.poll_work));
+	kverbs_cq_set_poll_put(&sharer->set);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&sharer->set.pollers));
 	kverbs_cq_put(&sharer->set, cq, 1);
 }
 

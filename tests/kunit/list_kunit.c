@@ -21,7 +21,7 @@
 struct poster {
 	struct fake_queue *fake;
 	struct kverbs_mr_pool pool;
-	struct kverbs_local_set set;
+	struct kverbs_lkey_cache set;
 	struct fake_region *region;
 	struct fake_op *ops[OPS];
 	int error;
@@ -37,7 +37,7 @@ static int list_init(struct kunit *test)
 	kverbs_mr_pool_init(&p->pool);
 	p->pool.pd = &p->fake->hca->pd;
 	p->pool.pages = FAKE_MR_PAGES;
-	kverbs_local_set_init(&p->set, &p->pool);
+	kverbs_lkey_cache_init(&p->set, &p->pool);
 	p->set.stride = FAKE_MR_PAGES * PAGE_SIZE;
 	p->region = fake_region_scattered(test, &p->fake->hca->ib, 0, PAGES);
 	for (i = 0; i < OPS; i++)
@@ -49,7 +49,7 @@ static int list_init(struct kunit *test)
 static void end_connection(struct poster *p)
 {
 	kverbs_queue_close(&p->fake->queue);
-	kverbs_queue_sweep(&p->fake->queue);
+	kverbs_queue_flush_remaining(&p->fake->queue);
 }
 
 static void list_exit(struct kunit *test)
@@ -59,7 +59,7 @@ static void list_exit(struct kunit *test)
 	if (!p)
 		return;
 	end_connection(p);
-	kverbs_local_set_destroy(&p->set);
+	kverbs_lkey_cache_destroy(&p->set);
 	kverbs_mr_pool_destroy(&p->pool);
 	KUNIT_EXPECT_EQ(test, SLOTS, p->fake->queue.sq_free);
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&p->region->region.uses));
@@ -70,7 +70,7 @@ static void all_silent(struct poster *p)
 	int i;
 
 	for (i = 0; i < OPS; i++)
-		p->ops[i]->req.silent = true;
+		p->ops[i]->req.unsignalled = true;
 }
 
 /* A buffer of so many pages; more than 4 need a registration. */
@@ -209,7 +209,7 @@ static void list_tells_of_silent_ones_by_the_next_that_is_not(struct kunit *test
 	struct poster *p = test->priv;
 
 	all_silent(p);
-	p->ops[2]->req.silent = false;
+	p->ops[2]->req.unsignalled = false;
 	make_large(p, 2);
 	KUNIT_ASSERT_EQ(test, OPS, post_all(p));
 	expect_signals(test, "..x..x");

@@ -20,7 +20,7 @@
 struct poster {
 	struct fake_queue *fake;
 	struct kverbs_mr_pool pool;
-	struct kverbs_local_set set;
+	struct kverbs_lkey_cache set;
 	struct fake_region *region;
 };
 
@@ -33,7 +33,7 @@ static int local_init(struct kunit *test)
 	kverbs_mr_pool_init(&poster->pool);
 	poster->pool.pd = &poster->fake->hca->pd;
 	poster->pool.pages = FAKE_MR_PAGES;
-	kverbs_local_set_init(&poster->set, &poster->pool);
+	kverbs_lkey_cache_init(&poster->set, &poster->pool);
 	poster->set.stride = CHUNK;
 	poster->region = fake_region_scattered(test, &poster->fake->hca->ib, OFFSET, PAGES);
 	test->priv = poster;
@@ -47,12 +47,12 @@ static void local_exit(struct kunit *test)
 	if (!poster)
 		return;
 	kverbs_queue_close(&poster->fake->queue);
-	kverbs_queue_sweep(&poster->fake->queue);
-	kverbs_local_set_destroy(&poster->set);
+	kverbs_queue_flush_remaining(&poster->fake->queue);
+	kverbs_lkey_cache_destroy(&poster->set);
 	kverbs_mr_pool_destroy(&poster->pool);
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&poster->fake->hca->nr_mrs));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&poster->region->region.uses));
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&poster->region->region.locals));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&poster->region->region.cached));
 }
 
 static struct fake_op *op_on(struct kunit *test, u8 opcode, u64 offset, u64 length)
@@ -448,10 +448,10 @@ static void local_forget_deregisters(struct kunit *test)
 	post(test, KVERBS_OP_SEND, 0, LENGTH);
 	complete_all_sends(poster);
 	KUNIT_EXPECT_EQ(test, 1 + 3, atomic_read(&region->uses));
-	KUNIT_EXPECT_EQ(test, 1 + 3, atomic_read(&region->locals));
-	KUNIT_EXPECT_EQ(test, 0, kverbs_local_forget(&poster->set, region));
+	KUNIT_EXPECT_EQ(test, 1 + 3, atomic_read(&region->cached));
+	KUNIT_EXPECT_EQ(test, 0, kverbs_lkey_cache_forget(&poster->set, region));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&region->uses));
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&region->locals));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&region->cached));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&poster->fake->hca->nr_mrs));
 }
 
@@ -465,10 +465,10 @@ static void local_region_is_known_by_its_set_even_without_registrations(struct k
 	KUNIT_EXPECT_EQ(test, -ENOMEM,
 			try_post(poster, op_on(test, KVERBS_OP_SEND, 0, LENGTH)));
 	KUNIT_EXPECT_EQ(test, 1, atomic_read(&region->uses));
-	KUNIT_EXPECT_EQ(test, 1, atomic_read(&region->locals));
-	KUNIT_EXPECT_EQ(test, 0, kverbs_local_forget(&poster->set, region));
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&region->cached));
+	KUNIT_EXPECT_EQ(test, 0, kverbs_lkey_cache_forget(&poster->set, region));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&region->uses));
-	KUNIT_EXPECT_TRUE(test, list_empty(&poster->set.locals));
+	KUNIT_EXPECT_TRUE(test, list_empty(&poster->set.entries));
 }
 
 static void local_forget_leaves_other_regions_alone(struct kunit *test)
@@ -479,7 +479,7 @@ static void local_forget_leaves_other_regions_alone(struct kunit *test)
 
 	post(test, KVERBS_OP_SEND, 0, LENGTH);
 	complete_all_sends(poster);
-	KUNIT_EXPECT_EQ(test, 0, kverbs_local_forget(&poster->set, &other->region));
+	KUNIT_EXPECT_EQ(test, 0, kverbs_lkey_cache_forget(&poster->set, &other->region));
 	KUNIT_EXPECT_EQ(test, 3, atomic_read(&poster->fake->hca->nr_mrs));
 }
 
@@ -488,7 +488,7 @@ static void local_forget_does_not_touch_what_is_in_the_queue(struct kunit *test)
 	struct poster *poster = test->priv;
 
 	post(test, KVERBS_OP_SEND, 0, LENGTH);
-	KUNIT_EXPECT_EQ(test, -EBUSY, kverbs_local_forget(&poster->set,
+	KUNIT_EXPECT_EQ(test, -EBUSY, kverbs_lkey_cache_forget(&poster->set,
 							  &poster->region->region));
 	KUNIT_EXPECT_EQ(test, 3, atomic_read(&poster->fake->hca->nr_mrs));
 }
@@ -519,7 +519,7 @@ static void local_list_that_comes_back_registers_a_chunk_once(struct kunit *test
 	KUNIT_ASSERT_EQ(test, 3, sends[2].num_sge);
 	KUNIT_EXPECT_EQ(test, sends[2].sges[0].lkey, sends[2].sges[2].lkey);
 	kverbs_queue_close(&poster->fake->queue);
-	kverbs_queue_sweep(&poster->fake->queue);
+	kverbs_queue_flush_remaining(&poster->fake->queue);
 }
 
 static struct kunit_case local_cases[] = {
@@ -552,7 +552,7 @@ static struct kunit_case local_cases[] = {
 };
 
 static struct kunit_suite local_suite = {
-	.name = "kverbs_local",
+	.name = "kverbs_lkeys",
 	.init = local_init,
 	.exit = local_exit,
 	.test_cases = local_cases,

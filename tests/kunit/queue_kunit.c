@@ -122,7 +122,7 @@ static void queue_ends_an_operation_with_its_last_request(struct kunit *test)
 static void end_connection(struct fake_queue *fake)
 {
 	kverbs_queue_close(&fake->queue);
-	kverbs_queue_sweep(&fake->queue);
+	kverbs_queue_flush_remaining(&fake->queue);
 }
 
 static void queue_tells_its_owner_of_a_failure(struct kunit *test)

@@ -19,7 +19,7 @@ static void recv_is_taken_before_there_is_a_queue_pair(struct kunit *test)
 	struct fake_op *op = fake_queue_park(test, fake);
 
 	KUNIT_EXPECT_EQ(test, SLOTS - 1, fake->queue.rq_free);
-	KUNIT_EXPECT_NULL(test, kverbs_queue_first_parked(&fake->queue));
+	KUNIT_EXPECT_NULL(test, kverbs_queue_first_deferred(&fake->queue));
 	KUNIT_EXPECT_EQ(test, 0, op->done);
 }
 
@@ -47,7 +47,7 @@ static void recvs_are_posted_in_order(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, SLOTS, fake->hca->nr_recvs);
 	for (i = 0; i < SLOTS; i++)
 		KUNIT_EXPECT_PTR_EQ(test, &op[i]->req.last, fake->hca->recvs[i].cqe);
-	KUNIT_EXPECT_NULL(test, kverbs_queue_first_parked(&fake->queue));
+	KUNIT_EXPECT_NULL(test, kverbs_queue_first_deferred(&fake->queue));
 }
 
 static void recv_that_is_refused_stays_first(struct kunit *test)
@@ -58,7 +58,7 @@ static void recv_that_is_refused_stays_first(struct kunit *test)
 
 	fake_hca_refuse(fake->hca, 0, -ENOMEM);
 	KUNIT_EXPECT_EQ(test, -ENOMEM, fake_queue_post_parked(fake));
-	KUNIT_EXPECT_PTR_EQ(test, &first->req, kverbs_queue_first_parked(&fake->queue));
+	KUNIT_EXPECT_PTR_EQ(test, &first->req, kverbs_queue_first_deferred(&fake->queue));
 	KUNIT_EXPECT_EQ(test, SLOTS - 2, fake->queue.rq_free);
 	fake_hca_refuse(fake->hca, UINT_MAX, 0);
 	KUNIT_EXPECT_EQ(test, 0, fake_queue_post_parked(fake));
@@ -97,11 +97,11 @@ static void recv_is_not_posted_to_a_closed_queue(struct kunit *test)
 	struct fake_op *op = fake_queue_park(test, fake);
 
 	kverbs_queue_close(&fake->queue);
-	KUNIT_EXPECT_NULL(test, kverbs_queue_first_parked(&fake->queue));
+	KUNIT_EXPECT_NULL(test, kverbs_queue_first_deferred(&fake->queue));
 	KUNIT_EXPECT_EQ(test, -ENOTCONN,
 			kverbs_queue_post_recv(&fake->queue, &op->req, NULL, 0));
 	KUNIT_EXPECT_EQ(test, 0, fake->hca->nr_recvs);
-	KUNIT_EXPECT_FALSE(test, list_empty(&fake->queue.parked));
+	KUNIT_EXPECT_FALSE(test, list_empty(&fake->queue.deferred));
 }
 
 static void recv_reports_what_came(struct kunit *test)
@@ -169,7 +169,7 @@ static void recv_that_fails_reports_nothing_else(struct kunit *test)
 	});
 	KUNIT_EXPECT_EQ(test, 1, fake->broken);
 	kverbs_queue_close(&fake->queue);
-	kverbs_queue_sweep(&fake->queue);
+	kverbs_queue_flush_remaining(&fake->queue);
 	expect_over(test, op, -EIO, IB_WC_LOC_LEN_ERR);
 	KUNIT_EXPECT_EQ(test, 0, op->req.byte_len);
 	KUNIT_EXPECT_EQ(test, 0, op->req.flags);
@@ -185,10 +185,10 @@ static void recv_that_cannot_be_posted_ends_alone(struct kunit *test)
 	struct fake_op *first = fake_queue_park(test, fake);
 	struct fake_op *second = fake_queue_park(test, fake);
 
-	kverbs_queue_fail_parked(&fake->queue, &first->req, -ENOMEM);
+	kverbs_queue_fail_deferred(&fake->queue, &first->req, -ENOMEM);
 	expect_over(test, first, -ENOMEM, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, 0, fake->broken);
-	KUNIT_EXPECT_PTR_EQ(test, &second->req, kverbs_queue_first_parked(&fake->queue));
+	KUNIT_EXPECT_PTR_EQ(test, &second->req, kverbs_queue_first_deferred(&fake->queue));
 	KUNIT_EXPECT_EQ(test, SLOTS - 1, fake->queue.rq_free);
 }
 
@@ -201,7 +201,7 @@ static void recvs_are_all_flushed_by_a_sweep(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, fake_queue_post_parked(fake));
 	parked = fake_queue_park(test, fake);
 	kverbs_queue_close(&fake->queue);
-	kverbs_queue_sweep(&fake->queue);
+	kverbs_queue_flush_remaining(&fake->queue);
 	expect_over(test, posted, -EIO, IB_WC_WR_FLUSH_ERR);
 	expect_over(test, parked, -EIO, IB_WC_WR_FLUSH_ERR);
 	KUNIT_EXPECT_EQ(test, SLOTS, fake->queue.rq_free);
@@ -215,7 +215,7 @@ static void recvs_of_a_queue_without_a_queue_pair_are_flushed(struct kunit *test
 	struct fake_op *op = fake_queue_park(test, fake);
 
 	kverbs_queue_close(&fake->queue);
-	kverbs_queue_sweep(&fake->queue);
+	kverbs_queue_flush_remaining(&fake->queue);
 	expect_over(test, op, -EIO, IB_WC_WR_FLUSH_ERR);
 }
 
@@ -299,7 +299,7 @@ static void end_wait(struct work_struct *work)
 		return;
 	}
 	kverbs_queue_close(&later->fake->queue);
-	kverbs_queue_sweep(&later->fake->queue);
+	kverbs_queue_flush_remaining(&later->fake->queue);
 }
 
 static void await_later(struct kunit *test, struct fake_queue *fake, bool sweep)
@@ -313,10 +313,10 @@ static void await_later(struct kunit *test, struct fake_queue *fake, bool sweep)
 	later->sweep = sweep;
 	INIT_DELAYED_WORK(&later->work, end_wait);
 	KUNIT_ASSERT_EQ(test, 0, fake_queue_try_park(fake, op));
-	ticket = fake->queue.nr_parked;
+	ticket = fake->queue.nr_deferred;
 	schedule_delayed_work(&later->work, HZ / 20);
 	kverbs_queue_await_posted(&fake->queue, ticket);
-	KUNIT_EXPECT_TRUE(test, list_empty(&fake->queue.parked));
+	KUNIT_EXPECT_TRUE(test, list_empty(&fake->queue.deferred));
 	flush_delayed_work(&later->work);
 }
 
@@ -330,20 +330,20 @@ static void recv_list_is_taken_as_far_as_there_is_room(struct kunit *test)
 
 	for (i = 0; i < 3; i++)
 		reqs[i] = &fake_op_create(test, KVERBS_OP_RECV, 0)->req;
-	KUNIT_EXPECT_EQ(test, 2, kverbs_queue_park(&fake->queue, reqs, 3, &ticket, &error));
+	KUNIT_EXPECT_EQ(test, 2, kverbs_queue_defer(&fake->queue, reqs, 3, &ticket, &error));
 	KUNIT_EXPECT_EQ(test, -EAGAIN, error);
 	KUNIT_EXPECT_EQ(test, 2, ticket);
 	KUNIT_EXPECT_EQ(test, 0, fake_queue_post_parked(fake));
 	KUNIT_EXPECT_TRUE(test, kverbs_queue_is_posted(&fake->queue, ticket));
-	KUNIT_EXPECT_EQ(test, 0, kverbs_queue_park(&fake->queue, reqs + 2, 1, &ticket, &error));
+	KUNIT_EXPECT_EQ(test, 0, kverbs_queue_defer(&fake->queue, reqs + 2, 1, &ticket, &error));
 	KUNIT_EXPECT_EQ(test, -EAGAIN, error);
 	fake_wr_complete(&fake->hca->recvs[0], IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(test, 1, kverbs_queue_park(&fake->queue, reqs + 2, 1, &ticket, &error));
+	KUNIT_EXPECT_EQ(test, 1, kverbs_queue_defer(&fake->queue, reqs + 2, 1, &ticket, &error));
 	KUNIT_EXPECT_EQ(test, 0, error);
 	kverbs_queue_close(&fake->queue);
-	KUNIT_EXPECT_EQ(test, 0, kverbs_queue_park(&fake->queue, reqs, 1, &ticket, &error));
+	KUNIT_EXPECT_EQ(test, 0, kverbs_queue_defer(&fake->queue, reqs, 1, &ticket, &error));
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, error);
-	kverbs_queue_sweep(&fake->queue);
+	kverbs_queue_flush_remaining(&fake->queue);
 }
 
 static void recv_can_be_waited_for_until_it_is_posted(struct kunit *test)
@@ -373,11 +373,11 @@ static void recv_is_not_waited_for_before_the_connection_is_up(struct kunit *tes
 	u32 ticket;
 
 	KUNIT_ASSERT_EQ(test, 0, fake_queue_try_park(fake, op));
-	ticket = fake->queue.nr_parked;
+	ticket = fake->queue.nr_deferred;
 	kverbs_queue_await_posted(&fake->queue, ticket);
 	kverbs_queue_open(&fake->queue, &fake->hca->qp);
 	kverbs_queue_await_posted(&fake->queue, ticket);
-	KUNIT_EXPECT_FALSE(test, list_empty(&fake->queue.parked));
+	KUNIT_EXPECT_FALSE(test, list_empty(&fake->queue.deferred));
 }
 
 static void resize_keeps_what_is_parked(struct kunit *test)
@@ -392,7 +392,7 @@ static void resize_keeps_what_is_parked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, kverbs_queue_resize(&fake->queue, 16, 32));
 	KUNIT_EXPECT_EQ(test, 30, fake->queue.rq_free);
 	kverbs_queue_open(&fake->queue, &fake->hca->qp);
-	KUNIT_EXPECT_PTR_EQ(test, &op->req, kverbs_queue_first_parked(&fake->queue));
+	KUNIT_EXPECT_PTR_EQ(test, &op->req, kverbs_queue_first_deferred(&fake->queue));
 }
 
 static void resize_below_what_is_parked_changes_nothing(struct kunit *test)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Slots of a completion ring, and whatever a user may write into its index. */
 #include "fake_file.h"
-#include "work.h"
+#include "slot.h"
 
 #define SLOTS	8
 
@@ -71,7 +71,7 @@ static void ring_that_is_full_loses_nothing(struct kunit *test)
 
 	fill(test, ring);
 	KUNIT_EXPECT_EQ(test, -EAGAIN, fake_ring_event(ring, 100));
-	KUNIT_EXPECT_NULL(test, kverbs_works_take(ring, 1));
+	KUNIT_EXPECT_NULL(test, kverbs_slots_get(ring, 1));
 	KUNIT_EXPECT_EQ(test, SLOTS, fake_ring_kernel(ring)->cq_tail);
 	KUNIT_EXPECT_EQ(test, SLOTS, kverbs_ring_unread(ring));
 	for (n = 0; n < SLOTS; n++)
@@ -150,7 +150,7 @@ static void ring_takes_a_wrong_head_for_nothing_read(struct kunit *test)
 	fake_ring_user(ring)->cq_head = user->head;
 	KUNIT_EXPECT_EQ(test, SLOTS, kverbs_ring_unread(ring));
 	KUNIT_EXPECT_EQ(test, -EAGAIN, kverbs_ring_reserve(ring, 1));
-	KUNIT_EXPECT_NULL(test, kverbs_works_take(ring, 1));
+	KUNIT_EXPECT_NULL(test, kverbs_slots_get(ring, 1));
 }
 
 static void ring_recovers_from_a_wrong_head(struct kunit *test)
@@ -213,37 +213,37 @@ static void ring_ignores_what_is_written_over_its_own_indices(struct kunit *test
 static void ring_has_a_work_for_every_slot(struct kunit *test)
 {
 	struct kverbs_ring *ring = test->priv;
-	struct kverbs_work *work[SLOTS];
+	struct kverbs_slot *work[SLOTS];
 	int i, j;
 
 	for (i = 0; i < SLOTS; i++) {
-		work[i] = kverbs_works_take(ring, 1);
+		work[i] = kverbs_slots_get(ring, 1);
 		KUNIT_ASSERT_NOT_NULL(test, work[i]);
 		KUNIT_EXPECT_PTR_EQ(test, ring, work[i]->ring);
 		for (j = 0; j < i; j++)
 			KUNIT_EXPECT_PTR_NE(test, work[j], work[i]);
 	}
-	KUNIT_EXPECT_NULL(test, kverbs_works_take(ring, 1));
+	KUNIT_EXPECT_NULL(test, kverbs_slots_get(ring, 1));
 	KUNIT_EXPECT_EQ(test, SLOTS, ring->reserved);
 	while (i--)
-		kverbs_works_return(ring, work[i]);
+		kverbs_slots_put(ring, work[i]);
 	KUNIT_EXPECT_EQ(test, 0, ring->reserved);
 }
 
 static void ring_gives_as_many_works_as_it_has_slots(struct kunit *test)
 {
 	struct kverbs_ring *ring = test->priv;
-	struct kverbs_work *works, *work;
+	struct kverbs_slot *works, *work;
 	int nr = 0;
 
 	KUNIT_ASSERT_EQ(test, 0, kverbs_ring_reserve(ring, 1));
-	works = kverbs_works_take(ring, SLOTS + 1);
+	works = kverbs_slots_get(ring, SLOTS + 1);
 	for (work = works; work; work = work->next)
 		nr++;
 	KUNIT_EXPECT_EQ(test, SLOTS - 1, nr);
 	KUNIT_EXPECT_EQ(test, SLOTS, ring->reserved);
-	KUNIT_EXPECT_NULL(test, kverbs_works_take(ring, 1));
-	kverbs_works_return(ring, works);
+	KUNIT_EXPECT_NULL(test, kverbs_slots_get(ring, 1));
+	kverbs_slots_put(ring, works);
 	KUNIT_EXPECT_EQ(test, 1, ring->reserved);
 	kverbs_ring_unreserve(ring, 1);
 }
@@ -252,65 +252,65 @@ static void ring_gives_as_many_works_as_it_has_slots(struct kunit *test)
 static void ring_with_a_wrong_head_gives_no_works(struct kunit *test)
 {
 	struct kverbs_ring *ring = test->priv;
-	struct kverbs_work *work = kverbs_works_take(ring, 1);
+	struct kverbs_slot *work = kverbs_slots_get(ring, 1);
 
 	KUNIT_ASSERT_NOT_NULL(test, work);
 	fake_ring_user(ring)->cq_head = 1;
-	KUNIT_EXPECT_NULL(test, kverbs_works_take(ring, SLOTS));
+	KUNIT_EXPECT_NULL(test, kverbs_slots_get(ring, SLOTS));
 	fake_ring_user(ring)->cq_head = -SLOTS;
-	KUNIT_EXPECT_NULL(test, kverbs_works_take(ring, SLOTS));
-	kverbs_works_return(ring, work);
+	KUNIT_EXPECT_NULL(test, kverbs_slots_get(ring, SLOTS));
+	kverbs_slots_put(ring, work);
 }
 
 static void ring_shares_slots_among_works_and_events(struct kunit *test)
 {
 	struct kverbs_ring *ring = test->priv;
-	struct kverbs_work *work[2];
+	struct kverbs_slot *work[2];
 
 	KUNIT_ASSERT_EQ(test, 0, kverbs_ring_reserve(ring, SLOTS - 2));
-	work[0] = kverbs_works_take(ring, 1);
-	work[1] = kverbs_works_take(ring, 1);
+	work[0] = kverbs_slots_get(ring, 1);
+	work[1] = kverbs_slots_get(ring, 1);
 	KUNIT_ASSERT_NOT_NULL(test, work[0]);
 	KUNIT_ASSERT_NOT_NULL(test, work[1]);
-	KUNIT_EXPECT_NULL(test, kverbs_works_take(ring, 1));
+	KUNIT_EXPECT_NULL(test, kverbs_slots_get(ring, 1));
 	KUNIT_EXPECT_EQ(test, -EAGAIN, kverbs_ring_reserve(ring, 1));
-	kverbs_works_return(ring, work[1]);
+	kverbs_slots_put(ring, work[1]);
 	KUNIT_EXPECT_EQ(test, 0, kverbs_ring_reserve(ring, 1));
-	kverbs_works_return(ring, work[0]);
+	kverbs_slots_put(ring, work[0]);
 	kverbs_ring_unreserve(ring, SLOTS - 1);
 }
 
 /* They are over at the same time, each told of. */
-static void end_works(struct kverbs_work **works, int nr, int result)
+static void end_works(struct kverbs_slot **works, int nr, int result)
 {
 	LIST_HEAD(over);
 	int i;
 
 	for (i = 0; i < nr; i++) {
 		works[i]->signal = true;
-		works[i]->req.done = kverbs_works_done;
+		works[i]->req.done = kverbs_slots_done;
 		works[i]->req.result = result;
 		list_add_tail(&works[i]->req.entry, &over);
 	}
 	while (!list_empty(&over))
-		kverbs_works_done(&over);
+		kverbs_slots_done(&over);
 }
 
 /* Works come back in another order than they were taken in, as operations do. */
 static void ring_work_is_there_whenever_a_slot_is(struct kunit *test)
 {
 	struct kverbs_ring *ring = test->priv;
-	struct kverbs_work *work[SLOTS];
+	struct kverbs_slot *work[SLOTS];
 	int round, i;
 
 	for (round = 0; round < 50; round++) {
 		for (i = 0; i < SLOTS; i++) {
-			work[i] = kverbs_works_take(ring, 1);
+			work[i] = kverbs_slots_get(ring, 1);
 			KUNIT_ASSERT_NOT_NULL(test, work[i]);
 		}
 		for (i = 0; i < SLOTS; i++)
 			end_works(&work[i * 3 % SLOTS], 1, 0);
-		KUNIT_ASSERT_NULL(test, kverbs_works_take(ring, 1));
+		KUNIT_ASSERT_NULL(test, kverbs_slots_get(ring, 1));
 		KUNIT_ASSERT_EQ(test, SLOTS, kverbs_ring_unread(ring));
 		fake_ring_user(ring)->cq_head += SLOTS;
 	}
@@ -329,7 +329,7 @@ static void ring_completion_of_a_work_is_written_whole(struct kunit *test)
 		.imm = 7,
 	};
 	struct kverbs_ring *ring = test->priv;
-	struct kverbs_work *work = kverbs_works_take(ring, 1);
+	struct kverbs_slot *work = kverbs_slots_get(ring, 1);
 
 	work->user_data = cqe.user_data;
 	work->conn_id = cqe.id;
@@ -346,12 +346,12 @@ static void ring_completion_of_a_work_is_written_whole(struct kunit *test)
 static void ring_is_told_of_works_that_are_over_together(struct kunit *test)
 {
 	struct kverbs_ring *ring = test->priv, *other;
-	struct kverbs_work *work[4];
+	struct kverbs_slot *work[4];
 	int i;
 
 	other = fake_ring_create(test, ring->obj.file, 1, 1);
 	for (i = 0; i < 4; i++) {
-		work[i] = kverbs_works_take(i == 2 ? other : ring, 1);
+		work[i] = kverbs_slots_get(i == 2 ? other : ring, 1);
 		KUNIT_ASSERT_NOT_NULL(test, work[i]);
 		work[i]->user_data = i;
 	}

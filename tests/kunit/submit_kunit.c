@@ -38,7 +38,7 @@ static int conn_destroy(struct kverbs_object *obj)
 	struct submitter *s = container_of(obj, struct submitter, conn_obj.obj);
 
 	kverbs_queue_close(&s->conn.queue);
-	kverbs_queue_sweep(&s->conn.queue);
+	kverbs_queue_flush_remaining(&s->conn.queue);
 	return 0;
 }
 
@@ -239,7 +239,7 @@ static void submit_unsignalled_completes_only_if_it_fails(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, submit_one(s, &sqe));
 	fake_wr_complete(&s->hca->sends[1], IB_WC_REM_OP_ERR);
 	kverbs_queue_close(&s->conn.queue);
-	kverbs_queue_sweep(&s->conn.queue);
+	kverbs_queue_flush_remaining(&s->conn.queue);
 	KUNIT_ASSERT_EQ(test, 1, kverbs_ring_unread(s->ring));
 	KUNIT_EXPECT_EQ(test, -EIO, last_cqe(s)->result);
 	KUNIT_EXPECT_EQ(test, IB_WC_REM_OP_ERR, last_cqe(s)->wc_status);

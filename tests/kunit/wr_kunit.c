@@ -17,7 +17,7 @@
 struct poster {
 	struct fake_queue *fake;
 	struct kverbs_mr_pool pool;
-	struct kverbs_local_set set;
+	struct kverbs_lkey_cache set;
 	struct fake_region *region;
 };
 
@@ -30,7 +30,7 @@ static int wr_init(struct kunit *test)
 	kverbs_mr_pool_init(&poster->pool);
 	poster->pool.pd = &poster->fake->hca->pd;
 	poster->pool.pages = FAKE_MR_PAGES;
-	kverbs_local_set_init(&poster->set, &poster->pool);
+	kverbs_lkey_cache_init(&poster->set, &poster->pool);
 	poster->set.stride = FAKE_MR_PAGES * PAGE_SIZE;
 	poster->region = fake_region_scattered(test, &poster->fake->hca->ib, 40, PAGES);
 	test->priv = poster;
@@ -45,8 +45,8 @@ static void wr_exit(struct kunit *test)
 		return;
 	KUNIT_EXPECT_EQ(test, 0, poster->fake->hca->nr_allocs);
 	kverbs_queue_close(&poster->fake->queue);
-	kverbs_queue_sweep(&poster->fake->queue);
-	kverbs_local_set_destroy(&poster->set);
+	kverbs_queue_flush_remaining(&poster->fake->queue);
+	kverbs_lkey_cache_destroy(&poster->set);
 	kverbs_mr_pool_destroy(&poster->pool);
 }
 

@@ -95,7 +95,7 @@ void fake_queue_conn(struct kverbs_conn *conn, struct fake_hca *hca, unsigned in
 	mutex_init(&conn->recv_lock);
 	kverbs_mr_pool_init(&conn->pool);
 	conn->pool.pd = &hca->pd;
-	kverbs_local_set_init(&conn->locals, &conn->pool);
+	kverbs_lkey_cache_init(&conn->lkeys, &conn->pool);
 	kverbs_queue_init(&conn->queue, &conn_queue_ops, depth, depth);
 	conn->queue.max_sge = 4;
 	conn->queue.max_read_sge = 4;
@@ -183,7 +183,7 @@ int fake_queue_try_park(struct fake_queue *fake, struct fake_op *op)
 	u32 ticket;
 	int error;
 
-	kverbs_queue_park(&fake->queue, &req, 1, &ticket, &error);
+	kverbs_queue_defer(&fake->queue, &req, 1, &ticket, &error);
 	return error;
 }
 
@@ -214,7 +214,7 @@ int fake_queue_post_parked(struct fake_queue *fake)
 	int ret = 0;
 
 	while (!ret) {
-		req = kverbs_queue_first_parked(&fake->queue);
+		req = kverbs_queue_first_deferred(&fake->queue);
 		if (!req)
 			break;
 		ret = kverbs_queue_post_recv(&fake->queue, req, NULL, 0);

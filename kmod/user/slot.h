@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-#ifndef KVERBS_WORK_H
-#define KVERBS_WORK_H
+#ifndef KVERBS_SLOT_H
+#define KVERBS_SLOT_H
 
 #include "queue.h"
 
 struct kverbs_ring;
 
 /**
- * struct kverbs_work - a submission entry under way
+ * struct kverbs_slot - a submission entry under way
  * @req: the operation
  * @ring: where its completion goes
  * @user_data: what the user calls it
@@ -16,18 +16,18 @@ struct kverbs_ring;
  * @extents: for a list, from when one is first needed until the ring goes
  * @next: in the ring's free list, or among those that a SUBMIT took
  */
-struct kverbs_work {
+struct kverbs_slot {
 	struct kverbs_req req;
 	struct kverbs_ring *ring;
 	u64 user_data;
 	u32 conn_id;
 	bool signal;
 	struct kverbs_extent *extents;
-	struct kverbs_work *next;
+	struct kverbs_slot *next;
 };
 
-struct kverbs_work *kverbs_works_take(struct kverbs_ring *ring, u32 nr);
-void kverbs_works_return(struct kverbs_ring *ring, struct kverbs_work *works);
-void kverbs_works_done(struct list_head *over);
+struct kverbs_slot *kverbs_slots_get(struct kverbs_ring *ring, u32 nr);
+void kverbs_slots_put(struct kverbs_ring *ring, struct kverbs_slot *slots);
+void kverbs_slots_done(struct list_head *over);
 
-#endif /* KVERBS_WORK_H */
+#endif /* KVERBS_SLOT_H */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-#ifndef KVERBS_DIAL_H
-#define KVERBS_DIAL_H
+#ifndef KVERBS_CONNECT_H
+#define KVERBS_CONNECT_H
 
 #include <rdma/rdma_cm.h>
 
 struct task_struct;
 
 /**
- * struct kverbs_dial - a call of rdma_connect() that can be broken off
+ * struct kverbs_connect - a call of rdma_connect() that can be broken off
  * @id: of what connects
  * @blocks: the driver has KVERBS_QUIRK_BLOCKING_CONNECT
  * @param: what to tell the peer
@@ -16,18 +16,18 @@ struct task_struct;
  * @stop: break it off
  *
  * Life: zeroed by its owner, who fills in @id, @blocks, @param and @failed before
- * kverbs_dial_start() and lets none of them go before kverbs_dial_stop().
+ * kverbs_connect_start() and lets none of them go before kverbs_connect_stop().
  */
-struct kverbs_dial {
+struct kverbs_connect {
 	struct rdma_cm_id *id;
 	bool blocks;
 	struct rdma_conn_param param;
-	void (*failed)(struct kverbs_dial *dial, int error);
+	void (*failed)(struct kverbs_connect *connect, int error);
 	struct task_struct *task;
 	bool stop;
 };
 
-int kverbs_dial_start(struct kverbs_dial *dial);
-void kverbs_dial_stop(struct kverbs_dial *dial);
+int kverbs_connect_start(struct kverbs_connect *connect);
+void kverbs_connect_stop(struct kverbs_connect *connect);
 
-#endif /* KVERBS_DIAL_H */
+#endif /* KVERBS_CONNECT_H */

@@ -2,35 +2,35 @@
 /* Registrations for local access: made once, kept while region and QP live. */
 #include <linux/slab.h>
 
-#include "local.h"
+#include "lkey.h"
 #include "region.h"
 
 /**
- * kverbs_local_set_init() - make an empty set
+ * kverbs_lkey_cache_init() - make an empty set
  * @set: the set
  * @pool: where its MRs come from
  */
-void kverbs_local_set_init(struct kverbs_local_set *set, struct kverbs_mr_pool *pool)
+void kverbs_lkey_cache_init(struct kverbs_lkey_cache *set, struct kverbs_mr_pool *pool)
 {
 	mutex_init(&set->lock);
-	INIT_LIST_HEAD(&set->locals);
+	INIT_LIST_HEAD(&set->entries);
 	set->chain = NULL;
 	set->pool = pool;
 }
 
-static u64 chunk_size(const struct kverbs_local_set *set)
+static u64 chunk_size(const struct kverbs_lkey_cache *set)
 {
 	return (u64)set->pool->pages << PAGE_SHIFT;
 }
 
 /* With or without MRs: whoever ends the region must find it here. */
-static void count_local(struct kverbs_local *local)
+static void count_local(struct kverbs_lkeys *local)
 {
 	kverbs_region_use(local->region);
-	atomic_inc(&local->region->locals);
+	atomic_inc(&local->region->cached);
 }
 
-static void free_local(struct kverbs_local *local)
+static void free_local(struct kverbs_lkeys *local)
 {
 	struct kverbs_region *region = local->region;
 	unsigned int i;
@@ -38,22 +38,22 @@ static void free_local(struct kverbs_local *local)
 	list_del(&local->entry);
 	for (i = 0; i < local->nr; i++)
 		if (local->mrs[i])
-			atomic_dec(&region->locals);
+			atomic_dec(&region->cached);
 	kvfree(local);
-	atomic_dec(&region->locals);
+	atomic_dec(&region->cached);
 	kverbs_region_unuse(region);
 }
 
 /**
- * kverbs_local_set_destroy() - forget all; the pool frees the MRs
+ * kverbs_lkey_cache_destroy() - forget all; the pool frees the MRs
  * @set: the set, of a connection that is drained
  */
-void kverbs_local_set_destroy(struct kverbs_local_set *set)
+void kverbs_lkey_cache_destroy(struct kverbs_lkey_cache *set)
 {
-	struct kverbs_local *local, *next;
+	struct kverbs_lkeys *local, *next;
 
 	mutex_lock(&set->lock);
-	list_for_each_entry_safe(local, next, &set->locals, entry)
+	list_for_each_entry_safe(local, next, &set->entries, entry)
 		free_local(local);
 	kvfree(set->chain);
 	set->chain = NULL;
@@ -61,21 +61,21 @@ void kverbs_local_set_destroy(struct kverbs_local_set *set)
 }
 
 /**
- * kverbs_local_get() - the registrations of a region, none made yet
+ * kverbs_lkeys_get() - the registrations of a region, none made yet
  * @set: the set, locked
  * @region: the region
  * @sink: for READ on iWARP
  *
  * Return: them or ERR_PTR(-ENOMEM).
  */
-struct kverbs_local *kverbs_local_get(struct kverbs_local_set *set,
+struct kverbs_lkeys *kverbs_lkeys_get(struct kverbs_lkey_cache *set,
 				      struct kverbs_region *region, bool sink)
 {
-	struct kverbs_local *local;
+	struct kverbs_lkeys *local;
 	unsigned int nr;
 
 	lockdep_assert_held(&set->lock);
-	list_for_each_entry(local, &set->locals, entry)
+	list_for_each_entry(local, &set->entries, entry)
 		if (local->region == region && local->sink == sink)
 			return local;
 
@@ -86,12 +86,12 @@ struct kverbs_local *kverbs_local_get(struct kverbs_local_set *set,
 	local->region = region;
 	local->sink = sink;
 	local->nr = nr;
-	list_add(&local->entry, &set->locals);
+	list_add(&local->entry, &set->entries);
 	count_local(local);
 	return local;
 }
 
-static int access_rights(const struct kverbs_local *local)
+static int access_rights(const struct kverbs_lkeys *local)
 {
 	int access = 0;
 
@@ -102,8 +102,8 @@ static int access_rights(const struct kverbs_local *local)
 	return access;
 }
 
-static struct kverbs_mr *chunk_mr(struct kverbs_local_set *set,
-				  struct kverbs_local *local,
+static struct kverbs_mr *chunk_mr(struct kverbs_lkey_cache *set,
+				  struct kverbs_lkeys *local,
 				  const struct kverbs_map *map, unsigned int chunk)
 {
 	u64 base = local->region->page_offset;
@@ -117,13 +117,13 @@ static struct kverbs_mr *chunk_mr(struct kverbs_local_set *set,
 			   access_rights(local));
 	if (IS_ERR(mr))
 		return mr;
-	atomic_inc(&local->region->locals);
+	atomic_inc(&local->region->cached);
 	local->mrs[chunk] = mr;
 	return mr;
 }
 
 /**
- * kverbs_local_sge() - an entry for the first part of a slice
+ * kverbs_lkeys_sge() - an entry for the first part of a slice
  * @set: the set, locked
  * @local: the region's registrations
  * @slice: what is to be covered; moved on behind the part
@@ -134,7 +134,7 @@ static struct kverbs_mr *chunk_mr(struct kverbs_local_set *set,
  * Context: process, may sleep.
  * Return: 0 or -errno.
  */
-int kverbs_local_sge(struct kverbs_local_set *set, struct kverbs_local *local,
+int kverbs_lkeys_sge(struct kverbs_lkey_cache *set, struct kverbs_lkeys *local,
 		     struct kverbs_slice *slice, u64 max, struct ib_sge *sge,
 		     struct kverbs_mr **mr)
 {
@@ -159,7 +159,7 @@ int kverbs_local_sge(struct kverbs_local_set *set, struct kverbs_local *local,
 	return 0;
 }
 
-static int drop_mrs(struct kverbs_local_set *set, struct kverbs_local *local)
+static int drop_mrs(struct kverbs_lkey_cache *set, struct kverbs_lkeys *local)
 {
 	unsigned int i;
 
@@ -171,7 +171,7 @@ static int drop_mrs(struct kverbs_local_set *set, struct kverbs_local *local)
 		if (READ_ONCE(mr->state) == KVERBS_MR_POSTED)
 			return -EBUSY;
 		local->mrs[i] = NULL;
-		atomic_dec(&local->region->locals);
+		atomic_dec(&local->region->cached);
 		kverbs_mr_free(set->pool, mr);
 		cond_resched();
 	}
@@ -179,7 +179,7 @@ static int drop_mrs(struct kverbs_local_set *set, struct kverbs_local *local)
 }
 
 /**
- * kverbs_local_forget() - deregister a region that no work uses any more
+ * kverbs_lkey_cache_forget() - deregister a region that no work uses any more
  * @set: the set
  * @region: the region
  *
@@ -187,13 +187,13 @@ static int drop_mrs(struct kverbs_local_set *set, struct kverbs_local *local)
  * Return: 0, or -EBUSY if a registration is still in the queue, which only
  * happens if the connection is on its way down: finish that instead.
  */
-int kverbs_local_forget(struct kverbs_local_set *set, struct kverbs_region *region)
+int kverbs_lkey_cache_forget(struct kverbs_lkey_cache *set, struct kverbs_region *region)
 {
-	struct kverbs_local *local, *next;
+	struct kverbs_lkeys *local, *next;
 	int ret = 0;
 
 	mutex_lock(&set->lock);
-	list_for_each_entry_safe(local, next, &set->locals, entry) {
+	list_for_each_entry_safe(local, next, &set->entries, entry) {
 		if (local->region != region)
 			continue;
 		ret = drop_mrs(set, local);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-#ifndef KVERBS_LOCAL_H
-#define KVERBS_LOCAL_H
+#ifndef KVERBS_LKEY_H
+#define KVERBS_LKEY_H
 
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -11,7 +11,7 @@
 struct kverbs_map;
 
 /**
- * struct kverbs_local - registrations of a region for a connection's own use
+ * struct kverbs_lkeys - registrations of a region for a connection's own use
  * @entry: in its set
  * @region: whose
  * @sink: made for READ on iWARP, where the peer writes it by its key
@@ -22,7 +22,7 @@ struct kverbs_map;
  * then at every stride of their set. It counts in the region's @locals by itself, as
  * does each MR.
  */
-struct kverbs_local {
+struct kverbs_lkeys {
 	struct list_head entry;
 	struct kverbs_region *region;
 	bool sink;
@@ -31,16 +31,16 @@ struct kverbs_local {
 };
 
 /**
- * struct kverbs_local_set - all of a connection's
+ * struct kverbs_lkey_cache - all of a connection's
  * @lock: guards @locals and @chain, and is held from finding MRs to posting them
- * @locals: struct kverbs_local
+ * @locals: struct kverbs_lkeys
  * @chain: for registrations that receives wait for, from when it is first needed
  * @pool: where the MRs come from
  * @stride: from one chunk's start to the next one's, at most the size of one
  */
-struct kverbs_local_set {
+struct kverbs_lkey_cache {
 	struct mutex lock;
-	struct list_head locals;
+	struct list_head entries;
 	struct kverbs_chain *chain;
 	struct kverbs_mr_pool *pool;
 	u64 stride;
@@ -58,13 +58,13 @@ struct kverbs_slice {
 	u64 left;
 };
 
-void kverbs_local_set_init(struct kverbs_local_set *set, struct kverbs_mr_pool *pool);
-void kverbs_local_set_destroy(struct kverbs_local_set *set);
-struct kverbs_local *kverbs_local_get(struct kverbs_local_set *set,
+void kverbs_lkey_cache_init(struct kverbs_lkey_cache *set, struct kverbs_mr_pool *pool);
+void kverbs_lkey_cache_destroy(struct kverbs_lkey_cache *set);
+struct kverbs_lkeys *kverbs_lkeys_get(struct kverbs_lkey_cache *set,
 				      struct kverbs_region *region, bool sink);
-int kverbs_local_sge(struct kverbs_local_set *set, struct kverbs_local *local,
+int kverbs_lkeys_sge(struct kverbs_lkey_cache *set, struct kverbs_lkeys *local,
 		     struct kverbs_slice *slice, u64 max, struct ib_sge *sge,
 		     struct kverbs_mr **mr);
-int kverbs_local_forget(struct kverbs_local_set *set, struct kverbs_region *region);
+int kverbs_lkey_cache_forget(struct kverbs_lkey_cache *set, struct kverbs_region *region);
 
-#endif /* KVERBS_LOCAL_H */
+#endif /* KVERBS_LKEY_H */

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Submission entries under way, from the slot they are promised to their completion. */
+#include "ring.h"
+#include "slot.h"
+
+static struct kverbs_slot *get_slot(struct kverbs_ring *ring)
+{
+	struct kverbs_slot *slot = ring->free_slots;
+
+	lockdep_assert_held(&ring->lock);
+	ring->free_slots = slot->next;
+	ring->reserved++;
+	return slot;
+}
+
+static void put_slot(struct kverbs_ring *ring, struct kverbs_slot *slot)
+{
+	lockdep_assert_held(&ring->lock);
+	slot->next = ring->free_slots;
+	ring->free_slots = slot;
+}
+
+/**
+ * kverbs_slots_get() - reserve slots, and take what goes with them
+ * @ring: the ring
+ * @nr: how many
+ *
+ * Return: the slots, linked by @next, or as many as there are slots for.
+ */
+struct kverbs_slot *kverbs_slots_get(struct kverbs_ring *ring, u32 nr)
+{
+	struct kverbs_slot *slots = NULL, **end = &slots;
+	u32 unpromised;
+
+	spin_lock_bh(&ring->lock);
+	/* The user may say of what he has read that he has not. */
+	unpromised = ring->cq_entries - kverbs_ring_unread(ring);
+	unpromised -= min(unpromised, ring->reserved);
+	for (nr = min(nr, unpromised); nr; nr--) {
+		*end = get_slot(ring);
+		end = &(*end)->next;
+	}
+	*end = NULL;
+	spin_unlock_bh(&ring->lock);
+	return slots;
+}
+
+/**
+ * kverbs_slots_put() - give slots and slots back unused
+ * @ring: the ring
+ * @slots: from kverbs_slots_get(), linked by @next
+ */
+void kverbs_slots_put(struct kverbs_ring *ring, struct kverbs_slot *slots)
+{
+	struct kverbs_slot *slot;
+
+	spin_lock_bh(&ring->lock);
+	while ((slot = slots)) {
+		slots = slot->next;
+		put_slot(ring, slot);
+		ring->reserved--;
+	}
+	spin_unlock_bh(&ring->lock);
+}
+
+static void fill_cqe(const struct kverbs_slot *slot, struct kverbs_cqe *cqe)
+{
+	const struct kverbs_req *req = &slot->req;
+
+	*cqe = (struct kverbs_cqe) {
+		.user_data = slot->user_data,
+		.byte_len = req->result ? 0 : req->byte_len,
+		.id = slot->conn_id,
+		.result = req->result,
+		.type = KVERBS_CQE_WORK,
+		.wc_status = req->wc_status,
+		.flags = req->flags,
+		.imm = req->flags & (KVERBS_CQE_F_IMM | KVERBS_CQE_F_INV) ? req->imm : 0,
+	};
+}
+
+/* The first of the list, if it is of the ring. */
+static struct kverbs_slot *pop_slot(struct list_head *over, const struct kverbs_ring *ring)
+{
+	struct kverbs_req *req = list_first_entry_or_null(over, struct kverbs_req, entry);
+	struct kverbs_slot *slot;
+
+	if (!req || req->done != kverbs_slots_done)
+		return NULL;
+	slot = container_of(req, struct kverbs_slot, req);
+	if (slot->ring != ring)
+		return NULL;
+	list_del(&req->entry);
+	return slot;
+}
+
+/**
+ * kverbs_slots_done() - entries are over: write the completions of those of one ring
+ * @over: their operations, see &struct kverbs_req
+ *
+ * Whoever waits is woken once.
+ *
+ * Context: process or softirq.
+ */
+void kverbs_slots_done(struct list_head *over)
+{
+	struct kverbs_req *first = list_first_entry(over, struct kverbs_req, entry);
+	struct kverbs_ring *ring = container_of(first, struct kverbs_slot, req)->ring;
+	struct kverbs_slot *slot;
+	u32 told = 0;
+
+	spin_lock_bh(&ring->lock);
+	while ((slot = pop_slot(over, ring))) {
+		if (slot->signal || slot->req.result)
+			fill_cqe(slot, kverbs_ring_next_cqe(ring, told++));
+		else
+			ring->reserved--;
+		put_slot(ring, slot);
+	}
+	if (told)
+		kverbs_ring_publish(ring, told);
+	spin_unlock_bh(&ring->lock);
+}
