@@ -5,9 +5,9 @@
 
 #include <kverbs.h>
 
-#include "cmd.h"
-#include "err.h"
-#include "out.h"
+#include "cli/cmd.h"
+#include "cli/err.h"
+#include "cli/out.h"
 
 static int overview(FILE *to)
 {

@@ -7,9 +7,9 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include "auth.h"
 #include "fake_kernel.h"
 #include "fuzz.h"
+#include "peer/auth.h"
 
 #define SLOT		128
 #define MSGS_MAX	8

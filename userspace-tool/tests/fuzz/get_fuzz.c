@@ -5,9 +5,9 @@
  */
 #include <fcntl.h>
 
+#include "copy/sink.h"
 #include "jail.h"
 #include "msgs.h"
-#include "sink.h"
 
 #define IN_MEMORY	(1u << 0)
 #define RENAMED		(1u << 1)

@@ -6,7 +6,7 @@
 #ifndef LINK_H
 #define LINK_H
 
-#include "session.h"
+#include "peer/session.h"
 
 /* Receives of the session, and one less, as the protocol has it. */
 #define LINK_DEPTH	32

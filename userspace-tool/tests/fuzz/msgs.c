@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include "hash.h"
+#include "cli/util.h"
+#include "copy/hash.h"
 #include "msgs.h"
-#include "util.h"
 
 #define HASHED_MAX	(8u << 20)
 #define SIZE_MAX_TRIED	(64u << 20)

@@ -3,8 +3,8 @@
 #include <netdb.h>
 #include <netinet/in.h>
 
+#include "cli/opts.h"
 #include "fuzz.h"
-#include "opts.h"
 
 #define WORDS_MAX 16
 #define MILLIS_MAX 86400000

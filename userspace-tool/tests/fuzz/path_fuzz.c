@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Names of a stranger: what is taken has nothing in it that leads anywhere else. */
+#include "copy/path.h"
 #include "fuzz.h"
-#include "path.h"
 
 static void check_component(const char *p, size_t len)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* rping's messages and texts: both come back as they were, and a change is seen. */
 #include "fuzz.h"
-#include "rping.h"
+#include "ping/rping.h"
 
 static void fuzz_info(const uint8_t *data, size_t size)
 {

@@ -3,9 +3,9 @@
  * kverbs serve, and a client that says anything: it may write and read beneath the
  * root, and nowhere else; what answers it gets are messages; and nothing is left of it.
  */
-#include "files.h"
 #include "jail.h"
 #include "msgs.h"
+#include "serve/files.h"
 
 #define IN_MEMORY	(1u << 0)
 #define READ_ONLY	(1u << 1)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "fuzz.h"
-#include "snap.h"
+#include "watch/snap.h"
 
 static void check_text(const char *text, size_t room)
 {

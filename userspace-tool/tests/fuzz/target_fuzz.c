@@ -2,9 +2,9 @@
 /* HOST:PATH: both are pieces of the argument, and together they are it. */
 #include <stdbool.h>
 
+#include "copy/path.h"
 #include "fuzz.h"
-#include "path.h"
-#include "target.h"
+#include "peer/target.h"
 
 static void check_host(const struct target *t, const char *arg)
 {

@@ -2,8 +2,8 @@
 /* Bytes and times as text: it fits, and reads as about what it was. */
 #include <math.h>
 
+#include "cli/units.h"
 #include "fuzz.h"
-#include "units.h"
 
 static void fuzz_size(uint64_t bytes)
 {

@@ -5,9 +5,9 @@
  */
 #include <errno.h>
 
-#include "bench_param.h"
+#include "bench/param.h"
 #include "fuzz.h"
-#include "wire.h"
+#include "peer/wire.h"
 
 static void check_bounds(const struct wire_hello *hello)
 {

@@ -12,10 +12,10 @@
 #include <sched.h>
 #include <signal.h>
 
-#include "cmd.h"
-#include "err.h"
+#include "cli/cmd.h"
+#include "cli/err.h"
 #include "fake_kernel.h"
-#include "session.h"
+#include "peer/session.h"
 #include "tmp.h"
 
 #define SERVER_ARGS_MAX 24

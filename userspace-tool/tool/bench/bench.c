@@ -6,13 +6,13 @@
 
 #include <json-c/json.h>
 
-#include "bench.h"
-#include "bench_conn.h"
-#include "cmd.h"
-#include "err.h"
-#include "kv.h"
-#include "out.h"
-#include "util.h"
+#include "bench/bench.h"
+#include "bench/conn.h"
+#include "cli/cmd.h"
+#include "cli/err.h"
+#include "cli/out.h"
+#include "cli/util.h"
+#include "peer/kv.h"
 
 static int interrupted;
 

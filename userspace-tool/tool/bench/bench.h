@@ -3,10 +3,10 @@
 #ifndef KVERBS_TOOL_BENCH_H
 #define KVERBS_TOOL_BENCH_H
 
-#include "field.h"
-#include "gid.h"
-#include "plot.h"
-#include "session.h"
+#include "bench/field.h"
+#include "bench/gid.h"
+#include "bench/plot.h"
+#include "peer/session.h"
 
 struct json_object;
 

@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "bench.h"
-#include "err.h"
-#include "opts.h"
-#include "util.h"
+#include "bench/bench.h"
+#include "cli/err.h"
+#include "cli/opts.h"
+#include "cli/util.h"
 
 /* Of what is no operation of connections. */
 #define ALONE_COUNT 100

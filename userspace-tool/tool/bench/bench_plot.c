@@ -8,11 +8,11 @@
 
 #include <json-c/json.h>
 
-#include "bench.h"
-#include "err.h"
-#include "out.h"
-#include "row.h"
-#include "util.h"
+#include "bench/bench.h"
+#include "cli/err.h"
+#include "cli/out.h"
+#include "cli/row.h"
+#include "cli/util.h"
 
 /* What the legend has room for. */
 #define NAME_ROOM 36

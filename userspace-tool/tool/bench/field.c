@@ -6,9 +6,9 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "field.h"
-#include "host.h"
-#include "util.h"
+#include "bench/field.h"
+#include "bench/host.h"
+#include "cli/util.h"
 
 #define NSEC_PER_SEC 1000000000ull
 

@@ -3,9 +3,9 @@
 #ifndef KVERBS_TOOL_FIELD_H
 #define KVERBS_TOOL_FIELD_H
 
-#include "bench_param.h"
-#include "hist.h"
-#include "lane.h"
+#include "bench/lane.h"
+#include "bench/param.h"
+#include "cli/hist.h"
 
 #define FIELD_TICK_NS 1000000000u
 

@@ -4,8 +4,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "field.h"
-#include "util.h"
+#include "bench/field.h"
+#include "cli/util.h"
 
 /* The best stretch is of so many times what may be in flight. */
 #define PEAK_DEPTHS 4

@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "field.h"
-#include "pattern.h"
-#include "util.h"
+#include "bench/field.h"
+#include "bench/pattern.h"
+#include "cli/util.h"
 
 static bool is_stopped(const struct field *f)
 {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gid.h"
+#include "bench/gid.h"
 
 /* An address that many interfaces have says which it means. */
 static void add_scope(const struct kverbs_gid *gid, char addr[GID_ADDR_LEN])

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host.h"
+#include "bench/host.h"
 
 #define NSEC_PER_SEC 1000000000ull
 

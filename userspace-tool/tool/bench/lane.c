@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lane.h"
-#include "lane_note.h"
-#include "pattern.h"
-#include "util.h"
+#include "bench/lane.h"
+#include "bench/lane_note.h"
+#include "bench/pattern.h"
+#include "cli/util.h"
 
 #define SLOT_ALIGN 64
 /* Entries beside those of the operations: notes, and pieces of what is large. */

@@ -15,8 +15,8 @@
 
 #include <kverbs.h>
 
-#include "bench_param.h"
-#include "wire.h"
+#include "bench/param.h"
+#include "peer/wire.h"
 
 struct lane;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <errno.h>
 
-#include "bytes.h"
-#include "lane_note.h"
+#include "bench/lane_note.h"
+#include "peer/bytes.h"
 
 static void *note_slot(const struct lane *l, unsigned int i)
 {

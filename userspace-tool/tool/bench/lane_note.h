@@ -7,7 +7,7 @@
 #ifndef KVERBS_TOOL_LANE_NOTE_H
 #define KVERBS_TOOL_LANE_NOTE_H
 
-#include "lane.h"
+#include "bench/lane.h"
 
 #define NOTE_LEN	8
 #define NOTE_STRIDE	64

@@ -2,10 +2,10 @@
 /* What the two sides of a lane do, each time something is complete. */
 #include <errno.h>
 
-#include "lane.h"
-#include "lane_note.h"
-#include "pattern.h"
-#include "util.h"
+#include "bench/lane.h"
+#include "bench/lane_note.h"
+#include "bench/pattern.h"
+#include "cli/util.h"
 
 static bool verifies(const struct lane *l)
 {

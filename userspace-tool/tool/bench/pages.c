@@ -10,7 +10,7 @@
 
 #include <linux/mman.h>
 
-#include "pages.h"
+#include "bench/pages.h"
 
 #define HUGE_BYTES ((size_t)2 << 20)
 

@@ -2,8 +2,8 @@
 #include <endian.h>
 #include <string.h>
 
-#include "pattern.h"
-#include "util.h"
+#include "bench/pattern.h"
+#include "cli/util.h"
 
 /* The first byte of a word differs from one number to the next for certain. */
 static uint64_t word(uint64_t seq, uint64_t i)

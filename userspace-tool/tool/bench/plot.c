@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plot.h"
+#include "bench/plot.h"
 
 #define VALUE_MAX 1e18
 

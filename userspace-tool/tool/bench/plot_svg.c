@@ -2,8 +2,8 @@
 /* How a diagram looks. */
 #include <stdint.h>
 
-#include "plot.h"
-#include "util.h"
+#include "bench/plot.h"
+#include "cli/util.h"
 
 #define WIDTH 960
 #define HEIGHT 480

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "err.h"
-#include "util.h"
+#include "cli/err.h"
+#include "cli/util.h"
 
 struct remedy {
 	enum err_area area;

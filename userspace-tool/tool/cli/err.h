@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "util.h"
+#include "cli/util.h"
 
 enum {
 	EXIT_OK = 0,

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grid.h"
-#include "out.h"
+#include "cli/grid.h"
+#include "cli/out.h"
 
 void grid_init(struct grid *g)
 {

@@ -3,7 +3,7 @@
 #ifndef KVERBS_TOOL_GRID_H
 #define KVERBS_TOOL_GRID_H
 
-#include "util.h"
+#include "cli/util.h"
 
 #define GRID_COLUMNS 12
 #define GRID_CELL 80

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include "hist.h"
-#include "util.h"
+#include "cli/hist.h"
+#include "cli/util.h"
 
 /* Values below HIST_STEPS have buckets of their own. */
 static unsigned int bucket_of(uint64_t ns)

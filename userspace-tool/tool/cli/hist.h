@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "rtt.h"
+#include "cli/rtt.h"
 
 #define HIST_BITS	7
 #define HIST_STEPS	(1u << HIST_BITS)

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "err.h"
-#include "opts.h"
-#include "out.h"
-#include "util.h"
+#include "cli/err.h"
+#include "cli/opts.h"
+#include "cli/out.h"
+#include "cli/util.h"
 
 #define OPTIONS_MAX 32
 /* getopt_long() gives an option's number from here on, or -1, '?' or this. */

@@ -5,8 +5,8 @@
 
 #include <json-c/json.h>
 
-#include "err.h"
-#include "out.h"
+#include "cli/err.h"
+#include "cli/out.h"
 
 static const char *command_name = "";
 static struct json_object *root;

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "util.h"
+#include "cli/util.h"
 
 struct json_object;
 

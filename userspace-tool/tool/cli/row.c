@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <json-c/json.h>
 
-#include "hist.h"
-#include "row.h"
+#include "cli/hist.h"
+#include "cli/row.h"
 
 void row_int(struct json_object *row, const char *key, uint64_t v)
 {

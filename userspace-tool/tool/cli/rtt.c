@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include "rtt.h"
+#include "cli/rtt.h"
 
 /* Welford's: sums of squares lose the digits that matter in long runs. */
 void rtt_add(struct rtt *rtt, double seconds)

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "hist.h"
-#include "out.h"
-#include "table.h"
+#include "cli/hist.h"
+#include "cli/out.h"
+#include "cli/table.h"
 
 void table_head(const char *const *columns)
 {

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "units.h"
-#include "util.h"
+#include "cli/units.h"
+#include "cli/util.h"
 
 const char *units_bytes(uint64_t bytes, char *buf, size_t room)
 {

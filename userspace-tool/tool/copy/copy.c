@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "copy.h"
-#include "units.h"
+#include "cli/units.h"
+#include "copy/copy.h"
 
 #define BEAT_SECONDS 1.0
 

@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-#include "err.h"
-#include "progress.h"
-#include "session.h"
+#include "cli/err.h"
+#include "copy/progress.h"
+#include "peer/session.h"
 
 /* How bytes get between a file and the HCA. */
 enum method {

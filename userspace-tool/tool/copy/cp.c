@@ -10,13 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd.h"
-#include "cp.h"
-#include "err.h"
-#include "kv.h"
-#include "opts.h"
-#include "out.h"
-#include "report.h"
+#include "cli/cmd.h"
+#include "cli/err.h"
+#include "cli/opts.h"
+#include "cli/out.h"
+#include "copy/cp.h"
+#include "copy/report.h"
+#include "peer/kv.h"
 
 /* ---- both ways --------------------------------------------------------- */
 

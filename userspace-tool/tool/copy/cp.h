@@ -2,8 +2,8 @@
 #ifndef KVERBS_TOOL_CP_H
 #define KVERBS_TOOL_CP_H
 
-#include "copy.h"
-#include "target.h"
+#include "copy/copy.h"
+#include "peer/target.h"
 
 /**
  * struct cp - one run of cp

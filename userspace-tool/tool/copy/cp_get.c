@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cp.h"
-#include "err.h"
-#include "sink.h"
+#include "cli/err.h"
+#include "copy/cp.h"
+#include "copy/sink.h"
 
 static int send_get(struct cp *cp, const struct target *t)
 {

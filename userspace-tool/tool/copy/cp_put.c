@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cp.h"
-#include "err.h"
-#include "walk.h"
+#include "cli/err.h"
+#include "copy/cp.h"
+#include "copy/walk.h"
 
 static bool wants_dir(const struct cp *cp)
 {

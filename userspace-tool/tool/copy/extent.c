@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "extent.h"
+#include "copy/extent.h"
 
 #define PAGE 4096
 

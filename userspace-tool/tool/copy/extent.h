@@ -3,7 +3,7 @@
 #ifndef KVERBS_TOOL_EXTENT_H
 #define KVERBS_TOOL_EXTENT_H
 
-#include "copy.h"
+#include "copy/copy.h"
 
 /**
  * struct extent - a piece of a file that is being sent

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "hash.h"
-#include "wire.h"
+#include "copy/hash.h"
+#include "peer/wire.h"
 
 /*
  * What is hashed may be a mapping of a file that somebody truncates meanwhile:

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "landing.h"
+#include "copy/landing.h"
 
 static int export_all(struct landing *l)
 {

@@ -3,7 +3,7 @@
 #ifndef KVERBS_TOOL_LANDING_H
 #define KVERBS_TOOL_LANDING_H
 
-#include "session.h"
+#include "peer/session.h"
 
 /**
  * struct landing - a few windows of equal size

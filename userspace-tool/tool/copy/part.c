@@ -11,7 +11,7 @@
 
 #include <xxhash.h>
 
-#include "part.h"
+#include "copy/part.h"
 
 #define SUFFIX ".kverbs-part"
 #define TRIES 8

@@ -14,7 +14,7 @@
 
 #include <linux/openat2.h>
 
-#include "path.h"
+#include "copy/path.h"
 
 #define RACE_TRIES 16
 

@@ -4,8 +4,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "progress.h"
-#include "units.h"
+#include "cli/units.h"
+#include "copy/progress.h"
 
 #define REDRAW_SECONDS 0.2
 #define DEFAULT_WIDTH 80

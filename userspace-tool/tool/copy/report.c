@@ -6,10 +6,10 @@
 
 #include <json-c/json.h>
 
-#include "hash.h"
-#include "out.h"
-#include "report.h"
-#include "units.h"
+#include "cli/out.h"
+#include "cli/units.h"
+#include "copy/hash.h"
+#include "copy/report.h"
 
 #define CLEAN_MAX 512
 

@@ -3,7 +3,7 @@
 #ifndef KVERBS_TOOL_REPORT_H
 #define KVERBS_TOOL_REPORT_H
 
-#include "copy.h"
+#include "copy/copy.h"
 
 void report_init(struct copy *copy, bool progress, bool verbose);
 int report_end(struct copy *copy, int status);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sink.h"
+#include "copy/sink.h"
 
 int sink_open(struct sink *sink, struct copy *copy)
 {

@@ -3,11 +3,11 @@
 #ifndef KVERBS_TOOL_SINK_H
 #define KVERBS_TOOL_SINK_H
 
-#include "copy.h"
-#include "hash.h"
-#include "landing.h"
-#include "part.h"
-#include "path.h"
+#include "copy/copy.h"
+#include "copy/hash.h"
+#include "copy/landing.h"
+#include "copy/part.h"
+#include "copy/path.h"
 
 /**
  * struct sink_window - a piece of the file at hand, lent to the source

@@ -4,8 +4,8 @@
  */
 #include <errno.h>
 
-#include "sink.h"
-#include "store.h"
+#include "copy/sink.h"
+#include "copy/store.h"
 
 static int write_all(const struct sink *sink, const struct wire_msg *msg, int fd)
 {

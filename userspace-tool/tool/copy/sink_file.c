@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sink.h"
-#include "store.h"
-#include "util.h"
+#include "cli/util.h"
+#include "copy/sink.h"
+#include "copy/store.h"
 
 /* Stream windows to try for, most first: locked memory may be short. */
 static const struct {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sink.h"
+#include "copy/sink.h"
 
 static int set_base(struct sink *sink, int fd, const char *name)
 {

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "sink.h"
-#include "util.h"
+#include "cli/util.h"
+#include "copy/sink.h"
 
 static struct sink_window *slot(struct sink_file *f, unsigned int i)
 {

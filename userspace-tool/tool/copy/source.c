@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source.h"
-#include "util.h"
+#include "cli/util.h"
+#include "copy/source.h"
 
 /* ---- windows ----------------------------------------------------------- */
 

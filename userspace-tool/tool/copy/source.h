@@ -5,9 +5,9 @@
 
 #include <sys/stat.h>
 
-#include "copy.h"
-#include "extent.h"
-#include "hash.h"
+#include "copy/copy.h"
+#include "copy/extent.h"
+#include "copy/hash.h"
 
 #define SOURCE_EXTENTS 16
 

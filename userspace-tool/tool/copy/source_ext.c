@@ -4,7 +4,7 @@
  */
 #include <errno.h>
 
-#include "source.h"
+#include "copy/source.h"
 
 static struct extent *oldest(struct source *src)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source.h"
+#include "copy/source.h"
 
 struct source_pending *source_pending(struct source *src, uint32_t id)
 {

@@ -7,7 +7,7 @@
 
 #include <linux/magic.h>
 
-#include "store.h"
+#include "copy/store.h"
 
 /* What O_DIRECT wants addresses, lengths and offsets to be multiples of. */
 #define DIRECT_ALIGN 4096

@@ -3,7 +3,7 @@
 #ifndef KVERBS_TOOL_STORE_H
 #define KVERBS_TOOL_STORE_H
 
-#include "copy.h"
+#include "copy/copy.h"
 
 enum method store_method(int fd, uint64_t size);
 int store_reserve(int fd, uint64_t size);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tree.h"
+#include "copy/tree.h"
 
 /**
  * struct walk - a walk on its way

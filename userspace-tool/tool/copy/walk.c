@@ -2,8 +2,8 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 
-#include "tree.h"
-#include "walk.h"
+#include "copy/tree.h"
+#include "copy/walk.h"
 
 /* ---- how much it is ---------------------------------------------------- */
 

@@ -3,7 +3,7 @@
 #ifndef KVERBS_TOOL_WALK_H
 #define KVERBS_TOOL_WALK_H
 
-#include "source.h"
+#include "copy/source.h"
 
 int walk_total(int fd, bool recursive, struct copy *copy, uint64_t *total);
 int walk_send(struct source *src, int fd, const char *name, bool recursive,

@@ -4,12 +4,12 @@
  */
 #include <errno.h>
 
-#include "cmd.h"
-#include "dev.h"
-#include "err.h"
-#include "kv.h"
-#include "opts.h"
-#include "out.h"
+#include "cli/cmd.h"
+#include "cli/err.h"
+#include "cli/opts.h"
+#include "cli/out.h"
+#include "dev/dev.h"
+#include "peer/kv.h"
 
 static int show(struct kverbs *kv, int verbose)
 {

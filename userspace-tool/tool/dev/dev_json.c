@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <json-c/json.h>
 
-#include "dev.h"
-#include "dev_names.h"
-#include "out.h"
-#include "row.h"
+#include "cli/out.h"
+#include "cli/row.h"
+#include "dev/dev.h"
+#include "dev/dev_names.h"
 
 static struct json_object *json_gid(const struct kverbs_gid *gid,
 				    const struct kverbs_port *port)

@@ -3,8 +3,8 @@
 #include <net/if.h>
 #include <stdio.h>
 
-#include "dev_names.h"
-#include "util.h"
+#include "cli/util.h"
+#include "dev/dev_names.h"
 
 const char *dev_state(const struct kverbs_port *port)
 {

@@ -5,10 +5,10 @@
  */
 #include <stdio.h>
 
-#include "dev.h"
-#include "dev_names.h"
-#include "grid.h"
-#include "util.h"
+#include "cli/grid.h"
+#include "cli/util.h"
+#include "dev/dev.h"
+#include "dev/dev_names.h"
 
 static void head(struct grid *g, const char *const *names, unsigned int nr)
 {

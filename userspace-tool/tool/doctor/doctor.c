@@ -7,12 +7,12 @@
 
 #include <json-c/json.h>
 
-#include "cmd.h"
-#include "doctor.h"
-#include "err.h"
-#include "opts.h"
-#include "out.h"
-#include "row.h"
+#include "cli/cmd.h"
+#include "cli/err.h"
+#include "cli/opts.h"
+#include "cli/out.h"
+#include "cli/row.h"
+#include "doctor/doctor.h"
 
 #define BIT(id) (1u << (id))
 

@@ -5,11 +5,11 @@
 
 #include <sys/socket.h>
 
-#include "doctor_finding.h"
-#include "doctor_net.h"
-#include "doctor_rdma.h"
-#include "key.h"
-#include "session.h"
+#include "doctor/finding.h"
+#include "doctor/net.h"
+#include "doctor/rdma.h"
+#include "peer/key.h"
+#include "peer/session.h"
 
 /* Checks in the order in which they are made; a later one may need earlier ones. */
 enum doctor_id {

@@ -9,8 +9,8 @@
 
 #include <json-c/json.h>
 
-#include "nft.h"
-#include "util.h"
+#include "cli/util.h"
+#include "doctor/nft.h"
 
 #define DEPTH_MAX 16
 #define TEXT_MAX 64

@@ -7,9 +7,9 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
-#include "auth.h"
-#include "units.h"
-#include "util.h"
+#include "cli/units.h"
+#include "cli/util.h"
+#include "peer/auth.h"
 
 #define MSG_LEN		((uint32_t)(WIRE_HEAD_LEN + WIRE_PROOF_LEN))
 #define SLOT		128

@@ -7,8 +7,8 @@
 #ifndef KVERBS_TOOL_AUTH_H
 #define KVERBS_TOOL_AUTH_H
 
-#include "key.h"
-#include "session.h"
+#include "peer/key.h"
+#include "peer/session.h"
 
 /* How long all of it may take, at most. */
 #define AUTH_MS 10000

@@ -8,8 +8,8 @@
 
 #include <openssl/crypto.h>
 
-#include "err.h"
-#include "key.h"
+#include "cli/err.h"
+#include "peer/key.h"
 
 /*
  * A group may read it: so clients of several users can share one, and so systemd gives

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <errno.h>
 
-#include "auth.h"
-#include "err.h"
-#include "kv.h"
-#include "util.h"
+#include "cli/err.h"
+#include "cli/util.h"
+#include "peer/auth.h"
+#include "peer/kv.h"
 
 #define NODE "/dev/kverbs"
 

@@ -3,7 +3,7 @@
 #ifndef KVERBS_TOOL_KV_H
 #define KVERBS_TOOL_KV_H
 
-#include "session.h"
+#include "peer/session.h"
 
 /* Each returns EXIT_OK, or another exit status having said why. */
 int kv_open(struct kverbs **kv, unsigned int cq_entries);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session.h"
-#include "util.h"
+#include "cli/util.h"
+#include "peer/session.h"
 
 #define SLOT_ALIGN 64
 #define WC_WR_FLUSH_ERR 5

@@ -11,7 +11,7 @@
 
 #include <kverbs.h>
 
-#include "wire.h"
+#include "peer/wire.h"
 
 struct visit;
 

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "target.h"
+#include "peer/target.h"
 
 static int set_host(struct target *target, const char *host, size_t len)
 {

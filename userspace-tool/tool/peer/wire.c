@@ -3,9 +3,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "bytes.h"
-#include "util.h"
-#include "wire.h"
+#include "cli/util.h"
+#include "peer/bytes.h"
+#include "peer/wire.h"
 
 /* ---- private data ------------------------------------------------------ */
 

@@ -12,16 +12,16 @@
 
 #include <json-c/json.h>
 
-#include "cmd.h"
-#include "err.h"
-#include "kv.h"
-#include "opts.h"
-#include "out.h"
-#include "ping.h"
-#include "rping.h"
-#include "rping_client.h"
-#include "units.h"
-#include "util.h"
+#include "cli/cmd.h"
+#include "cli/err.h"
+#include "cli/opts.h"
+#include "cli/out.h"
+#include "cli/units.h"
+#include "cli/util.h"
+#include "peer/kv.h"
+#include "ping/ping.h"
+#include "ping/rping.h"
+#include "ping/rping_client.h"
 
 #define DEFAULT_SIZE 56
 #define SIZE_UNSET UINT64_MAX

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#include "rtt.h"
-#include "session.h"
+#include "cli/rtt.h"
+#include "peer/session.h"
 
 /* Messages under way, at most. */
 #define PING_DEPTH 8

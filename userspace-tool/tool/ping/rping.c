@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rping.h"
+#include "ping/rping.h"
 
 /* The letters that a text runs through, and each text begins one further on. */
 #define FIRST 65

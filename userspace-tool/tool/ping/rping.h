@@ -12,7 +12,7 @@
 
 #include <kverbs.h>
 
-#include "wire.h"
+#include "peer/wire.h"
 
 #define RPING_DEFAULT_PORT	"7174"
 #define RPING_DEFAULT_SIZE	64

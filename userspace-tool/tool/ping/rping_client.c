@@ -3,10 +3,10 @@
 #include <limits.h>
 #include <string.h>
 
-#include "rping.h"
-#include "rping_client.h"
-#include "units.h"
-#include "util.h"
+#include "cli/units.h"
+#include "cli/util.h"
+#include "ping/rping.h"
+#include "ping/rping_client.h"
 
 /* Of the text that comes back, in the buffer: on a page of its own. */
 #define ECHO_AT 65536

@@ -3,7 +3,7 @@
 #ifndef KVERBS_TOOL_RPING_CLIENT_H
 #define KVERBS_TOOL_RPING_CLIENT_H
 
-#include "ping.h"
+#include "ping/ping.h"
 
 /* Ping until all is done, or it fails; the connection is freed. -errno. */
 int rping_exchange(struct ping *p);

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "allow.h"
+#include "serve/allow.h"
 
 #define MAPPED_BITS	96
 #define SEPARATORS	", \t\r\n"

@@ -8,12 +8,12 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "bench_conn.h"
-#include "bench_server.h"
-#include "field.h"
-#include "kv.h"
-#include "limit.h"
-#include "util.h"
+#include "bench/conn.h"
+#include "bench/field.h"
+#include "cli/util.h"
+#include "peer/kv.h"
+#include "serve/bench_server.h"
+#include "serve/limit.h"
 
 /* A client that has been told where to connect does it at once, with each in its turn. */
 #define LANES_MS 10000

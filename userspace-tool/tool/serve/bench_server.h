@@ -3,7 +3,7 @@
 #ifndef KVERBS_TOOL_BENCH_SERVER_H
 #define KVERBS_TOOL_BENCH_SERVER_H
 
-#include "session.h"
+#include "peer/session.h"
 
 /* Measure what the client asks for until it is gone; @bind: local address, or NULL. */
 int bench_serve(struct session *s, const char *bind);

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "files.h"
-#include "sink.h"
-#include "source.h"
-#include "tree.h"
-#include "walk.h"
+#include "copy/sink.h"
+#include "copy/source.h"
+#include "copy/tree.h"
+#include "copy/walk.h"
+#include "serve/files.h"
 
 /* ---- the client puts ---------------------------------------------------- */
 

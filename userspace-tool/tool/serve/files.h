@@ -3,7 +3,7 @@
 #ifndef KVERBS_TOOL_FILES_H
 #define KVERBS_TOOL_FILES_H
 
-#include "session.h"
+#include "peer/session.h"
 
 int files_serve(struct session *s, int root, bool read_only);
 

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "err.h"
-#include "guard.h"
-#include "source.h"
-#include "units.h"
+#include "cli/err.h"
+#include "cli/units.h"
+#include "copy/source.h"
+#include "serve/guard.h"
 
 #define WHY_MAX 256
 

@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "allow.h"
-#include "key.h"
-#include "limit.h"
-#include "log.h"
-#include "opts.h"
-#include "wire.h"
+#include "cli/opts.h"
+#include "peer/key.h"
+#include "peer/wire.h"
+#include "serve/allow.h"
+#include "serve/limit.h"
+#include "serve/log.h"
 
 /**
  * struct guard_opts - the part of the command line that it is for

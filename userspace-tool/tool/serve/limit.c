@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "limit.h"
-#include "util.h"
-#include "wire.h"
+#include "cli/util.h"
+#include "peer/wire.h"
+#include "serve/limit.h"
 
 static int compare(const void *a, const void *b)
 {

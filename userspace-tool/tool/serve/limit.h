@@ -13,7 +13,7 @@
 
 #include <linux/kverbs.h>
 
-#include "bucket.h"
+#include "serve/bucket.h"
 
 /* Addresses that have nothing and are remembered. */
 #define LIMIT_IDLE_MAX		1024

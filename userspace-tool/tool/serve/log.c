@@ -16,9 +16,9 @@
 
 #include <kverbs.h>
 
-#include "err.h"
-#include "log.h"
-#include "units.h"
+#include "cli/err.h"
+#include "cli/units.h"
+#include "serve/log.h"
 
 #define TEXT_MAX 512
 #define PEER_MAX 64

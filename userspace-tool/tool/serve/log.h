@@ -14,8 +14,8 @@
 
 #include <linux/kverbs.h>
 
-#include "bucket.h"
-#include "util.h"
+#include "cli/util.h"
+#include "serve/bucket.h"
 
 #define LOG_JOURNAL_SOCKET	"/run/systemd/journal/socket"
 

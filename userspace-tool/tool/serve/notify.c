@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "notify.h"
+#include "serve/notify.h"
 
 int notify(const char *lines)
 {

@@ -2,9 +2,9 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "err.h"
-#include "rping.h"
-#include "rping_server.h"
+#include "cli/err.h"
+#include "ping/rping.h"
+#include "serve/rping_server.h"
 
 /**
  * struct rping_server - one client

@@ -3,7 +3,7 @@
 #ifndef KVERBS_TOOL_RPING_SERVER_H
 #define KVERBS_TOOL_RPING_SERVER_H
 
-#include "session.h"
+#include "peer/session.h"
 
 /* Serve an accepted client until it leaves; the connection is freed. -errno. */
 int rping_serve(struct session *s);

@@ -13,16 +13,16 @@
 
 #include <json-c/json.h>
 
-#include "cmd.h"
-#include "err.h"
-#include "kv.h"
-#include "notify.h"
-#include "opts.h"
-#include "out.h"
-#include "path.h"
-#include "rping.h"
-#include "serve.h"
-#include "units.h"
+#include "cli/cmd.h"
+#include "cli/err.h"
+#include "cli/opts.h"
+#include "cli/out.h"
+#include "cli/units.h"
+#include "copy/path.h"
+#include "peer/kv.h"
+#include "ping/rping.h"
+#include "serve/notify.h"
+#include "serve/serve.h"
 
 #define CQ_ENTRIES 65536
 

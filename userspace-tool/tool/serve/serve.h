@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "guard.h"
-#include "session.h"
+#include "peer/session.h"
+#include "serve/guard.h"
 
 struct server;
 

@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "prom.h"
-#include "snap.h"
+#include "watch/prom.h"
+#include "watch/snap.h"
 
 /**
  * struct metric - a number of each connection, or of each device

@@ -2,8 +2,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "rate.h"
-#include "snap.h"
+#include "watch/rate.h"
+#include "watch/snap.h"
 
 /* Looks are never so close; a clock that is coarse must not make it infinite. */
 #define SHORTEST	0.000001

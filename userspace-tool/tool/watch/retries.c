@@ -4,8 +4,8 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "retries.h"
-#include "util.h"
+#include "cli/util.h"
+#include "watch/retries.h"
 
 /* Each driver has its own words for it. */
 static const char *const counters[] = {

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "screen.h"
-#include "util.h"
+#include "cli/util.h"
+#include "watch/screen.h"
 
 static char *line_of(const struct screen *screen, unsigned int line)
 {

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "retries.h"
-#include "snap.h"
-#include "units.h"
-#include "util.h"
+#include "cli/units.h"
+#include "cli/util.h"
+#include "watch/retries.h"
+#include "watch/snap.h"
 
 enum kind { NUMBER, SIGNED, TEXT, PAIR };
 

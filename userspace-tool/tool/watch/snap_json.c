@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <json-c/json.h>
 
-#include "err.h"
-#include "rate.h"
-#include "row.h"
-#include "snap.h"
-#include "snap_json.h"
+#include "cli/err.h"
+#include "cli/row.h"
+#include "watch/rate.h"
+#include "watch/snap.h"
+#include "watch/snap_json.h"
 
 static void add_moved(struct json_object *o, const struct snap_moved *moved)
 {

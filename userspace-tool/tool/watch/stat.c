@@ -11,17 +11,17 @@
 
 #include <json-c/json.h>
 
-#include "cmd.h"
-#include "err.h"
-#include "opts.h"
-#include "out.h"
-#include "prom.h"
-#include "rate.h"
-#include "row.h"
-#include "snap.h"
-#include "snap_json.h"
-#include "units.h"
-#include "util.h"
+#include "cli/cmd.h"
+#include "cli/err.h"
+#include "cli/opts.h"
+#include "cli/out.h"
+#include "cli/row.h"
+#include "cli/units.h"
+#include "cli/util.h"
+#include "watch/prom.h"
+#include "watch/rate.h"
+#include "watch/snap.h"
+#include "watch/snap_json.h"
 
 #define ROW "%7s %-15s %5s %-11s %-8s %7s %9s %9s %10s %10s %10s %7s  %s\n"
 

@@ -11,17 +11,17 @@
 
 #include <json-c/json.h>
 
-#include "cmd.h"
-#include "err.h"
-#include "opts.h"
-#include "out.h"
-#include "row.h"
-#include "screen.h"
-#include "snap.h"
-#include "snap_json.h"
-#include "top_tty.h"
-#include "top_view.h"
-#include "units.h"
+#include "cli/cmd.h"
+#include "cli/err.h"
+#include "cli/opts.h"
+#include "cli/out.h"
+#include "cli/row.h"
+#include "cli/units.h"
+#include "watch/screen.h"
+#include "watch/snap.h"
+#include "watch/snap_json.h"
+#include "watch/top_tty.h"
+#include "watch/top_view.h"
 
 /* Of a table that is no terminal's: all columns. */
 #define WIDE 512

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "top_view.h"
-#include "util.h"
+#include "cli/util.h"
+#include "watch/top_view.h"
 
 /* Letters to sort by. */
 static const struct {

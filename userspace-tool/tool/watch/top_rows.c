@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "snap.h"
-#include "top_rows.h"
-#include "units.h"
-#include "util.h"
+#include "cli/units.h"
+#include "cli/util.h"
+#include "watch/snap.h"
+#include "watch/top_rows.h"
 
 const struct screen_column top_columns[TOP_COLUMNS] = {
 	[TOP_PID]	= { "PID", true, 0, 1 },

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "rate.h"
-#include "screen.h"
+#include "watch/rate.h"
+#include "watch/screen.h"
 
 struct snap;
 struct snap_conn;

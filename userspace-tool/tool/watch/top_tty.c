@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "screen.h"
-#include "top_tty.h"
-#include "top_view.h"
-#include "units.h"
-#include "util.h"
+#include "cli/units.h"
+#include "cli/util.h"
+#include "watch/screen.h"
+#include "watch/top_tty.h"
+#include "watch/top_view.h"
 
 /* An Escape key is told from a sequence by what follows within that. */
 #define ESCAPE_MS	25

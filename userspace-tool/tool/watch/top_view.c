@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "top_view.h"
-#include "units.h"
-#include "util.h"
+#include "cli/units.h"
+#include "cli/util.h"
+#include "watch/top_view.h"
 
 /* Rates have room for "999.9 MB" from the beginning. */
 #define BYTES_WIDTH	8

@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "snap.h"
-#include "top_rows.h"
+#include "watch/snap.h"
+#include "watch/top_rows.h"
 
 #define TOP_MIN_DELAY_MS	100
 #define TOP_MAX_DELAY_MS	(24 * 3600 * 1000)

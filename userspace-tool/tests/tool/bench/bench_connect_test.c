@@ -2,7 +2,7 @@
 /* kverbs bench connect: connections to a server that is in this process. */
 #define _GNU_SOURCE
 #include "bench_run.h"
-#include "util.h"
+#include "cli/util.h"
 
 static void each_step_has_a_row(void **state)
 {

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "bench_param.h"
+#include "bench/param.h"
 
 static const struct bench_param fine = {
 	.op = BENCH_WRITE_BW,

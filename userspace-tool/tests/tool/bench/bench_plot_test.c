@@ -2,8 +2,8 @@
 /* Sweeps that are drawn as they are made, and from files. */
 #define _GNU_SOURCE
 #include "bench_run.h"
+#include "cli/util.h"
 #include "svg.h"
-#include "util.h"
 
 #define ROW(op, size, key, value) \
 	"{\"operation\":\"" op "\",\"size_bytes\":" #size ",\"" key "\":" #value "}"

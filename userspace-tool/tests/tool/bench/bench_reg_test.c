@@ -5,7 +5,7 @@
 #include <sys/prctl.h>
 
 #include "bench_run.h"
-#include "util.h"
+#include "cli/util.h"
 
 static bool is(struct json_object *row, const char *key, const char *value)
 {

@@ -5,7 +5,7 @@
 
 #include <json-c/json.h>
 
-#include "out.h"
+#include "cli/out.h"
 #include "server.h"
 
 #define BENCH_WORDS 18

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* kverbs bench against kverbs serve, both in this process. */
 #define _GNU_SOURCE
-#include "bench_param.h"
+#include "bench/param.h"
 #include "bench_run.h"
-#include "util.h"
-#include "wire.h"
+#include "cli/util.h"
+#include "peer/wire.h"
 
 /* ---- what is measured --------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "field.h"
+#include "bench/field.h"
 
 #define MS 1000000ull
 

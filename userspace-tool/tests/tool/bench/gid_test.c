@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "gid.h"
+#include "bench/gid.h"
 
 #define V4_MAPPED { [10] = 0xff, 0xff, 192, 0, 2, 7 }
 

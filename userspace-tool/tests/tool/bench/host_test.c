@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "host.h"
+#include "bench/host.h"
 
 static struct host_work parsed(const char *text)
 {

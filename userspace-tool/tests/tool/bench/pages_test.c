@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "pages.h"
+#include "bench/pages.h"
 
 static void memory_is_there_from_page_to_page(void **state)
 {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "pattern.h"
+#include "bench/pattern.h"
 
 #define SIZE 67
 

@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
-#include "plot.h"
+#include "bench/plot.h"
+#include "cli/util.h"
 #include "svg.h"
 #include "tmp.h"
-#include "util.h"
 
 static void add_line(struct plot *p, const char *name, const double *values, unsigned int nr)
 {

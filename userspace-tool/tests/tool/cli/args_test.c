@@ -10,11 +10,11 @@
 
 #include <cmocka.h>
 
-#include "cmd.h"
-#include "err.h"
-#include "opts.h"
-#include "out.h"
-#include "target.h"
+#include "cli/cmd.h"
+#include "cli/err.h"
+#include "cli/opts.h"
+#include "cli/out.h"
+#include "peer/target.h"
 
 static void check_target(const char *arg, const char *host, const char *path)
 {

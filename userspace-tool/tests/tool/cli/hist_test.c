@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "hist.h"
-#include "util.h"
+#include "cli/hist.h"
+#include "cli/util.h"
 
 #define SAMPLES 100000
 

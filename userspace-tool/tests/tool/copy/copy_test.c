@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* kverbs cp against kverbs serve, both in this process. */
 #define _GNU_SOURCE
+#include "cli/util.h"
+#include "peer/wire.h"
 #include "server.h"
-#include "util.h"
-#include "wire.h"
 
 #define CHUNK (2u << 20)
 

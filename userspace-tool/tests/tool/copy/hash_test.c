@@ -4,10 +4,10 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "hash.h"
+#include "cli/util.h"
+#include "copy/hash.h"
+#include "peer/wire.h"
 #include "tmp.h"
-#include "util.h"
-#include "wire.h"
 
 #define SIZE (3 * WIRE_BLOCK + 12345)
 

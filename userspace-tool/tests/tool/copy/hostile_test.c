@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Clients that keep to no rule: they lose their connection, and nobody else does. */
 #define _GNU_SOURCE
-#include "copy.h"
+#include "cli/util.h"
+#include "copy/copy.h"
+#include "peer/wire.h"
 #include "server.h"
-#include "util.h"
-#include "wire.h"
 
 static const struct wire_hello files_hello = {
 	.version = WIRE_VERSION,

@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <sys/file.h>
 
-#include "part.h"
-#include "store.h"
+#include "cli/util.h"
+#include "copy/part.h"
+#include "copy/store.h"
 #include "tmp.h"
-#include "util.h"
 
 #define NAME ".f.kverbs-part"
 

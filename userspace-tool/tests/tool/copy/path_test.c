@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 
-#include "path.h"
+#include "copy/path.h"
 #include "tmp.h"
 
 static int parse(struct path *path, const char *text)

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "progress.h"
-#include "rtt.h"
-#include "units.h"
+#include "cli/rtt.h"
+#include "cli/units.h"
+#include "copy/progress.h"
 
 static void check_bytes(uint64_t n, const char *want)
 {

@@ -2,9 +2,9 @@
 #define _GNU_SOURCE
 #include <errno.h>
 
+#include "cli/util.h"
+#include "copy/tree.h"
 #include "tmp.h"
-#include "tree.h"
-#include "util.h"
 
 static char seen[4096];
 

@@ -12,9 +12,9 @@
 #include <json-c/json.h>
 #include <unistd.h>
 
-#include "dev.h"
-#include "out.h"
-#include "util.h"
+#include "cli/out.h"
+#include "cli/util.h"
+#include "dev/dev.h"
 
 #define TEXT 8192
 

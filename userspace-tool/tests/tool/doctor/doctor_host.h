@@ -10,9 +10,9 @@
 
 #include <json-c/json.h>
 
-#include "doctor.h"
+#include "cli/out.h"
+#include "doctor/doctor.h"
 #include "fake_kernel.h"
-#include "out.h"
 #include "tmp.h"
 
 #define HOST_UP "\"BROADCAST\",\"UP\",\"LOWER_UP\""

@@ -8,9 +8,9 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include "cmd.h"
-#include "err.h"
-#include "util.h"
+#include "cli/cmd.h"
+#include "cli/err.h"
+#include "cli/util.h"
 
 #define PEER "192.0.2.1"
 #define ROUTE(_dev, _source) "[{\"dev\":\"" _dev "\",\"prefsrc\":\"" _source "\"}]"

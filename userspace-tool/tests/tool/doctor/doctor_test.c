@@ -8,8 +8,8 @@
 
 #include <sys/utsname.h>
 
-#include "err.h"
-#include "util.h"
+#include "cli/err.h"
+#include "cli/util.h"
 
 static void a_host_that_is_well_is_not_blamed(void **state)
 {

@@ -6,9 +6,9 @@
 #define _GNU_SOURCE
 #include "doctor_host.h"
 
-#include "err.h"
-#include "nft.h"
-#include "util.h"
+#include "cli/err.h"
+#include "cli/util.h"
+#include "doctor/nft.h"
 
 #define CHAIN(_family, _name, _more)						\
 	"{\"chain\":{\"family\":\"" _family "\",\"table\":\"filter\",\"name\":\"" _name "\"" \

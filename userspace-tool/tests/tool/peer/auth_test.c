@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "auth.h"
+#include "peer/auth.h"
 
 static const struct key key = { .users = 1, .len = 16, .bytes = "0123456789abcdef" };
 static const struct key other = { .users = 1, .len = 17, .bytes = "0123456789abcdefg" };

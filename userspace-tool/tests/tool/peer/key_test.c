@@ -3,8 +3,8 @@
 #define _GNU_SOURCE
 #include <errno.h>
 
-#include "err.h"
-#include "key.h"
+#include "cli/err.h"
+#include "peer/key.h"
 #include "tmp.h"
 
 static const char sixteen[] = "0123456789abcdef";

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "fake_kernel.h"
-#include "session.h"
+#include "peer/session.h"
 
 #define DEPTH 4
 

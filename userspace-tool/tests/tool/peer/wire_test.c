@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "util.h"
-#include "wire.h"
+#include "cli/util.h"
+#include "peer/wire.h"
 
 static const struct wire_msg full = {
 	.type = WIRE_FILE,

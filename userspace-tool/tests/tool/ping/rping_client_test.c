@@ -14,12 +14,12 @@
 
 #include <cmocka.h>
 
-#include "cmd.h"
-#include "err.h"
+#include "cli/cmd.h"
+#include "cli/err.h"
+#include "cli/util.h"
 #include "fake_kernel.h"
-#include "rping.h"
-#include "session.h"
-#include "util.h"
+#include "peer/session.h"
+#include "ping/rping.h"
 
 #define SIZE 100
 

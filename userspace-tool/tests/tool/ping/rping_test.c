@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "rping.h"
+#include "ping/rping.h"
 
 static const uint8_t golden[RPING_INFO_LEN] = {
 	0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08,

@@ -4,7 +4,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 
-#include "allow.h"
+#include "serve/allow.h"
 #include "tmp.h"
 
 static struct kverbs_addr addr_of(const char *text)

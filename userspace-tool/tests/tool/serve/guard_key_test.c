@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Who proves to have the key is served, and nobody else. */
 #define _GNU_SOURCE
+#include "cli/util.h"
 #include "guarded.h"
-#include "limit.h"
-#include "util.h"
+#include "serve/limit.h"
 
 /* ---- clients --------------------------------------------------------------- */
 

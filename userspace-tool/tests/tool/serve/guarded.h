@@ -3,9 +3,9 @@
 #ifndef GUARDED_H
 #define GUARDED_H
 
-#include "auth.h"
+#include "peer/auth.h"
+#include "peer/wire.h"
 #include "server.h"
-#include "wire.h"
 
 static const char *const right = "the key of these tests, which is no secret";
 static const char *const wrong = "the key of somebody else, who has no business here";

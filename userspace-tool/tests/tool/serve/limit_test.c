@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "limit.h"
-#include "wire.h"
+#include "peer/wire.h"
+#include "serve/limit.h"
 
 static struct kverbs_addr host(unsigned int n)
 {

@@ -8,7 +8,7 @@
 #include <json-c/json.h>
 
 #include "fake_kernel.h"
-#include "log.h"
+#include "serve/log.h"
 #include "tmp.h"
 
 static const struct kverbs_addr peer = {

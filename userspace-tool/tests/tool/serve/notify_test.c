@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "notify.h"
+#include "serve/notify.h"
 #include "tmp.h"
 
 static char said[256];

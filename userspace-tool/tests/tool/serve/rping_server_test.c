@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The server that rping's clients meet, and clients that are none. */
 #define _GNU_SOURCE
-#include "rping.h"
+#include "cli/util.h"
+#include "ping/rping.h"
 #include "server.h"
-#include "util.h"
 
 #define SIZE 100
 #define BACK_AT 4096

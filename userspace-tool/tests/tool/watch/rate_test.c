@@ -10,10 +10,10 @@
 
 #include <cmocka.h>
 
-#include "rate.h"
-#include "retries.h"
 #include "snap_text.h"
 #include "tmp.h"
+#include "watch/rate.h"
+#include "watch/retries.h"
 
 #define CONN "file=1 pid=7 type=conn id=1 "
 

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "screen.h"
-#include "util.h"
+#include "cli/util.h"
+#include "watch/screen.h"
 
 static int setup(void **state)
 {

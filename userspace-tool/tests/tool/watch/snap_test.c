@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "snap.h"
+#include "watch/snap.h"
 
 #define CONN "pid=7 comm=a type=conn id=1 state=DEAD"
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "snap.h"
+#include "watch/snap.h"
 
 /* As if @text had been read at @at, in seconds; to be freed by snap_free(). */
 static inline struct snap snap_of(double at, const char *text)

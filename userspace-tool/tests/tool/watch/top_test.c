@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "screen.h"
 #include "snap_text.h"
-#include "top_view.h"
+#include "watch/screen.h"
+#include "watch/top_view.h"
 
 #define A "file=1 pid=31000 comm=alice type=conn id=1 device=rxe0 remote=192.0.2.1:7 "
 #define B "file=2 pid=2000 comm=bob type=conn id=1 device=siw0 remote=192.0.2.2:7 "

@@ -3,8 +3,8 @@
 #ifndef KVERBS_TOOL_BENCH_CONN_H
 #define KVERBS_TOOL_BENCH_CONN_H
 
-#include "lane.h"
-#include "session.h"
+#include "bench/lane.h"
+#include "peer/session.h"
 
 /* Of a connection that is to be there, and says next to nothing. */
 extern const struct wire_hello bench_echo;

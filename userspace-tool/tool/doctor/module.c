@@ -15,9 +15,9 @@
 
 #include <kverbs.h>
 
-#include "doctor.h"
-#include "doctor_host.h"
-#include "err.h"
+#include "cli/err.h"
+#include "doctor/doctor.h"
+#include "doctor/host.h"
 
 #define NODE "/dev/kverbs"
 #define GROUP "rdma"

@@ -7,9 +7,9 @@
 
 #include <json-c/json.h>
 
-#include "doctor_finding.h"
-#include "out.h"
-#include "row.h"
+#include "cli/out.h"
+#include "cli/row.h"
+#include "doctor/finding.h"
 
 #define WIDTH 80
 #define WIDTH_MIN 40u

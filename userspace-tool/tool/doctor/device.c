@@ -10,8 +10,8 @@
 
 #include <kverbs.h>
 
-#include "doctor.h"
-#include "doctor_host.h"
+#include "doctor/doctor.h"
+#include "doctor/host.h"
 
 /* What comes around the data of a packet at least, and at most as drivers reckon. */
 #define HEADERS_LEAST 60

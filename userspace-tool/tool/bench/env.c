@@ -7,8 +7,8 @@
 
 #include <json-c/json.h>
 
-#include "bench.h"
-#include "row.h"
+#include "bench/bench.h"
+#include "cli/row.h"
 
 /* The first processor's; others are rarely of another kind. */
 static void put_cpu(struct json_object *o)

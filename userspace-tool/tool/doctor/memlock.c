@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "doctor.h"
-#include "doctor_host.h"
+#include "doctor/doctor.h"
+#include "doctor/host.h"
 
 #define CAP_IPC_LOCK 14
 /* What cp is content with, and what it and most programs like to have. */

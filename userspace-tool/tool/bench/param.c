@@ -4,9 +4,9 @@
 
 #include <linux/kverbs.h>
 
-#include "bench_param.h"
-#include "bytes.h"
-#include "util.h"
+#include "bench/param.h"
+#include "cli/util.h"
+#include "peer/bytes.h"
 
 #define PARAM_VERSION 1
 #define RESULT_VERSION 2

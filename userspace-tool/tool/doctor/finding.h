@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "util.h"
+#include "cli/util.h"
 
 #define FINDING_COMMANDS 4
 

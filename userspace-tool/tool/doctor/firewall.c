@@ -10,9 +10,9 @@
 
 #include <json-c/json.h>
 
-#include "doctor.h"
-#include "doctor_host.h"
-#include "nft.h"
+#include "doctor/doctor.h"
+#include "doctor/host.h"
+#include "doctor/nft.h"
 
 #define ROCE_PORT 4791
 

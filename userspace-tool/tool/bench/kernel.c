@@ -11,9 +11,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "bench.h"
-#include "lane_note.h"
-#include "util.h"
+#include "bench/bench.h"
+#include "bench/lane_note.h"
+#include "cli/util.h"
 
 /* How often it looks whether a lane is through, and what has been done so far. */
 #define LOOK_MS 100

@@ -8,7 +8,7 @@
 
 #include <linux/kverbs.h>
 
-#include "doctor_net.h"
+#include "doctor/net.h"
 
 #define RDMA_PORTS 64
 #define RDMA_NETDEVS 16

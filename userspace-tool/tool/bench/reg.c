@@ -5,14 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench.h"
-#include "bench_conn.h"
-#include "err.h"
-#include "out.h"
-#include "pages.h"
-#include "row.h"
-#include "table.h"
-#include "util.h"
+#include "bench/bench.h"
+#include "bench/conn.h"
+#include "bench/pages.h"
+#include "cli/err.h"
+#include "cli/out.h"
+#include "cli/row.h"
+#include "cli/table.h"
+#include "cli/util.h"
 
 #define FIRST 4096u
 #define LAST (16u << 20)

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "auth.h"
-#include "doctor.h"
-#include "err.h"
-#include "units.h"
+#include "cli/err.h"
+#include "cli/units.h"
+#include "doctor/doctor.h"
+#include "peer/auth.h"
 
 #define DEPTH 4
 #define SMALL 56

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "doctor_host.h"
-#include "doctor_rdma.h"
+#include "doctor/host.h"
+#include "doctor/rdma.h"
 
 #define SYS "/sys/class/infiniband"
 

@@ -6,8 +6,8 @@
 
 #include <json-c/json.h>
 
-#include "doctor_host.h"
-#include "doctor_net.h"
+#include "doctor/host.h"
+#include "doctor/net.h"
 
 static const char *text_of(struct json_object *o, const char *key)
 {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "doctor.h"
+#include "doctor/doctor.h"
 
 #define NO_IP "the command ip of iproute2 cannot be asked"
 

@@ -11,7 +11,7 @@
 
 #include <json-c/json.h>
 
-#include "doctor_host.h"
+#include "doctor/host.h"
 
 /* Where ip and nft are, though a user's PATH may not have it. */
 #define MORE_PATH ":/usr/sbin:/sbin"

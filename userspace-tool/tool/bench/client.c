@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "bench.h"
-#include "bench_conn.h"
-#include "err.h"
+#include "bench/bench.h"
+#include "bench/conn.h"
+#include "cli/err.h"
 
 /**
  * struct sent - operations of this side, warm-up and all

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <errno.h>
 
-#include "bench_conn.h"
-#include "util.h"
+#include "bench/conn.h"
+#include "cli/util.h"
 
 #define CQ_MIN 4096
 

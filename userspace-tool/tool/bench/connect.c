@@ -4,14 +4,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "auth.h"
-#include "bench.h"
-#include "bench_conn.h"
-#include "err.h"
-#include "out.h"
-#include "row.h"
-#include "table.h"
-#include "util.h"
+#include "bench/bench.h"
+#include "bench/conn.h"
+#include "cli/err.h"
+#include "cli/out.h"
+#include "cli/row.h"
+#include "cli/table.h"
+#include "cli/util.h"
+#include "peer/auth.h"
 
 #define WARM_UP_MOST 10
 

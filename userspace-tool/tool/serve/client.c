@@ -5,11 +5,11 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "auth.h"
-#include "bench_server.h"
-#include "files.h"
-#include "rping_server.h"
-#include "serve.h"
+#include "peer/auth.h"
+#include "serve/bench_server.h"
+#include "serve/files.h"
+#include "serve/rping_server.h"
+#include "serve/serve.h"
 
 static uint32_t welcome_flags(const struct server *srv)
 {

@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "bench.h"
-#include "err.h"
-#include "util.h"
+#include "bench/bench.h"
+#include "cli/err.h"
+#include "cli/util.h"
 
 static const char *const engines[] = {
 	[BENCH_ENGINE_USER] = "user",

@@ -4,11 +4,11 @@
 
 #include <json-c/json.h>
 
-#include "bench.h"
-#include "out.h"
-#include "row.h"
-#include "table.h"
-#include "util.h"
+#include "bench/bench.h"
+#include "cli/out.h"
+#include "cli/row.h"
+#include "cli/table.h"
+#include "cli/util.h"
 
 #define MIB (1024. * 1024)
 
