@@ -9,7 +9,6 @@
 #include "batch.h"
 #include "buf.h"
 #include "conn.h"
-#include "done.h"
 #include "internal.h"
 #include "request.h"
 #include "split.h"

@@ -9,7 +9,6 @@
 
 #include "buf.h"
 #include "internal.h"
-#include "object.h"
 #include "sys.h"
 
 #define HUGE_SIZE ((size_t)2 << 20)
@@ -147,7 +146,7 @@ int kverbs_buf_free(struct kverbs_buf *buf)
 
 	if (!buf)
 		return 0;
-	ret = kverbs_object_destroy(buf->kv->fd, buf->id);
+	ret = kverbs_sys_destroy(buf->kv->fd, buf->id);
 	if (ret)
 		return ret;
 	pthread_mutex_lock(&buf->kv->lock);

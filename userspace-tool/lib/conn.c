@@ -9,9 +9,7 @@
 
 #include "conn.h"
 #include "dispatch.h"
-#include "done.h"
 #include "internal.h"
-#include "object.h"
 #include "request.h"
 #include "sys.h"
 
@@ -198,7 +196,7 @@ void kverbs_conn_free(struct kverbs_conn *conn)
 	begin_free(conn);
 	pthread_mutex_unlock(&kv->lock);
 
-	kverbs_object_destroy(kv->fd, conn->obj.id);
+	kverbs_sys_destroy(kv->fd, conn->obj.id);
 
 	pthread_mutex_lock(&kv->lock);
 	kverbs_drain(kv);

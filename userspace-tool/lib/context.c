@@ -10,7 +10,6 @@
 #include "conn.h"
 #include "internal.h"
 #include "listener.h"
-#include "object.h"
 #include "sys.h"
 
 #define DEFAULT_PATH "/dev/kverbs"

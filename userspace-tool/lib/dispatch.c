@@ -7,7 +7,6 @@
 
 #include "conn.h"
 #include "dispatch.h"
-#include "done.h"
 #include "internal.h"
 #include "listener.h"
 #include "request.h"

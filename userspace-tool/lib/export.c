@@ -9,7 +9,6 @@
 #include "buf.h"
 #include "conn.h"
 #include "internal.h"
-#include "object.h"
 #include "sys.h"
 
 /* Room for so many segments at first, enough for most. */
@@ -78,7 +77,7 @@ int kverbs_unexport(struct kverbs_conn *conn, struct kverbs_token *token)
 {
 	int ret;
 
-	ret = kverbs_object_destroy(conn->kv->fd, token->id);
+	ret = kverbs_sys_destroy(conn->kv->fd, token->id);
 	kverbs_token_free(token);
 	/* The connection has ended, and the export with it. */
 	return ret == -ENOENT ? 0 : ret;

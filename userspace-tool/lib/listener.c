@@ -11,10 +11,9 @@
 #include "addr.h"
 #include "conn.h"
 #include "dispatch.h"
-#include "done.h"
 #include "internal.h"
 #include "listener.h"
-#include "object.h"
+#include "request.h"
 #include "sys.h"
 
 /* A port that is free in one family may be taken in the other. */
@@ -40,7 +39,7 @@ void kverbs_listener_request(struct kverbs *kv, const struct kverbs_cqe *cqe)
 
 	if (!conn) {
 		/* Nobody will ever take it: refuse it now. */
-		kverbs_object_destroy(kv->fd, cqe->id);
+		kverbs_sys_destroy(kv->fd, cqe->id);
 		return;
 	}
 	kverbs_conn_publish(kv, conn, cqe->id);
@@ -254,8 +253,8 @@ void kverbs_listener_free(struct kverbs_listener *listener)
 		return;
 	kv = listener->kv;
 	if (listener->twin_id)
-		kverbs_object_destroy(kv->fd, listener->twin_id);
-	kverbs_object_destroy(kv->fd, listener->obj.id);
+		kverbs_sys_destroy(kv->fd, listener->twin_id);
+	kverbs_sys_destroy(kv->fd, listener->obj.id);
 
 	pthread_mutex_lock(&kv->lock);
 	/* Requests that it announced are in the ring by now. */

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The life of a request.
+ * The life of a request, and its callback.
  */
 #include <errno.h>
 
 #include "batch.h"
 #include "conn.h"
-#include "done.h"
 #include "internal.h"
 #include "request.h"
 
@@ -69,10 +68,107 @@ void kverbs_req_abort(struct kverbs_conn *conn, struct kverbs_req *req)
 	set_state(req, KVERBS_REQ_IDLE);
 }
 
-void kverbs_req_release(struct kverbs_req *req)
+static void release_req(struct kverbs_req *req)
 {
 	req->priv.conn = NULL;
 	set_state(req, KVERBS_REQ_COMPLETE);
+}
+
+static void done_add(struct kverbs *kv, struct kverbs_req *req)
+{
+	struct kverbs_done *d = &kv->done;
+
+	req->priv.next = NULL;
+	if (d->last)
+		d->last->priv.next = req;
+	else
+		d->first = req;
+	d->last = req;
+	req->priv.conn->callbacks++;
+}
+
+static struct kverbs_req *pop(struct kverbs_done *d)
+{
+	struct kverbs_req *req = d->first;
+
+	d->first = req->priv.next;
+	if (!d->first)
+		d->last = NULL;
+	return req;
+}
+
+static void run_one(struct kverbs *kv)
+{
+	struct kverbs_done *d = &kv->done;
+	struct kverbs_req *req = pop(d);
+	kverbs_done_fn done = req->done;
+
+	d->running = req;
+	d->running_conn = req->priv.conn;
+	/* The request belongs to the caller again: it may be freed or posted in done(). */
+	release_req(req);
+	pthread_mutex_unlock(&kv->lock);
+	done(req);
+	pthread_mutex_lock(&kv->lock);
+
+	d->running = NULL;
+	if (d->running_conn) {
+		d->running_conn->callbacks--;
+		kverbs_wake(kv, d->running_conn);
+	}
+	kverbs_wake(kv, req);
+}
+
+void kverbs_done_run(struct kverbs *kv)
+{
+	struct kverbs_done *d = &kv->done;
+
+	if (d->busy)
+		return;
+	d->busy = true;
+	d->runner = pthread_self();
+	while (d->first)
+		run_one(kv);
+	d->busy = false;
+}
+
+bool kverbs_done_due(const struct kverbs *kv)
+{
+	return kv->done.first && !kv->done.busy;
+}
+
+bool kverbs_done_here(const struct kverbs *kv)
+{
+	return kv->done.busy && pthread_equal(kv->done.runner, pthread_self());
+}
+
+/* Whether @req's callback runs just now, in another thread. */
+static bool done_running(const struct kverbs *kv, const struct kverbs_req *req)
+{
+	return kv->done.running == req && !kverbs_done_here(kv);
+}
+
+/* What is due will run without its connection. */
+static void forget_conn(struct kverbs_done *d, const struct kverbs_conn *conn)
+{
+	struct kverbs_req *req;
+
+	for (req = d->first; req; req = req->priv.next)
+		if (req->priv.conn == conn)
+			req->priv.conn = NULL;
+	if (d->running_conn == conn)
+		d->running_conn = NULL;
+}
+
+void kverbs_done_flush(struct kverbs *kv, struct kverbs_conn *conn)
+{
+	kverbs_done_run(kv);
+	if (kverbs_done_here(kv)) {
+		forget_conn(&kv->done, conn);
+		return;
+	}
+	while (conn->callbacks)
+		kverbs_wait_woken(kv, conn, 0);
 }
 
 static void complete(struct kverbs_conn *conn, struct kverbs_req *req)
@@ -80,9 +176,9 @@ static void complete(struct kverbs_conn *conn, struct kverbs_req *req)
 	unlink_req(conn, req);
 	if (req->done) {
 		set_state(req, KVERBS_REQ_DUE);
-		kverbs_done_add(conn->kv, req);
+		done_add(conn->kv, req);
 	} else {
-		kverbs_req_release(req);
+		release_req(req);
 	}
 	kverbs_wake(conn->kv, req);
 }
@@ -190,7 +286,7 @@ static bool not_pending(struct kverbs *kv, const void *arg)
 
 static bool settled(const struct kverbs *kv, const struct kverbs_req *req)
 {
-	return req->priv.state == KVERBS_REQ_COMPLETE && !kverbs_done_running(kv, req);
+	return req->priv.state == KVERBS_REQ_COMPLETE && !done_running(kv, req);
 }
 
 /*

@@ -9,7 +9,11 @@
 #ifndef KVERBS_REQUEST_H
 #define KVERBS_REQUEST_H
 
+#include <stdbool.h>
+
 #include <kverbs.h>
+
+struct kverbs;
 
 enum kverbs_req_state {
 	KVERBS_REQ_IDLE,
@@ -35,7 +39,17 @@ void kverbs_req_drop_parts(struct kverbs_conn *conn, struct kverbs_req *req,
 			   unsigned int parts, int error);
 /* Complete all that @conn still has. */
 void kverbs_req_cancel_all(struct kverbs_conn *conn);
-/* Give a complete one back to its owner; not to be touched any more. */
-void kverbs_req_release(struct kverbs_req *req);
+
+/*
+ * Run the callbacks that are due, unless a thread does so already, be it this
+ * one: a callback that waits for room to post does not nest another.
+ */
+void kverbs_done_run(struct kverbs *kv);
+/* Whether there is something to run, and nobody at it. */
+bool kverbs_done_due(const struct kverbs *kv);
+/* Whether this thread is in a callback. */
+bool kverbs_done_here(const struct kverbs *kv);
+/* Return when no callback of @conn's is due or running. */
+void kverbs_done_flush(struct kverbs *kv, struct kverbs_conn *conn);
 
 #endif /* KVERBS_REQUEST_H */

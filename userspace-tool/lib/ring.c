@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "object.h"
 #include "ring.h"
 #include "sys.h"
 
@@ -74,7 +73,7 @@ int kverbs_ring_open(struct kverbs_ring *r, int fd, unsigned int sq_entries,
 	return 0;
 
 out_destroy_ring:
-	kverbs_object_destroy(fd, r->id);
+	kverbs_sys_destroy(fd, r->id);
 	return ret;
 }
 
@@ -84,7 +83,7 @@ void kverbs_ring_close(struct kverbs_ring *r)
 	kverbs_sys_munmap(r->user, r->idx_size);
 	kverbs_sys_munmap((void *)r->kernel, r->cq_size);
 	kverbs_sys_munmap(r->sqes, r->sq_size);
-	kverbs_object_destroy(r->fd, r->id);
+	kverbs_sys_destroy(r->fd, r->id);
 }
 
 static uint32_t sq_head(const struct kverbs_ring *r)

@@ -6,8 +6,11 @@
 #ifndef KVERBS_SYS_H
 #define KVERBS_SYS_H
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <linux/kverbs.h>
 
 /* All return 0 (or a descriptor) or -errno, and leave errno alone. */
 int kverbs_sys_open(const char *path);
@@ -19,5 +22,17 @@ void kverbs_sys_munmap(void *addr, size_t length);
 void kverbs_sys_madvise(void *addr, size_t length, int advice);
 /* CLOCK_MONOTONIC in nanoseconds. */
 uint64_t kverbs_sys_now(void);
+
+/* DESTROY of an object of the kernel's; restarted when a signal interrupts it. */
+static inline int kverbs_sys_destroy(int fd, uint32_t id)
+{
+	struct kverbs_cmd_destroy cmd = { .size = sizeof(cmd), .id = id };
+	int ret;
+
+	do {
+		ret = kverbs_sys_ioctl(fd, KVERBS_DESTROY, &cmd);
+	} while (ret == -EINTR);
+	return ret;
+}
 
 #endif /* KVERBS_SYS_H */

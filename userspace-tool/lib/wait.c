@@ -7,8 +7,8 @@
 #include <time.h>
 
 #include "dispatch.h"
-#include "done.h"
 #include "internal.h"
+#include "request.h"
 #include "sys.h"
 
 #define NSEC_PER_MSEC 1000000u

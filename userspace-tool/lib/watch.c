@@ -6,8 +6,8 @@
 
 #include "batch.h"
 #include "conn.h"
-#include "done.h"
 #include "internal.h"
+#include "request.h"
 #include "ring.h"
 #include "sys.h"
 #include "wait.h"
