@@ -40,8 +40,6 @@ struct kverbs_listener;
 /* Registered memory. */
 struct kverbs_buf;
 
-/* ---- context ---------------------------------------------------------- */
-
 /**
  * struct kverbs_opts - how to open a context
  * @sz: sizeof(struct kverbs_opts)
@@ -142,8 +140,6 @@ KVERBS_API int kverbs_device_list(struct kverbs *kv, struct kverbs_device **list
  */
 KVERBS_API void kverbs_device_list_free(struct kverbs_device *list, int nr);
 
-/* ---- memory ----------------------------------------------------------- */
-
 /**
  * kverbs_buf_alloc() - allocate page-aligned, zeroed memory and register it
  * @kv: the context
@@ -192,8 +188,6 @@ KVERBS_API void *kverbs_buf_addr(const struct kverbs_buf *buf);
  * Return: bytes.
  */
 KVERBS_API size_t kverbs_buf_size(const struct kverbs_buf *buf);
-
-/* ---- connections ------------------------------------------------------ */
 
 /**
  * struct kverbs_conn_opts - how to connect or accept
@@ -404,8 +398,6 @@ KVERBS_API void *kverbs_conn_data(const struct kverbs_conn *conn);
 KVERBS_API const char *kverbs_addr_format(const struct kverbs_addr *addr, char *buf,
 					  size_t len);
 
-/* ---- exports and tokens ------------------------------------------------ */
-
 /**
  * struct kverbs_token - remote access to a range of somebody's buffer
  * @length: bytes it covers
@@ -488,8 +480,6 @@ KVERBS_API int kverbs_token_unpack(struct kverbs_token *token, const void *buf,
  * @token: the token
  */
 KVERBS_API void kverbs_token_free(struct kverbs_token *token);
-
-/* ---- requests --------------------------------------------------------- */
 
 struct kverbs_req;
 
@@ -863,8 +853,6 @@ KVERBS_API int kverbs_post_watch(struct kverbs_conn *conn, const struct kverbs_o
  */
 KVERBS_API bool kverbs_complete(const struct kverbs_req *req);
 
-/* ---- measuring -------------------------------------------------------- */
-
 /**
  * struct kverbs_bench_opts - traffic for the kernel to make
  * @sz: sizeof(struct kverbs_bench_opts)
@@ -932,8 +920,6 @@ struct kverbs_bench_opts {
  */
 KVERBS_API int kverbs_bench(struct kverbs_conn *conn, const struct kverbs_bench_opts *opts,
 			    struct kverbs_cmd_bench *result, size_t sz, uint64_t *hist);
-
-/* ---- names ------------------------------------------------------------ */
 
 /**
  * kverbs_wc_status_str() - name of a work completion status

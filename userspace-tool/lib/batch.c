@@ -70,8 +70,6 @@ struct posting {
 	struct place at;
 };
 
-/* ---- one operation ------------------------------------------------------------ */
-
 static bool is_known(const struct kverbs_op *op)
 {
 	return op->opcode >= KVERBS_OP_SEND && op->opcode <= KVERBS_OP_FETCH_ADD;
@@ -151,8 +149,6 @@ static int64_t count_parts(const struct posting *p, const struct kverbs_op *op)
 		return -ERANGE;
 	return parts < UINT_MAX ? (int64_t)parts : -EINVAL;
 }
-
-/* ---- entries ------------------------------------------------------------------ */
 
 static void go_to(const struct posting *p, struct place *at, size_t op)
 {
@@ -306,8 +302,6 @@ static int submit_some(struct posting *p)
 	return error;
 }
 
-/* ---- room --------------------------------------------------------------------- */
-
 struct room {
 	const struct kverbs_conn *conn;
 	uint32_t seen;
@@ -358,8 +352,6 @@ static int submit_all(struct posting *p)
 	} while (!error && !all_taken(p));
 	return error;
 }
-
-/* ---- requests ----------------------------------------------------------------- */
 
 static int begin(struct posting *p, const struct kverbs_op *op)
 {

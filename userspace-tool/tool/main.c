@@ -5,9 +5,9 @@
 
 #include <kverbs.h>
 
-#include "cli/cmd.h"
 #include "cli/err.h"
 #include "cli/out.h"
+#include "commands.h"
 
 static int overview(FILE *to)
 {

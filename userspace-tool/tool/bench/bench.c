@@ -2,58 +2,140 @@
 /* kverbs bench: what the way through the kernel gives, measured against a server. */
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
-
 #include <json-c/json.h>
+#include <string.h>
 
 #include "bench/bench.h"
 #include "bench/conn.h"
 #include "cli/cmd.h"
 #include "cli/err.h"
+#include "cli/opts.h"
 #include "cli/out.h"
 #include "cli/util.h"
 #include "peer/kv.h"
 
-static int interrupted;
+/* Of what is no operation of connections. */
+#define ALONE_COUNT 100
 
-static void on_signal(int sig)
+static const char help[] =
+"usage: kverbs bench OP HOST [options]\n"
+"       kverbs bench reg [HOST] [options]\n"
+"       kverbs bench plot FILE.json... -o FILE.svg\n"
+"\n"
+"Measure against a kverbs server, which adopts what is asked for. OP is\n"
+"  send-bw, write-bw, read-bw                        bandwidth\n"
+"  send-lat, write-lat, read-lat, imm-lat, atomic-lat  latency\n"
+"  connect  setting a connection up and taking it down, step by step\n"
+"  reg      registering memory, letting HOST at it, and taking both back, by size\n"
+"           and kind of pages\n"
+"  plot     draws what runs with -a and --json said, a line for each\n"
+"\n"
+"  -s, --size BYTES       of an operation (default 64K, latency 2; reg 4K to 16M);\n"
+"                         of atomic-lat always 8\n"
+"  -a, --all              sizes from 2 to 8M, one after another; reg 4K to 64M; not\n"
+"                         for atomic-lat\n"
+"  -n, --iters N          operations of each connection (default 1000, write-bw 5000,\n"
+"                         reg and connect 100)\n"
+"  -D, --duration S       seconds instead of a number, with a line for each\n"
+"  -q, --qp N             connections (default 1)\n"
+"  -b, --bidirectional    as many connections the other way\n"
+"  -t, --tx-depth N       operations in flight on each (default 128)\n"
+"  -r, --rx-depth N       receives posted on each (default 512)\n"
+"  -l, --post-list N      post N by one call (default 1), bandwidths\n"
+"  -Q, --cq-mod N         let only each N-th complete by itself (default 1), bandwidths\n"
+"  -e, --events           sleep for completions (default: poll); not for write-lat\n"
+"      --engine ENGINE    user: this program, by the library and the ring (default);\n"
+"                         kernel: a loop in the module; without --verify\n"
+"      --poll HOW         who takes the kernel engine's completions: softirq,\n"
+"                         workqueue (default with -e) or direct (default), the loop\n"
+"                         itself\n"
+"      --no-warm-up       count from the first operation on\n"
+"      --verify           look at every byte on the other side\n"
+"      --limit-bw MIBPS   fail below so many MiB/s\n"
+"      --limit-msgrate M  fail below so many million operations per second\n"
+"      --limit-lat-p99 US fail if 1% take longer than so many microseconds\n"
+"      --plot FILE.svg    draw the sweep that -a makes\n"
+"  -o, --output FILE.svg  where plot draws\n"
+"  -I, --source ADDR      local address to use\n"
+"  -x, --gid-index N      the address of GID N, as in kverbs dev; RoCE v2 only\n"
+"  -W, --timeout S        seconds that nothing may happen (default 30)\n"
+"      --key FILE         prove to have the same key as the server, and have it\n"
+"                         prove that (default: KVERBS_KEY_FILE, if that is set)\n"
+"  -p, --port PORT        the server's port (default " WIRE_DEFAULT_PORT ")\n"
+"  -j, --json             the result as JSON\n"
+"  -h, --help             this text\n"
+"\n"
+"Exit status: 0 done, and no limit missed, 1 failed, 2 usage, 3 cannot reach,\n"
+"4 not permitted or no device.\n";
+
+static const struct opts_option options[] = {
+	OPTS_RANGE("size", 's', OPTS_NUMBER, struct bench, size, 1, BENCH_SIZE_MAX),
+	OPTS_OPTION("all", 'a', OPTS_SET, struct bench, all),
+	OPTS_RANGE("iters", 'n', OPTS_NUMBER, struct bench, count, 1, UINT32_MAX),
+	OPTS_RANGE("duration", 'D', OPTS_MILLIS, struct bench, duration_ms, 100,
+		   BENCH_DURATION_MAX),
+	OPTS_RANGE("qp", 'q', OPTS_NUMBER, struct bench, lanes, 1, BENCH_LANES_MAX),
+	OPTS_OPTION("bidirectional", 'b', OPTS_SET, struct bench, both),
+	OPTS_RANGE("tx-depth", 't', OPTS_NUMBER, struct bench, tx_depth, 1, BENCH_DEPTH_MAX),
+	OPTS_RANGE("rx-depth", 'r', OPTS_NUMBER, struct bench, rx_depth, 2, BENCH_DEPTH_MAX),
+	OPTS_RANGE("post-list", 'l', OPTS_NUMBER, struct bench, post_list, 1, BENCH_DEPTH_MAX),
+	OPTS_RANGE("cq-mod", 'Q', OPTS_NUMBER, struct bench, cq_mod, 1, BENCH_DEPTH_MAX),
+	OPTS_OPTION("events", 'e', OPTS_SET, struct bench, events),
+	OPTS_OPTION("engine", 0, OPTS_TEXT, struct bench, engine_name),
+	OPTS_OPTION("poll", 0, OPTS_TEXT, struct bench, poll_name),
+	OPTS_OPTION("no-warm-up", 0, OPTS_CLEAR, struct bench, warm_up),
+	OPTS_OPTION("verify", 0, OPTS_SET, struct bench, verify),
+	OPTS_OPTION("limit-bw", 0, OPTS_REAL, struct bench, limit_bw),
+	OPTS_OPTION("limit-msgrate", 0, OPTS_REAL, struct bench, limit_rate),
+	OPTS_OPTION("limit-lat-p99", 0, OPTS_REAL, struct bench, limit_p99),
+	OPTS_OPTION("plot", 0, OPTS_TEXT, struct bench, plot_to),
+	OPTS_OPTION("output", 'o', OPTS_TEXT, struct bench, output),
+	OPTS_OPTION("source", 'I', OPTS_TEXT, struct bench, to.source),
+	OPTS_RANGE("gid-index", 'x', OPTS_NUMBER, struct bench, gid, 0, UINT16_MAX),
+	OPTS_RANGE("timeout", 'W', OPTS_MILLIS, struct bench, to.timeout_ms, 1, 86400000),
+	OPTS_OPTION("key", 0, OPTS_TEXT, struct bench, to.key_file),
+	OPTS_OPTION("port", 'p', OPTS_PORT, struct bench, to.port),
+	{ }
+};
+
+static int refuse(const char *why)
 {
-	(void)sig;
-	__atomic_store_n(&interrupted, 1, __ATOMIC_RELAXED);
+	err_usage("%s", why);
+	return -EINVAL;
 }
 
-/* Without SA_RESTART, so that a wait ends. */
-static void catch_signals(struct sigaction old[2])
+static bool has_lists(const struct bench *b)
 {
-	struct sigaction sa = { .sa_handler = on_signal };
-
-	sigemptyset(&sa.sa_mask);
-	sigaction(SIGINT, &sa, &old[0]);
-	sigaction(SIGTERM, &sa, &old[1]);
+	return b->post_list > 1 || b->cq_mod > 1;
 }
 
-static void restore_signals(const struct sigaction old[2])
+static int check_lists(const struct bench *b)
 {
-	sigaction(SIGINT, &old[0], NULL);
-	sigaction(SIGTERM, &old[1], NULL);
+	if (b->post_list > b->tx_depth || b->cq_mod > b->tx_depth)
+		return refuse("-l and -Q are at most what -t is");
+	if (b->rule->receives && b->post_list > 1 && b->post_list > b->rx_depth / 4)
+		return refuse("-l is at most a quarter of what -r is");
+	return 0;
 }
 
-int bench_interruptible(struct bench *b, int (*run)(struct bench *b))
+static int check_bandwidth(const struct bench *b)
 {
-	struct sigaction old[2];
-	int status;
-
-	catch_signals(old);
-	status = run(b);
-	restore_signals(old);
-	return status;
+	if (b->limit_p99)
+		return refuse("--limit-lat-p99 is for latencies");
+	return check_lists(b);
 }
 
-uint64_t bench_warm_up(const struct bench *b, uint64_t most)
+static int check_latency(const struct bench *b)
 {
-	if (!b->warm_up)
-		return 0;
-	return b->duration_ms ? most : min(most, b->count / 10 + 1);
+	if (b->both || b->lanes > 1 || has_lists(b))
+		return refuse("-b, -q, -l and -Q are for bandwidths");
+	if (b->limit_bw || b->limit_rate)
+		return refuse("--limit-bw and --limit-msgrate are for bandwidths");
+	if (b->op == BENCH_WRITE_LAT && b->events)
+		return refuse("write-lat knows no events: a WRITE causes none there");
+	if (b->op == BENCH_ATOMIC_LAT && (b->size != 8 || b->all))
+		return refuse("atomic-lat has a --size of 8");
+	return 0;
 }
 
 /* What fills the queues twice. */
@@ -62,7 +144,7 @@ static uint64_t warm_up(const struct bench *b)
 	return bench_warm_up(b, b->rule->kind == BENCH_BANDWIDTH ? 2 * b->tx_depth : 100);
 }
 
-void bench_fill_param(const struct bench *b, uint64_t size, struct bench_param *p)
+static void fill_param(const struct bench *b, uint64_t size, struct bench_param *p)
 {
 	*p = (struct bench_param){
 		.op = b->op,
@@ -81,12 +163,111 @@ void bench_fill_param(const struct bench *b, uint64_t size, struct bench_param *
 	p->flags |= b->both ? BENCH_F_BOTH_WAYS : 0;
 }
 
-/* ---- limits ------------------------------------------------------------------ */
-
-void bench_miss(struct bench *b, const char *what, double got, double limit)
+/* What does not go together; what is left fits, or is more than a side takes. */
+static int check_rates(const struct bench *b)
 {
-	b->missed = true;
-	err_warn("%s is %.2f, the limit %.2f", what, got, limit);
+	struct bench_param p;
+	int ret;
+
+	ret = b->rule->kind == BENCH_BANDWIDTH ? check_bandwidth(b) : check_latency(b);
+	if (ret)
+		return ret;
+	if (b->plot_to && !b->all)
+		return refuse("--plot draws what -a makes");
+	fill_param(b, b->all ? BENCH_SWEEP_LAST : b->size, &p);
+	if (bench_param_check(&p))
+		return refuse("more than a server takes: lower -s, -t, -r or -q");
+	return 0;
+}
+
+static int set_rates(struct bench *b, const char *name)
+{
+	b->op = bench_op_find(name);
+	b->rule = bench_rule(b->op);
+	if (!b->rule) {
+		err_usage("no operation '%s'", name);
+		return -EINVAL;
+	}
+	if (!b->to.host)
+		return refuse("give OP and HOST");
+	if (b->size == BENCH_UNSET)
+		b->size = b->rule->size;
+	if (b->count == BENCH_UNSET)
+		b->count = b->rule->count;
+	return check_rates(b);
+}
+
+/* What is no operation of connections knows none of these. */
+static int check_alone(const struct bench *b)
+{
+	if (b->engine == BENCH_ENGINE_KERNEL)
+		return refuse("--engine kernel is for operations");
+	if (b->both || b->lanes > 1 || has_lists(b) || b->verify || b->duration_ms || b->plot_to)
+		return refuse("-b, -q, -l, -Q, -D, --verify and --plot are for operations");
+	if (b->limit_bw || b->limit_rate)
+		return refuse("--limit-bw and --limit-msgrate are for bandwidths");
+	return 0;
+}
+
+static int set_reg(struct bench *b)
+{
+	if (b->limit_p99)
+		return refuse("--limit-lat-p99 is for latencies");
+	if (b->all && b->size != BENCH_UNSET)
+		return refuse("-a and -s do not go together");
+	b->task = BENCH_TASK_REG;
+	if (b->count == BENCH_UNSET)
+		b->count = ALONE_COUNT;
+	return check_alone(b);
+}
+
+static int set_connect(struct bench *b)
+{
+	if (!b->to.host)
+		return refuse("give OP and HOST");
+	if (b->all || b->size != BENCH_UNSET)
+		return refuse("a connection has no size");
+	b->task = BENCH_TASK_CONNECT;
+	if (b->count == BENCH_UNSET)
+		b->count = ALONE_COUNT;
+	return check_alone(b);
+}
+
+static int set_plot(struct bench *b, char **files)
+{
+	if (!*files)
+		return refuse("give files that --json has made");
+	if (!b->output)
+		return refuse("say where to draw with -o");
+	b->task = BENCH_TASK_PLOT;
+	b->files = files;
+	return 0;
+}
+
+/* Fill @b; -EINVAL having said why. */
+static int parse(struct bench *b, int argc, char **argv)
+{
+	int first = opts_parse(argc, argv, options, b);
+
+	if (first < 0)
+		return first;
+	if (first < argc && !strcmp(argv[first], "plot"))
+		return set_plot(b, argv + first + 1);
+	if (first + 1 != argc && first + 2 != argc)
+		return refuse("give OP and HOST");
+	if (b->output)
+		return refuse("-o is for plot");
+	if (first + 2 == argc)
+		b->to.host = argv[first + 1];
+	if (bench_choose_engine(b))
+		return -EINVAL;
+	if (b->gid != BENCH_UNSET && (!b->to.host || b->to.source))
+		return refuse("-x says where to connect a HOST from, and so does -I");
+	if (!strcmp(argv[first], "reg"))
+		return set_reg(b);
+	if (!strcmp(argv[first], "connect"))
+		return set_connect(b);
+	return set_rates(b, argv[first]);
 }
 
 static void check_limits(struct bench *b)
@@ -99,14 +280,12 @@ static void check_limits(struct bench *b)
 		bench_miss(b, "99% percentile[usec]", bench_p99_us(b), b->limit_p99);
 }
 
-/* ---- a run ------------------------------------------------------------------- */
-
 static int row(struct bench *b, uint64_t size)
 {
 	struct bench_param p;
 	int status;
 
-	bench_fill_param(b, size, &p);
+	fill_param(b, size, &p);
 	status = bench_measure(b, &p);
 	if (status)
 		return status;
@@ -140,20 +319,6 @@ static int rows(struct bench *b)
 	return status;
 }
 
-int bench_with_server(struct bench *b, const struct wire_hello *hello,
-		      int (*run)(struct bench *b))
-{
-	int status;
-
-	status = kv_connect(&b->s, b->kv, &b->to, hello);
-	if (status)
-		return status;
-	b->s.stop = b->stop;
-	status = bench_interruptible(b, run);
-	session_free(&b->s);
-	return status;
-}
-
 static int run_rates(struct bench *b)
 {
 	static const struct wire_hello hello = {
@@ -178,7 +343,7 @@ static int open_context(struct bench *b)
 
 	if (b->task != BENCH_TASK_RATES)
 		return kverbs_open(&b->kv, &opts);
-	bench_fill_param(b, b->all ? BENCH_SWEEP_LAST : b->size, &p);
+	fill_param(b, b->all ? BENCH_SWEEP_LAST : b->size, &p);
 	if (b->engine == BENCH_ENGINE_KERNEL)
 		return bench_open_as(&b->kv, &p, b->poll == BENCH_POLL_DIRECT,
 				     b->poll == BENCH_POLL_SOFTIRQ);
@@ -241,18 +406,16 @@ static int bench_run(int argc, char **argv)
 		.post_list = 1,
 		.cq_mod = 1,
 		.warm_up = true,
-		.stop = &interrupted,
 	};
 
-	if (bench_parse(&b, argc, argv))
+	if (parse(&b, argc, argv))
 		return EXIT_USAGE;
-	__atomic_store_n(&interrupted, 0, __ATOMIC_RELAXED);
 	return run(&b);
 }
 
 const struct command cmd_bench = {
 	.name = "bench",
 	.summary = "Measure bandwidth and latency against a server",
-	.help = bench_help,
+	.help = help,
 	.run = bench_run,
 };

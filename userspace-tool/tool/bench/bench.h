@@ -76,7 +76,7 @@ enum bench_poll {
  * @rows: of the JSON result, or NULL
  * @ticks: of the row that is made, or NULL
  * @missed: a limit was
- * @stop: ends the run when it becomes non-zero
+ * @interrupted: signals so far that end the run
  * @stayed: when the server was last told that this side is there, ns
  */
 struct bench {
@@ -118,19 +118,13 @@ struct bench {
 	struct json_object *rows;
 	struct json_object *ticks;
 	bool missed;
-	const int *stop;
+	int interrupted;
 	uint64_t stayed;
 };
 
-/* bench_opts.c: fill @b; -EINVAL having said why. */
-int bench_parse(struct bench *b, int argc, char **argv);
-extern const char bench_help[];
-
-void bench_fill_param(const struct bench *b, uint64_t size, struct bench_param *p);
-
 /* A tenth of what counts, but no more than @most. */
 uint64_t bench_warm_up(const struct bench *b, uint64_t most);
-/* Run with signals caught, which set @stop. Returns what @run does. */
+/* Run with signals counted in @interrupted. Returns what @run does. */
 int bench_interruptible(struct bench *b, int (*run)(struct bench *b));
 /* The same, with a connection to the server in @s as long as that takes. */
 int bench_with_server(struct bench *b, const struct wire_hello *hello,
@@ -138,29 +132,28 @@ int bench_with_server(struct bench *b, const struct wire_hello *hello,
 
 void bench_miss(struct bench *b, const char *what, double got, double limit);
 
-/* bench_reg.c, bench_connect.c: with the context open. Return an exit status. */
+/* With the context open. Return an exit status. */
 int bench_reg(struct bench *b);
 int bench_connect(struct bench *b);
 
-/* bench_plot.c: return exit statuses. */
+/* These return exit statuses. */
 int bench_plot(struct bench *b);
 int bench_plot_row(struct bench *b);
 int bench_plot_end(struct bench *b);
 
-/* bench_client.c: one measurement in @f and @theirs. Returns an exit status. */
+/* One measurement in @f and @theirs. Returns an exit status. */
 int bench_measure(struct bench *b, const struct bench_param *p);
 
-/* bench_engine.c: 0, or -EINVAL having said why. */
+/* 0, or -EINVAL having said why. */
 int bench_choose_engine(struct bench *b);
 const char *bench_engine_name(const struct bench *b);
 const char *bench_poll_name(const struct bench *b);
 /* EXIT_OK, or another exit status having said what the engine cannot. */
 int bench_engine_can(const struct bench *b);
 
-/* bench_kernel.c: drive this side's lanes; 0 or -errno. */
+/* Drive this side's lanes; 0 or -errno. */
 int bench_kernel(struct bench *b);
 
-/* bench_out.c */
 void bench_out_begin(struct bench *b);
 /* Begin the rows of the JSON result; false: none is wanted. */
 bool bench_out_rows(struct bench *b);
@@ -171,8 +164,5 @@ void bench_out_row(struct bench *b);
 double bench_MiBps(const struct bench *b);
 double bench_Mpps(const struct bench *b);
 double bench_p99_us(const struct bench *b);
-
-/* bench_env.c: what it was measured on, into the JSON result. */
-void bench_env_put(const struct bench *b, struct json_object *to);
 
 #endif /* KVERBS_TOOL_BENCH_H */

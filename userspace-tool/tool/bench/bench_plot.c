@@ -11,7 +11,7 @@
 #include "bench/bench.h"
 #include "cli/err.h"
 #include "cli/out.h"
-#include "cli/row.h"
+#include "cli/table.h"
 #include "cli/util.h"
 
 /* What the legend has room for. */
@@ -38,8 +38,6 @@ static int save(struct bench *b, const char *path)
 		row_str(out_root(), "plot", path);
 	return EXIT_OK;
 }
-
-/* ---- the sweep that is made ------------------------------------------------------ */
 
 int bench_plot_row(struct bench *b)
 {
@@ -68,8 +66,6 @@ int bench_plot_end(struct bench *b)
 	plot_free(&b->plot);
 	return status;
 }
-
-/* ---- sweeps in files ---------------------------------------------------------------- */
 
 /**
  * struct source - a file that is drawn

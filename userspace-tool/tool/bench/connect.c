@@ -8,7 +8,7 @@
 #include "bench/conn.h"
 #include "cli/err.h"
 #include "cli/out.h"
-#include "cli/row.h"
+#include "cli/signals.h"
 #include "cli/table.h"
 #include "cli/util.h"
 #include "peer/auth.h"
@@ -45,8 +45,6 @@ struct connect {
 	bool counts;
 	struct hist hists[CONNECT_STEPS];
 };
-
-/* ---- what is told ------------------------------------------------------------ */
 
 static const char *const columns[] = {
 	"step        ", "#iterations", TABLE_TIMES, NULL
@@ -98,8 +96,6 @@ static void tell(struct connect *c)
 	if (limit && p99 > limit)
 		bench_miss(c->b, "established, 99% percentile[usec]", p99, limit);
 }
-
-/* ---- what is measured ----------------------------------------------------------- */
 
 /* The step that began at @since has ended with @ret. */
 static int over(struct connect *c, enum connect_step step, uint64_t since, int ret)
@@ -209,7 +205,7 @@ static int repeat(struct connect *c, uint64_t count)
 
 	while (count-- && !status) {
 		status = once(c);
-		if (!status && __atomic_load_n(c->b->stop, __ATOMIC_RELAXED))
+		if (!status && signals_seen(&c->b->interrupted))
 			status = err_report(ERR_PEER, -EINTR, "connect");
 	}
 	return status;

@@ -92,8 +92,6 @@ int field_wait(struct field *f, int timeout_ms)
 	return ret ? ret : -ETIMEDOUT;
 }
 
-/* ---- what counts ---------------------------------------------------------------- */
-
 /* Of this thread, which is the measuring one. */
 static void add_cost(struct bench_result *r, int sign)
 {
@@ -217,8 +215,6 @@ void field_maybe_tick(struct field *f, uint64_t now)
 	f->last_tick = now;
 	f->tick(f);
 }
-
-/* ---- the side that answers -------------------------------------------------------- */
 
 static bool all_over(const struct field *f)
 {

@@ -5,6 +5,7 @@
  * program, which serves the server's lanes meanwhile.
  */
 #define _GNU_SOURCE
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -12,8 +13,87 @@
 #include <time.h>
 
 #include "bench/bench.h"
-#include "bench/lane_note.h"
+#include "bench/lane.h"
+#include "cli/err.h"
+#include "cli/signals.h"
 #include "cli/util.h"
+
+static const char *const engines[] = {
+	[BENCH_ENGINE_USER] = "user",
+	[BENCH_ENGINE_KERNEL] = "kernel",
+};
+
+static const char *const polls[] = {
+	[BENCH_POLL_SOFTIRQ] = "softirq",
+	[BENCH_POLL_WORKQUEUE] = "workqueue",
+	[BENCH_POLL_DIRECT] = "direct",
+};
+
+static int find(const char *const *names, unsigned int nr, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (names[i] && !strcmp(names[i], name))
+			return i;
+	return -EINVAL;
+}
+
+static int choose_poll(struct bench *b)
+{
+	int i = b->poll_name ? find(polls, ARRAY_SIZE(polls), b->poll_name) :
+			       BENCH_POLL_DEFAULT;
+
+	if (i < 0) {
+		err_usage("--poll is softirq, workqueue or direct");
+		return i;
+	}
+	if (i && b->engine != BENCH_ENGINE_KERNEL) {
+		err_usage("--poll is for --engine kernel");
+		return -EINVAL;
+	}
+	if (i == BENCH_POLL_DIRECT && b->events) {
+		err_usage("-e sleeps for completions, --poll direct does not");
+		return -EINVAL;
+	}
+	b->poll = i;
+	return 0;
+}
+
+int bench_choose_engine(struct bench *b)
+{
+	int i = b->engine_name ? find(engines, ARRAY_SIZE(engines), b->engine_name) :
+				 BENCH_ENGINE_USER;
+
+	if (i < 0) {
+		err_usage("--engine is user or kernel");
+		return i;
+	}
+	b->engine = i;
+	i = choose_poll(b);
+	if (i)
+		return i;
+	if (b->poll == BENCH_POLL_DEFAULT)
+		b->poll = b->events ? BENCH_POLL_WORKQUEUE : BENCH_POLL_DIRECT;
+	return 0;
+}
+
+const char *bench_engine_name(const struct bench *b)
+{
+	return engines[b->engine];
+}
+
+const char *bench_poll_name(const struct bench *b)
+{
+	return polls[b->poll];
+}
+
+int bench_engine_can(const struct bench *b)
+{
+	if (b->engine == BENCH_ENGINE_USER || !b->verify)
+		return EXIT_OK;
+	return err_report(ERR_ENGINE, -EOPNOTSUPP, "--verify by the kernel engine");
+}
 
 /* How often it looks whether a lane is through, and what has been done so far. */
 #define LOOK_MS 100
@@ -42,8 +122,6 @@ struct runner {
 	uint64_t end;
 	int ret;
 };
-
-/* ---- what a lane is to do -------------------------------------------------------- */
 
 static void set_receives(const struct lane *l, struct kverbs_bench_opts *o)
 {
@@ -91,8 +169,6 @@ static void set_opts(const struct bench *b, const struct lane *l, struct kverbs_
 		o->flags = KVERBS_BENCH_LATENCY | (l->rule->half ? KVERBS_BENCH_HALF : 0);
 	set_answers(l, o);
 }
-
-/* ---- what came of it --------------------------------------------------------------- */
 
 /* A bucket's times are somewhere in it; the mean and both ends are known. */
 static void fill_hist(struct hist *h, const struct kverbs_cmd_bench *r, const uint64_t *buckets)
@@ -158,8 +234,6 @@ static int sum_up(struct bench *b, const struct runner *runners, unsigned int nr
 	b->f.result.bytes = b->f.done * b->f.param.size;
 	return ret;
 }
-
-/* ---- running it ---------------------------------------------------------------------- */
 
 static void *run(void *arg)
 {
@@ -240,11 +314,6 @@ static void stop_all(const struct runner *runners, unsigned int nr)
 		kverbs_disconnect(runners[i].lane->conn);
 }
 
-static bool is_stopped(const struct bench *b)
-{
-	return b->stop && __atomic_load_n(b->stop, __ATOMIC_RELAXED);
-}
-
 /* Ends them if the user wants that, which is -EINTR then, or if it cannot serve. */
 static int await(struct bench *b, struct runner *runners, unsigned int nr)
 {
@@ -259,7 +328,7 @@ static int await(struct bench *b, struct runner *runners, unsigned int nr)
 			continue;
 		}
 		look(b, runners, nr);
-		if (ret || (!ended && !is_stopped(b)))
+		if (ret || (!ended && !signals_seen(&b->interrupted)))
 			continue;
 		ret = ended ? ended : -EINTR;
 		stop_all(runners, nr);

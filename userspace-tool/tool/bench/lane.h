@@ -3,6 +3,10 @@
  * A lane: a connection that carries load in one direction. One side drives it, the
  * other one has memory and receives there and gives credit back in notes.
  *
+ * Notes: 8 bytes in a lane, a number in network order. The side that drives it asks
+ * for so many operations to be verified; the other one tells for how many it has
+ * receives again, or how many it has verified.
+ *
  * Its memory: slots that it sends from, slots where the peer's bytes come, a note to
  * send, notes received. There is one slot of a sort, since what is in it does not
  * matter, unless every byte is verified.
@@ -133,14 +137,11 @@ void lane_sockaddr(const struct kverbs_addr *from, struct sockaddr_storage *to);
 
 int lane_post_recv(struct lane *l, unsigned int i);
 unsigned int lane_opcode(const struct lane *l);
-void lane_recv_op(struct lane *l, unsigned int i, struct kverbs_op *op);
 
 void *lane_out(const struct lane *l, uint64_t seq);
 void *lane_in(const struct lane *l, uint64_t seq);
 size_t lane_offset(const struct lane *l, const void *at);
 
-/* lane_work.c: what the two sides do */
-void lane_set_callbacks(struct lane *l);
 /* Whether that operation has a completion of its own. */
 bool lane_tells(const struct lane *l, uint64_t seq);
 /* Post the next operation, its bytes filled in if they are verified, and wait for a request. */
@@ -163,5 +164,10 @@ int lane_answer(struct lane *l, int timeout_ms, int watch_ms);
 bool lane_differs(const struct lane *l, const void *mem, uint64_t seq);
 /* Whether the connection has ended. */
 bool lane_over(const struct lane *l);
+
+#define NOTE_LEN	8
+#define NOTE_STRIDE	64
+
+void *note_in(const struct lane *l, unsigned int i);
 
 #endif /* KVERBS_TOOL_LANE_H */

@@ -64,8 +64,6 @@ unsigned int bench_op_find(const char *name)
 	return 0;
 }
 
-/* ---- as bytes ------------------------------------------------------------ */
-
 int bench_param_encode(const struct bench_param *p, void *buf, size_t room)
 {
 	uint8_t *b = buf;
@@ -155,8 +153,6 @@ int bench_result_decode(struct bench_result *r, const void *buf, size_t len)
 		*fields[i] = bytes_get(b + 8 * (i + 1), 8);
 	return 0;
 }
-
-/* ---- what is reasonable ------------------------------------------------- */
 
 static bool depths_fit(const struct bench_param *p)
 {

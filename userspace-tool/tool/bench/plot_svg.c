@@ -62,8 +62,6 @@ static double place(const struct axis *a, double v)
 	return a->begin + part * (a->end - a->begin);
 }
 
-/* ---- what the axes span ------------------------------------------------------- */
-
 /**
  * struct bounds - what all points are between
  * @min: least size, and least value
@@ -141,8 +139,6 @@ static void span_steps(struct axis *a, double max)
 		a->to += step;
 }
 
-/* ---- words --------------------------------------------------------------------- */
-
 /* Names are of any bytes: none of them is to be taken for markup, or is none at all. */
 static void put_text(FILE *to, const char *name)
 {
@@ -184,8 +180,6 @@ static const char *bytes_name(double bytes, char *buf, size_t room)
 	return buf;
 }
 
-/* ---- axes ---------------------------------------------------------------------- */
-
 static void tick_x(FILE *to, const struct axis *x, double v)
 {
 	double at = place(x, v);
@@ -226,8 +220,6 @@ static void draw_y(FILE *to, const struct axis *y, const char *label)
 	put_label(to, 0, 0, "middle", label);
 	fputs("</g>\n", to);
 }
-
-/* ---- lines --------------------------------------------------------------------- */
 
 static const char *color_of(unsigned int i)
 {

@@ -10,7 +10,7 @@
 #include "bench/pages.h"
 #include "cli/err.h"
 #include "cli/out.h"
-#include "cli/row.h"
+#include "cli/signals.h"
 #include "cli/table.h"
 #include "cli/util.h"
 
@@ -52,8 +52,6 @@ struct reg {
 	bool counts;
 	struct hist hists[REG_STEPS];
 };
-
-/* ---- what is told ------------------------------------------------------------ */
 
 static const char *const columns[] = {
 	"#bytes  ", "pages   ", "step      ", "#iterations", TABLE_TIMES, NULL
@@ -137,8 +135,6 @@ static void begin(struct bench *b)
 	table_head(columns);
 }
 
-/* ---- what is measured ----------------------------------------------------------- */
-
 /* The step that began when the last one was over has ended with @ret. */
 static int over(struct reg *r, enum reg_step step, int ret)
 {
@@ -208,7 +204,7 @@ static int repeat(struct reg *r, uint64_t count)
 		status = once(r);
 		if (!status)
 			status = keep_up(r->b);
-		if (!status && __atomic_load_n(r->b->stop, __ATOMIC_RELAXED))
+		if (!status && signals_seen(&r->b->interrupted))
 			status = err_report(ERR_MEMORY, -EINTR, "register memory");
 	}
 	return status;

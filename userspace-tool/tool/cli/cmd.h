@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The table of commands: one file each. */
+/* What a command is: one file each. */
 #ifndef KVERBS_TOOL_CMD_H
 #define KVERBS_TOOL_CMD_H
 
@@ -25,10 +25,5 @@ extern const struct command cmd_bench;
 extern const struct command cmd_cp;
 extern const struct command cmd_stat;
 extern const struct command cmd_top;
-
-const struct command *cmd_find(const char *name);
-const struct command *cmd_nearest(const char *name);
-const struct command *cmd_at(unsigned int i);
-unsigned int cmd_distance(const char *a, const char *b);
 
 #endif /* KVERBS_TOOL_CMD_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A histogram of times that keeps no samples: an octave has HIST_STEPS buckets of
+ * Statistics of round trips, and a histogram of times that keeps no samples: an octave has HIST_STEPS buckets of
  * one width each, so a percentile is at most 1/HIST_STEPS too high, however many
  * samples there are.
  */
@@ -9,7 +9,24 @@
 
 #include <stdint.h>
 
-#include "cli/rtt.h"
+/**
+ * struct rtt - round trips so far; all zero before the first
+ * @count: how many
+ * @min: shortest
+ * @max: longest
+ * @mean: average
+ * @m2: sum of squared distances from the mean
+ */
+struct rtt {
+	uint64_t count;
+	double min;
+	double max;
+	double mean;
+	double m2;
+};
+
+void rtt_add(struct rtt *rtt, double seconds);
+double rtt_mdev(const struct rtt *rtt);
 
 #define HIST_BITS	7
 #define HIST_STEPS	(1u << HIST_BITS)

@@ -3,8 +3,9 @@
  * kverbs cp: files to and from a server.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +15,236 @@
 #include "cli/err.h"
 #include "cli/opts.h"
 #include "cli/out.h"
-#include "copy/cp.h"
+#include "cli/signals.h"
+#include "copy/copy.h"
 #include "copy/report.h"
+#include "copy/sink.h"
+#include "copy/walk.h"
 #include "peer/kv.h"
+#include "peer/target.h"
 
-/* ---- both ways --------------------------------------------------------- */
+/**
+ * struct cp - one run of cp
+ * @to: the server
+ * @sources: what is copied
+ * @nr_sources: how many
+ * @dst: where to
+ * @upload: to the server
+ * @recursive: directories too
+ * @no_resume: begin again in any case
+ * @sync: force it to the disk
+ * @progress: draw a bar
+ * @verbose: a line for each file
+ * @copy: what was done
+ */
+struct cp {
+	struct session_to to;
+	struct target *sources;
+	int nr_sources;
+	struct target dst;
+	bool upload;
+	bool recursive;
+	bool no_resume;
+	bool sync;
+	bool progress;
+	bool verbose;
+	struct copy copy;
+};
+
+static int send_get(struct cp *cp, const struct target *t)
+{
+	struct wire_msg msg = {
+		.type = WIRE_GET,
+		.window = WIRE_NO_WINDOW,
+		.flags = cp->recursive ? WIRE_F_RECURSIVE : 0,
+		.tail = t->path,
+		.tail_len = strlen(t->path),
+	};
+
+	return session_send(cp->copy.session, &msg);
+}
+
+static int get_one(struct cp *cp, struct sink *sink, const struct target *t)
+{
+	char name[NAME_MAX + 1];
+	struct wire_msg msg;
+	int ret;
+
+	if (strlen(t->path) > WIRE_PATH_MAX) {
+		copy_failed(&cp->copy, ERR_REMOTE, -ENAMETOOLONG, t->path);
+		return 0;
+	}
+	sink->top = target_basename(t->path, name, sizeof(name));
+	sink->finished = false;
+	ret = send_get(cp, t);
+	while (!ret && !sink->finished) {
+		ret = session_recv(sink->s, &msg, cp->to.timeout_ms);
+		if (!ret)
+			ret = sink_message(sink, &msg);
+	}
+	return ret;
+}
+
+static int open_target(struct cp *cp, struct sink *sink)
+{
+	int ret;
+
+	sink->files_only = !cp->recursive;
+	sink->resume = !cp->no_resume;
+	sink->sync = cp->sync;
+	ret = sink_target_local(sink, cp->dst.path, cp->nr_sources > 1);
+	return ret ? err_report(ERR_LOCAL, ret, "open %s", cp->dst.path) : 0;
+}
+
+static int get_all(struct cp *cp, struct sink *sink)
+{
+	int i, ret;
+
+	ret = open_target(cp, sink);
+	if (!ret)
+		ret = sink_greet(sink);
+	for (i = 0; i < cp->nr_sources && !ret; i++)
+		ret = get_one(cp, sink, &cp->sources[i]);
+	return ret ? ret : session_flush(sink->s);
+}
+
+static int cp_get(struct cp *cp)
+{
+	struct sink *sink = calloc(1, sizeof(*sink));
+	int ret;
+
+	if (!sink)
+		return err_report(ERR_MEMORY, -ENOMEM, "begin");
+	ret = sink_open(sink, &cp->copy);
+	if (ret == -ENOMEM || ret == -EPERM)
+		ret = err_report(ERR_MEMORY, -ENOMEM, "register windows");
+	if (!ret)
+		ret = get_all(cp, sink);
+	sink_close(sink);
+	session_stop(cp->copy.session);
+	sink_free(sink);
+	free(sink);
+	return ret;
+}
+
+static bool wants_dir(const struct cp *cp)
+{
+	size_t len = strlen(cp->dst.path);
+
+	return cp->nr_sources > 1 || (len && cp->dst.path[len - 1] == '/');
+}
+
+static int send_put(struct cp *cp)
+{
+	struct wire_msg msg = {
+		.type = WIRE_PUT,
+		.window = WIRE_NO_WINDOW,
+		.tail = cp->dst.path,
+		.tail_len = strlen(cp->dst.path),
+	};
+
+	if (wants_dir(cp))
+		msg.flags |= WIRE_F_MUST_BE_DIR;
+	if (cp->no_resume)
+		msg.flags |= WIRE_F_NO_RESUME;
+	if (cp->sync)
+		msg.flags |= WIRE_F_SYNC;
+	return session_send(cp->copy.session, &msg);
+}
+
+/* Ask for the destination; the answer tells of windows, or why not. */
+static int ask(struct cp *cp, struct source *src)
+{
+	struct wire_msg msg;
+	int ret;
+
+	if (strlen(cp->dst.path) > WIRE_PATH_MAX)
+		return err_report(ERR_REMOTE, -ENAMETOOLONG, "open %s:%s", cp->dst.host,
+				  cp->dst.path);
+	ret = send_put(cp);
+	if (!ret)
+		ret = session_recv(cp->copy.session, &msg, cp->to.timeout_ms);
+	if (!ret && msg.type != WIRE_SINK)
+		ret = -EPROTO;
+	if (ret)
+		return ret;
+	if (msg.status)
+		return err_report(ERR_REMOTE, wire_errno(msg.status), "open %s:%s",
+				  cp->dst.host, cp->dst.path);
+	return source_open(src, &cp->copy, &msg);
+}
+
+static int skip(void *arg, const char *path, int err)
+{
+	struct source *src = arg;
+
+	copy_skipped(src->copy, ERR_LOCAL, err, path);
+	return 0;
+}
+
+/* Our own user named it: links are followed, and it may be anywhere. */
+static int open_source(const struct target *t)
+{
+	struct stat st;
+	int fd;
+
+	if (stat(t->path, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		return -EINVAL;
+	fd = open(t->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int send_one(struct cp *cp, struct source *src, const struct target *t)
+{
+	char name[NAME_MAX + 1];
+	int fd = open_source(t);
+
+	if (fd < 0) {
+		copy_failed(&cp->copy, ERR_LOCAL, fd, t->path);
+		return 0;
+	}
+	return walk_send(src, fd, target_basename(t->path, name, sizeof(name)),
+			 cp->recursive, skip);
+}
+
+/* Only for the progress bar: it costs a walk. */
+static void find_total(struct cp *cp)
+{
+	uint64_t total;
+	int i, fd;
+
+	for (i = 0; i < cp->nr_sources && cp->progress; i++) {
+		fd = open_source(&cp->sources[i]);
+		if (fd < 0)
+			continue;
+		/* Nobody waits: nothing has been asked for. */
+		walk_total(fd, cp->recursive, NULL, &total);
+		cp->copy.progress.total += total;
+		close(fd);
+	}
+}
+
+/* Each returns an exit status, having said why, or -errno of the connection. */
+static int cp_put(struct cp *cp)
+{
+	struct source *src = calloc(1, sizeof(*src));
+	int i, ret;
+
+	if (!src)
+		return err_report(ERR_MEMORY, -ENOMEM, "begin");
+	find_total(cp);
+	ret = ask(cp, src);
+	for (i = 0; i < cp->nr_sources && !ret; i++)
+		ret = send_one(cp, src, &cp->sources[i]);
+	if (!ret)
+		ret = source_finish(src);
+	session_stop(cp->copy.session);
+	source_free(src);
+	free(src);
+	return ret;
+}
 
 static void on_signal(int sig)
 {
@@ -28,15 +254,6 @@ static void on_signal(int sig)
 		_exit(EXIT_FAILED);
 	signal(sig, SIG_DFL);
 	raise(sig);
-}
-
-/* What has been copied is kept by the file system, and the module cleans up. */
-static void catch_signals(void)
-{
-	struct sigaction sa = { .sa_handler = on_signal };
-
-	sigemptyset(&sa.sa_mask);
-	sigaction(SIGINT, &sa, NULL);
 }
 
 static int copy_with(struct cp *cp, struct session *s)
@@ -71,7 +288,8 @@ static int run(struct cp *cp)
 	status = kv_open(&kv, 0);
 	if (status)
 		return status;
-	catch_signals();
+	/* What has been copied is kept by the file system, and the module cleans up. */
+	signals_handle(SIGINT, on_signal);
 	status = kv_connect(&s, kv, &cp->to, &hello);
 	if (!status && !(s.welcome.flags & WIRE_F_SERVES_FILES)) {
 		session_free(&s);
@@ -84,8 +302,6 @@ static int run(struct cp *cp)
 	kverbs_close(kv);
 	return status;
 }
-
-/* ---- the command line -------------------------------------------------- */
 
 static const char help[] =
 "usage: kverbs cp [options] SRC... DST\n"

@@ -2,11 +2,11 @@
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cli/signals.h"
 #include "copy/hash.h"
 #include "peer/wire.h"
 
@@ -34,10 +34,7 @@ static void set_guarded(int on)
 
 static void guard_install(void)
 {
-	struct sigaction sa = { .sa_handler = on_sigbus };
-
-	sigemptyset(&sa.sa_mask);
-	sigaction(SIGBUS, &sa, NULL);
+	signals_handle(SIGBUS, on_sigbus);
 }
 
 static void add_digest(XXH64_state_t *state, uint64_t digest)

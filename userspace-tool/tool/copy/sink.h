@@ -103,11 +103,10 @@ int sink_message(struct sink *sink, const struct wire_msg *msg);
 void sink_close(struct sink *sink);
 void sink_free(struct sink *sink);
 
-/* sink_place.c; these return why the file cannot be had */
+/* These return why the file cannot be had */
 int sink_place(struct sink *sink, const struct wire_msg *msg, struct path *path);
 int sink_parent(struct sink *sink, const struct path *path);
 
-/* sink_file.c */
 int sink_done(struct sink *sink, uint32_t id, uint32_t window, int err,
 	      enum method method, uint64_t digest);
 int sink_file_begin(struct sink *sink, const struct wire_msg *msg);
@@ -117,13 +116,5 @@ int sink_file_end(struct sink *sink, const struct wire_msg *msg);
 void sink_file_close(struct sink *sink);
 void sink_meta(const struct sink *sink, const struct wire_msg *msg,
 	       struct part_meta *meta);
-
-/* sink_eager.c */
-int sink_eager(struct sink *sink, const struct wire_msg *msg);
-
-/* sink_window.c */
-int sink_window_grant(struct sink *sink);
-int sink_window_take(struct sink *sink, const struct wire_msg *msg);
-void sink_window_release(struct sink *sink);
 
 #endif /* KVERBS_TOOL_SINK_H */

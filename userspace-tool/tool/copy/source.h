@@ -121,17 +121,11 @@ int source_finish(struct source *src);
 /* After session_stop(). */
 void source_free(struct source *src);
 
-/* source_msg.c */
 int source_message(struct source *src, const struct wire_msg *msg);
 int source_pump(struct source *src);
 int source_pend(struct source *src, const char *path, uint64_t size,
 		enum source_kind kind, uint32_t *id);
 struct source_pending *source_pending(struct source *src, uint32_t id);
 
-/* source_ext.c */
-int source_reap(struct source *src, bool wait);
-int source_load(struct source *src, int fd, uint64_t at, size_t len,
-		enum method *method, struct extent **x, int *file_err);
-int source_write(struct source *src, struct extent *x, const struct kverbs_token *token);
 
 #endif /* KVERBS_TOOL_SOURCE_H */

@@ -1,11 +1,156 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #define _GNU_SOURCE
-#include <fcntl.h>
 
-#include "copy/tree.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "copy/walk.h"
 
-/* ---- how much it is ---------------------------------------------------- */
+/**
+ * struct walk - a walk on its way
+ * @ops: what to do
+ * @arg: for @ops
+ * @path: where it is, from the top's name on
+ * @len: of @path
+ */
+struct walk {
+	const struct tree_ops *ops;
+	void *arg;
+	char path[PATH_MAX];
+	size_t len;
+};
+
+static int visit(struct walk *w, int fd);
+
+static int push(struct walk *w, const char *name)
+{
+	size_t n = strlen(name), slash = w->len > 0;
+
+	if (w->len + slash + n >= sizeof(w->path))
+		return -ENAMETOOLONG;
+	if (slash)
+		w->path[w->len] = '/';
+	memcpy(w->path + w->len + slash, name, n + 1);
+	w->len += slash + n;
+	return 0;
+}
+
+static void pop(struct walk *w, size_t len)
+{
+	w->len = len;
+	w->path[len] = '\0';
+}
+
+/* Look before opening: to open a device may set something off. */
+static int open_entry(int dir, const char *name)
+{
+	struct stat st;
+	int fd;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
+		return -errno;
+	if (S_ISLNK(st.st_mode))
+		return -ELOOP;
+	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		return -EOPNOTSUPP;
+	fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int enter(struct walk *w, int dir, const char *name)
+{
+	size_t len = w->len;
+	int fd, ret;
+
+	ret = push(w, name);
+	if (ret)
+		return w->ops->skip(w->arg, w->path, ret);
+	fd = open_entry(dir, name);
+	ret = fd < 0 ? w->ops->skip(w->arg, w->path, fd) : visit(w, fd);
+	pop(w, len);
+	return ret;
+}
+
+static bool is_dots(const char *name)
+{
+	return !strcmp(name, ".") || !strcmp(name, "..");
+}
+
+static int list(struct walk *w, DIR *dir)
+{
+	struct dirent *de;
+	int ret = 0;
+
+	while (!ret) {
+		errno = 0;
+		de = readdir(dir);
+		if (!de)
+			return errno ? w->ops->skip(w->arg, w->path, -errno) : 0;
+		if (!is_dots(de->d_name))
+			ret = enter(w, dirfd(dir), de->d_name);
+	}
+	return ret;
+}
+
+static int visit_dir(struct walk *w, int fd, const struct stat *st)
+{
+	DIR *dir = fdopendir(fd);
+	int ret;
+
+	if (!dir) {
+		ret = w->ops->skip(w->arg, w->path, -errno);
+		close(fd);
+		return ret;
+	}
+	ret = w->ops->dir(w->arg, w->path, st);
+	if (!ret)
+		ret = list(w, dir);
+	if (!ret)
+		ret = w->ops->dir_end(w->arg, w->path, st);
+	closedir(dir);
+	return ret;
+}
+
+/* Takes @fd over. */
+static int visit(struct walk *w, int fd)
+{
+	struct stat st;
+	int ret;
+
+	if (fstat(fd, &st))
+		ret = w->ops->skip(w->arg, w->path, -errno);
+	else if (S_ISDIR(st.st_mode))
+		return visit_dir(w, fd, &st);
+	else if (!S_ISREG(st.st_mode))
+		ret = w->ops->skip(w->arg, w->path, -EOPNOTSUPP);
+	else
+		ret = w->ops->file(w->arg, fd, w->path, &st);
+	close(fd);
+	return ret;
+}
+
+/* Walk what @fd is, which is taken over; its copy is to be called @name. */
+int tree_walk(int fd, const char *name, bool recursive, const struct tree_ops *ops,
+	      void *arg)
+{
+	struct walk w = { .ops = ops, .arg = arg };
+	struct stat st;
+	int ret;
+
+	ret = push(&w, name);
+	if (!ret && fstat(fd, &st))
+		ret = -errno;
+	if (!ret && S_ISDIR(st.st_mode) && !recursive)
+		ret = -EISDIR;
+	if (!ret)
+		return visit(&w, fd);
+	close(fd);
+	return ops->skip(arg, name, ret);
+}
 
 /**
  * struct count - a tree that is counted
@@ -71,8 +216,6 @@ int walk_total(int fd, bool recursive, struct copy *copy, uint64_t *total)
 	*total = count.total;
 	return ret;
 }
-
-/* ---- sending it -------------------------------------------------------- */
 
 static int send_file(void *arg, int fd, const char *path, const struct stat *st)
 {

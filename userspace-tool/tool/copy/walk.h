@@ -1,9 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Trees into a source. */
+/* Walking a directory tree, or one file, without following links; trees into a source. */
 #ifndef KVERBS_TOOL_WALK_H
 #define KVERBS_TOOL_WALK_H
 
+#include <stdbool.h>
+#include <sys/stat.h>
+
 #include "copy/source.h"
+
+/**
+ * struct tree_ops - what to do with what is found; not 0 ends the walk
+ * @file: a regular file, open for reading
+ * @dir: a directory, before what is in it
+ * @dir_end: the same, after that
+ * @skip: what is not copied: -ELOOP a symbolic link, -EOPNOTSUPP a special file,
+ *	another -errno could not be read
+ */
+struct tree_ops {
+	int (*file)(void *arg, int fd, const char *path, const struct stat *st);
+	int (*dir)(void *arg, const char *path, const struct stat *st);
+	int (*dir_end)(void *arg, const char *path, const struct stat *st);
+	int (*skip)(void *arg, const char *path, int err);
+};
+
+int tree_walk(int fd, const char *name, bool recursive, const struct tree_ops *ops,
+	      void *arg);
 
 int walk_total(int fd, bool recursive, struct copy *copy, uint64_t *total);
 int walk_send(struct source *src, int fd, const char *name, bool recursive,

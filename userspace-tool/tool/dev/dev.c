@@ -2,14 +2,336 @@
 /*
  * kverbs dev: devices, ports, GIDs and limits.
  */
+#include <arpa/inet.h>
 #include <errno.h>
+#include <json-c/json.h>
+#include <net/if.h>
+#include <stdio.h>
 
 #include "cli/cmd.h"
 #include "cli/err.h"
+#include "cli/grid.h"
 #include "cli/opts.h"
 #include "cli/out.h"
+#include "cli/table.h"
+#include "cli/util.h"
 #include "dev/dev.h"
 #include "peer/kv.h"
+
+static const char *dev_state(const struct kverbs_port *port)
+{
+	static const char * const names[] = {
+		"NOP", "DOWN", "INIT", "ARMED", "ACTIVE", "DEFER",
+	};
+
+	return port->state < ARRAY_SIZE(names) ? names[port->state] : "?";
+}
+
+static const char *dev_phys_state(const struct kverbs_port *port)
+{
+	static const char * const names[] = {
+		"-", "Sleep", "Polling", "Disabled", "Training", "LinkUp",
+		"LinkErrorRecovery", "PhyTest",
+	};
+
+	return port->phys_state < ARRAY_SIZE(names) ? names[port->phys_state] : "?";
+}
+
+static const char *dev_link_layer(const struct kverbs_port *port)
+{
+	return port->transport == KVERBS_TRANSPORT_IB ? "InfiniBand" : "Ethernet";
+}
+
+static const char *dev_gid_type(const struct kverbs_gid *gid, const struct kverbs_port *port)
+{
+	if (gid->type == KVERBS_GID_ROCE_V1)
+		return "RoCE v1";
+	if (gid->type == KVERBS_GID_ROCE_V2)
+		return "RoCE v2";
+	return port->transport == KVERBS_TRANSPORT_IWARP ? "MAC" : "IB";
+}
+
+static const char *dev_gid(const struct kverbs_gid *gid, char buf[DEV_NAME_LEN])
+{
+	return inet_ntop(AF_INET6, gid->gid, buf, DEV_NAME_LEN);
+}
+
+static const char *dev_guid(const uint8_t guid[8], char buf[DEV_NAME_LEN])
+{
+	snprintf(buf, DEV_NAME_LEN, "%02x%02x:%02x%02x:%02x%02x:%02x%02x", guid[0], guid[1],
+		 guid[2], guid[3], guid[4], guid[5], guid[6], guid[7]);
+	return buf;
+}
+
+static const char *netdev(unsigned int ifindex, const char *known, char *buf)
+{
+	if (known && *known)
+		return known;
+	return ifindex && if_indextoname(ifindex, buf) ? buf : "-";
+}
+
+/* "-" if there is none. */
+static const char *dev_gid_netdev(const struct kverbs_gid *gid, const struct kverbs_port *port,
+			   char buf[DEV_NAME_LEN])
+{
+	return netdev(gid->ifindex, gid->ifindex == port->ifindex ? port->ifname : NULL, buf);
+}
+
+static const char *dev_port_netdev(const struct kverbs_port *port, char buf[DEV_NAME_LEN])
+{
+	return netdev(port->ifindex, port->ifname, buf);
+}
+
+static struct json_object *json_gid(const struct kverbs_gid *gid,
+				    const struct kverbs_port *port)
+{
+	struct json_object *o = json_object_new_object();
+	char buf[DEV_NAME_LEN];
+
+	row_int(o, "index", gid->index);
+	row_str(o, "gid", dev_gid(gid, buf));
+	row_str(o, "type", dev_gid_type(gid, port));
+	row_str(o, "netdev", dev_gid_netdev(gid, port, buf));
+	return o;
+}
+
+static struct json_object *json_gids(const struct kverbs_device *dev,
+				     const struct kverbs_port *port)
+{
+	struct json_object *a = json_object_new_array();
+	unsigned int i;
+
+	for (i = 0; i < dev->nr_gids; i++)
+		if (dev->gids[i].port == port->port)
+			json_object_array_add(a, json_gid(&dev->gids[i], port));
+	return a;
+}
+
+static struct json_object *json_port(const struct kverbs_device *dev,
+				     const struct kverbs_port *port)
+{
+	struct json_object *o = json_object_new_object();
+	char buf[DEV_NAME_LEN];
+
+	row_int(o, "port", port->port);
+	row_str(o, "transport", kverbs_transport_str(port->transport));
+	row_str(o, "link_layer", dev_link_layer(port));
+	row_str(o, "state", dev_state(port));
+	row_str(o, "physical_state", dev_phys_state(port));
+	row_int(o, "max_mtu_bytes", port->max_mtu);
+	row_int(o, "active_mtu_bytes", port->active_mtu);
+	row_int(o, "max_msg_size_bytes", port->max_msg_size);
+	row_int(o, "rate_Mbps", port->rate_100mbps * 100ull);
+	row_int(o, "lid", port->lid);
+	row_int(o, "sm_lid", port->sm_lid);
+	row_int(o, "gid_table_len", port->gid_table_len);
+	row_str(o, "netdev", dev_port_netdev(port, buf));
+	json_object_object_add(o, "gids", json_gids(dev, port));
+	return o;
+}
+
+static struct json_object *json_limits(const struct kverbs_cmd_device_query *a)
+{
+	struct json_object *o = json_object_new_object();
+
+	row_int(o, "max_qp", a->out_max_qp);
+	row_int(o, "max_qp_wr", a->out_max_qp_wr);
+	row_int(o, "max_send_sge", a->out_max_send_sge);
+	row_int(o, "max_read_sge", a->out_max_read_sge);
+	row_int(o, "max_cqe", a->out_max_cqe);
+	row_int(o, "max_mr", a->out_max_mr);
+	row_int(o, "max_mr_pages", a->out_max_mr_pages);
+	row_int(o, "max_rd_atomic", a->out_max_rd_atomic);
+	row_int(o, "max_init_rd_atomic", a->out_max_init_rd_atomic);
+	row_flag(o, "atomic", a->out_caps & KVERBS_CAP_ATOMIC);
+	row_flag(o, "remote_invalidation", a->out_caps & KVERBS_CAP_REMOTE_INV);
+	row_flag(o, "virtual_dma", a->out_caps & KVERBS_CAP_VIRT_DMA);
+	return o;
+}
+
+static struct json_object *json_device(const struct kverbs_device *dev)
+{
+	const struct kverbs_cmd_device_query *a = dev->attr;
+	struct json_object *o = json_object_new_object();
+	struct json_object *ports = json_object_new_array();
+	char buf[DEV_NAME_LEN];
+	unsigned int i;
+
+	row_str(o, "ifname", a->out_name);
+	row_int(o, "index", a->out_index);
+	row_str(o, "driver", a->out_driver);
+	row_str(o, "firmware", a->out_fw_version);
+	row_str(o, "node_guid", dev_guid(a->out_node_guid, buf));
+	row_str(o, "sys_image_guid", dev_guid(a->out_sys_image_guid, buf));
+	row_int(o, "vendor_id", a->out_vendor_id);
+	row_int(o, "vendor_part_id", a->out_vendor_part_id);
+	row_int(o, "hw_version", a->out_hw_version);
+	json_object_object_add(o, "limits", json_limits(a));
+	for (i = 0; i < dev->nr_ports; i++)
+		json_object_array_add(ports, json_port(dev, &dev->ports[i]));
+	json_object_object_add(o, "ports", ports);
+	return o;
+}
+
+void dev_json(const struct kverbs_device *list, int nr)
+{
+	struct json_object *a = json_object_new_array();
+	int i;
+
+	for (i = 0; i < nr; i++)
+		json_object_array_add(a, json_device(&list[i]));
+	json_object_object_add(out_root(), "devices", a);
+}
+
+static void head(struct grid *g, const char *const *names, unsigned int nr)
+{
+	unsigned int i;
+
+	grid_row(g);
+	for (i = 0; i < nr; i++)
+		grid_cell(g, i, "%s", names[i]);
+}
+
+static void put_port(struct grid *g, const struct kverbs_device *dev,
+		     const struct kverbs_port *port)
+{
+	grid_row(g);
+	grid_cell(g, 0, "%s", dev->attr->out_name);
+	grid_cell(g, 1, "%u", port->port);
+	grid_cell(g, 2, "%s", kverbs_transport_str(port->transport));
+	grid_cell(g, 3, "%s", dev_state(port));
+	grid_cell(g, 4, "%s", dev_phys_state(port));
+	grid_cell(g, 5, "%u", port->active_mtu);
+	grid_cell(g, 6, "%u", port->max_mtu);
+	if (port->rate_100mbps)
+		grid_cell(g, 7, "%g Gb/s", port->rate_100mbps / 10.);
+	else
+		grid_cell(g, 7, "-");
+	/* Only InfiniBand has LIDs. */
+	if (port->transport == KVERBS_TRANSPORT_IB) {
+		grid_cell(g, 8, "%u", port->lid);
+		grid_cell(g, 9, "%u", port->sm_lid);
+	} else {
+		grid_cell(g, 8, "-");
+		grid_cell(g, 9, "-");
+	}
+}
+
+static void put_gid(struct grid *g, const struct kverbs_gid *gid,
+		    const struct kverbs_port *port)
+{
+	char buf[DEV_NAME_LEN];
+
+	grid_row(g);
+	grid_cell(g, 1, "%u", gid->index);
+	grid_cell(g, 2, "%s", dev_gid_type(gid, port));
+	grid_cell(g, 3, "%s", dev_gid_netdev(gid, port, buf));
+	grid_cell(g, 4, "%s", dev_gid(gid, buf));
+}
+
+/* A port without any has an interface all the same. */
+static void put_gids(struct grid *g, const struct kverbs_device *dev,
+		     const struct kverbs_port *port)
+{
+	static const char * const names[] = { "", "GID#", "TYPE", "NETDEV", "GID" };
+	char buf[DEV_NAME_LEN];
+	unsigned int i, nr = 0;
+
+	head(g, names, ARRAY_SIZE(names));
+	for (i = 0; i < dev->nr_gids; i++) {
+		if (dev->gids[i].port != port->port)
+			continue;
+		put_gid(g, &dev->gids[i], port);
+		nr++;
+	}
+	if (nr)
+		return;
+	grid_row(g);
+	grid_cell(g, 1, "-");
+	grid_cell(g, 2, "-");
+	grid_cell(g, 3, "%s", dev_port_netdev(port, buf));
+	grid_cell(g, 4, "-");
+}
+
+static void put_own(struct grid *g, const struct kverbs_device *dev)
+{
+	const struct kverbs_cmd_device_query *a = dev->attr;
+	char node[DEV_NAME_LEN], image[DEV_NAME_LEN];
+
+	grid_row(g);
+	grid_cell(g, 1, "node GUID %s, system image GUID %s", dev_guid(a->out_node_guid, node),
+		  dev_guid(a->out_sys_image_guid, image));
+	grid_row(g);
+	grid_cell(g, 1, "driver %s, firmware %s", *a->out_driver ? a->out_driver : "-",
+		  *a->out_fw_version ? a->out_fw_version : "-");
+	grid_row(g);
+	grid_cell(g, 1, "vendor 0x%x, part %u, revision 0x%x, %s", a->out_vendor_id,
+		  a->out_vendor_part_id, a->out_hw_version,
+		  dev->nr_ports ? dev_link_layer(&dev->ports[0]) : "-");
+}
+
+static const char *yes(const struct kverbs_cmd_device_query *a, unsigned int cap)
+{
+	return a->out_caps & cap ? "yes" : "no";
+}
+
+static void put_limits(struct grid *g, const struct kverbs_device *dev)
+{
+	const struct kverbs_cmd_device_query *a = dev->attr;
+
+	grid_row(g);
+	grid_cell(g, 1, "queue pairs %u, work requests in a queue %u, completions %u",
+		  a->out_max_qp, a->out_max_qp_wr, a->out_max_cqe);
+	grid_row(g);
+	grid_cell(g, 1, "scatter entries %u, of a READ %u; READs in flight %u in, %u out",
+		  a->out_max_send_sge, a->out_max_read_sge, a->out_max_rd_atomic,
+		  a->out_max_init_rd_atomic);
+	grid_row(g);
+	grid_cell(g, 1, "memory regions %u, pages in one %u", a->out_max_mr,
+		  a->out_max_mr_pages);
+	grid_row(g);
+	grid_cell(g, 1, "atomics %s, remote invalidation %s, DMA by virtual address %s",
+		  yes(a, KVERBS_CAP_ATOMIC), yes(a, KVERBS_CAP_REMOTE_INV),
+		  yes(a, KVERBS_CAP_VIRT_DMA));
+}
+
+static void put_port_limits(struct grid *g, const struct kverbs_port *port)
+{
+	grid_row(g);
+	grid_cell(g, 1, "port %u: largest message %u bytes, GIDs %u at most", port->port,
+		  port->max_msg_size, port->gid_table_len);
+}
+
+static void put_device(struct grid *g, const struct kverbs_device *dev, bool limits)
+{
+	unsigned int i;
+
+	for (i = 0; i < dev->nr_ports; i++) {
+		put_port(g, dev, &dev->ports[i]);
+		put_gids(g, dev, &dev->ports[i]);
+	}
+	put_own(g, dev);
+	if (limits)
+		put_limits(g, dev);
+	for (i = 0; limits && i < dev->nr_ports; i++)
+		put_port_limits(g, &dev->ports[i]);
+}
+
+int dev_table(const struct kverbs_device *list, int nr, bool limits)
+{
+	static const char * const names[] = {
+		"DEVICE", "PORT", "TRANSPORT", "STATE", "PHYS", "MTU", "MAX", "RATE", "LID",
+		"SM",
+	};
+	struct grid g;
+	int i;
+
+	grid_init(&g);
+	head(&g, names, ARRAY_SIZE(names));
+	for (i = 0; i < nr; i++)
+		put_device(&g, &list[i], limits);
+	return grid_print(&g);
+}
 
 static int show(struct kverbs *kv, int verbose)
 {

@@ -95,8 +95,6 @@ void doctor_address(struct doctor *d, struct finding *f)
 	}
 }
 
-/* ---- the other host ---------------------------------------------------- */
-
 static int route_to(struct doctor *d, const struct addrinfo *ai, struct net_route *route,
 		    char *said, size_t room)
 {

@@ -18,8 +18,6 @@
 #define HEADERS_MOST 96
 #define ETHERNET_RDMA_MTU 1024
 
-/* ---- no device --------------------------------------------------------- */
-
 /* Adapters whose RDMA driver is a module of its own. */
 static const char *rdma_driver_of(const char *driver)
 {
@@ -128,8 +126,6 @@ void doctor_device(struct doctor *d, struct finding *f)
 	}
 }
 
-/* ---- ports ------------------------------------------------------------- */
-
 static const struct net_dev *first_netdev(const struct doctor *d, const struct rdma_port *port)
 {
 	return port->nr ? net_find(&d->net, port->netdev[0]) : NULL;
@@ -199,8 +195,6 @@ void doctor_port(struct doctor *d, struct finding *f)
 		finding_ok(f, "all %u are ACTIVE", active);
 }
 
-/* ---- MTU --------------------------------------------------------------- */
-
 /* The largest RDMA MTU whose packets fit, or 0. */
 static unsigned int rdma_mtu_of(unsigned int mtu)
 {
@@ -268,8 +262,6 @@ void doctor_mtu(struct doctor *d, struct finding *f)
 	else
 		finding_ok(f, "%u bytes for RDMA", seen->mtu);
 }
-
-/* ---- RoCE version ------------------------------------------------------ */
 
 #define CONFIGFS "/sys/kernel/config/rdma_cm"
 

@@ -11,7 +11,7 @@
 #include "cli/err.h"
 #include "cli/opts.h"
 #include "cli/out.h"
-#include "cli/row.h"
+#include "cli/table.h"
 #include "doctor/doctor.h"
 
 #define BIT(id) (1u << (id))
@@ -103,8 +103,6 @@ static void look(struct doctor *d, unsigned int id)
 		d->cause[id] = id;
 }
 
-/* ---- what is looked at -------------------------------------------------- */
-
 static void learn_ports(struct doctor *d)
 {
 	struct kverbs_device *list;
@@ -137,8 +135,6 @@ static void forget(struct doctor *d)
 	kverbs_close(d->kv);
 	d->kv = NULL;
 }
-
-/* ---- the result --------------------------------------------------------- */
 
 static void summarize(const struct doctor *d)
 {
@@ -191,8 +187,6 @@ int doctor_examine(struct doctor *d)
 	forget(d);
 	return status_of(d);
 }
-
-/* ---- the command -------------------------------------------------------- */
 
 static const char help[] =
 "usage: kverbs doctor [options] [HOST]\n"

@@ -75,27 +75,21 @@ struct doctor {
 	struct finding finding[DOCTOR_CHECKS];
 };
 
-/* doctor_module.c */
 void doctor_module(struct doctor *d, struct finding *f);
 void doctor_node(struct doctor *d, struct finding *f);
 void doctor_version(struct doctor *d, struct finding *f);
-/* doctor_device.c */
 void doctor_device(struct doctor *d, struct finding *f);
 void doctor_port(struct doctor *d, struct finding *f);
 void doctor_mtu(struct doctor *d, struct finding *f);
 void doctor_roce(struct doctor *d, struct finding *f);
 /* A command that gives an interface a software device. */
 void doctor_mend_with_rxe(const struct doctor *d, struct finding *f, const char *netdev);
-/* doctor_memlock.c */
 void doctor_memlock(struct doctor *d, struct finding *f);
-/* doctor_address.c */
 void doctor_address(struct doctor *d, struct finding *f);
 void doctor_name(struct doctor *d, struct finding *f);
 void doctor_route(struct doctor *d, struct finding *f);
 void doctor_source(struct doctor *d, struct finding *f);
-/* doctor_firewall.c */
 void doctor_firewall(struct doctor *d, struct finding *f);
-/* doctor_server.c */
 void doctor_server(struct doctor *d, struct finding *f);
 void doctor_protocol(struct doctor *d, struct finding *f);
 void doctor_access(struct doctor *d, struct finding *f);

@@ -8,7 +8,7 @@
 #include <json-c/json.h>
 
 #include "cli/out.h"
-#include "cli/row.h"
+#include "cli/table.h"
 #include "doctor/finding.h"
 
 #define WIDTH 80
@@ -93,8 +93,6 @@ const char *finding_verdict_name(enum finding_verdict verdict)
 	return names[verdict];
 }
 
-/* ---- text -------------------------------------------------------------- */
-
 unsigned int finding_width(void)
 {
 	struct winsize size;
@@ -160,8 +158,6 @@ void finding_print(const struct finding *f, const char *id, const char *host,
 	if (f->nr)
 		print_commands(f, host, width);
 }
-
-/* ---- JSON -------------------------------------------------------------- */
 
 struct json_object *finding_json(const struct finding *f, const char *id, const char *host)
 {

@@ -96,8 +96,6 @@ const char *doctor_next(DIR *dir)
 	return entry ? entry->d_name : NULL;
 }
 
-/* ---- commands ---------------------------------------------------------- */
-
 static void run_child(const char *const *argv, int out, int err)
 {
 	const char *path = getenv("PATH");

@@ -66,8 +66,6 @@ void doctor_module(struct doctor *d, struct finding *f)
 	finding_mend(f, "modprobe kverbs");
 }
 
-/* ---- the node ---------------------------------------------------------- */
-
 static void name_owner(const struct stat *st, char *text, size_t room)
 {
 	const struct passwd *user = getpwuid(st->st_uid);
@@ -136,8 +134,6 @@ void doctor_node(struct doctor *d, struct finding *f)
 			     err_name(d->kv_err));
 	}
 }
-
-/* ---- the version ------------------------------------------------------- */
 
 void doctor_version(struct doctor *d, struct finding *f)
 {

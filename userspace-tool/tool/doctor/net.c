@@ -110,8 +110,6 @@ bool net_is_global(const char *addr)
 	return strncasecmp(addr, "fe80:", 5) && strncmp(addr, "169.254.", 8);
 }
 
-/* ---- the way to a peer ----------------------------------------------------- */
-
 static const struct net_dev *owner_of(const struct net *net, const char *addr)
 {
 	unsigned int i, j;

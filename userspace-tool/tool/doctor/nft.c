@@ -62,8 +62,6 @@ static bool same(struct json_object *a, struct json_object *b, const char *key)
 	return !strcmp(text(a, key), text(b, key));
 }
 
-/* ---- conditions -------------------------------------------------------- */
-
 static enum known payload_value(const struct nft_packet *p, struct json_object *payload,
 				char *value)
 {
@@ -182,8 +180,6 @@ static enum known match_holds(const struct nft_packet *p, struct json_object *ma
 		return YES - result;
 	return !strcmp(op, "==") || !strcmp(op, "in") || !*op ? result : UNKNOWN;
 }
-
-/* ---- rules and chains -------------------------------------------------- */
 
 static enum step walk_chain(struct judge *j, const char *name, unsigned int depth);
 

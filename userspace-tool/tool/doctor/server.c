@@ -19,8 +19,6 @@
 /* Of RDMA, and around it. */
 #define HEADERS 96
 
-/* ---- the connection ---------------------------------------------------- */
-
 static bool is_default_port(const struct doctor *d)
 {
 	return !strcmp(d->to.port, WIRE_DEFAULT_PORT);
@@ -156,8 +154,6 @@ void doctor_access(struct doctor *d, struct finding *f)
 		finding_advise(f, "It may have been started without one.");
 	}
 }
-
-/* ---- messages ---------------------------------------------------------- */
 
 static int echo(struct doctor *d, const uint8_t *payload, size_t size, unsigned int nr)
 {

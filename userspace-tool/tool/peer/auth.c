@@ -15,8 +15,6 @@
 #define SLOT		128
 #define ROLE_LEN	16
 
-/* ---- proofs ---------------------------------------------------------------- */
-
 int auth_proof(const struct auth *a, const struct key *key, enum auth_role role,
 	       uint8_t proof[WIRE_PROOF_LEN])
 {
@@ -66,8 +64,6 @@ static void fill(struct wire_msg *msg, enum wire_type type, const void *tail)
 		.tail_len = WIRE_PROOF_LEN,
 	};
 }
-
-/* ---- the client ------------------------------------------------------------ */
 
 void auth_hello(struct wire_hello *hello)
 {
@@ -130,8 +126,6 @@ int auth_connect(struct session *s, const struct key *key)
 	ret = check_proof(&a, key, AUTH_SERVER, msg.tail);
 	return ret == -EKEYREJECTED ? -ENOKEY : ret;
 }
-
-/* ---- the server ------------------------------------------------------------ */
 
 /**
  * struct door - the little that a client has before it is let in

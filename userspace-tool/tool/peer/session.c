@@ -74,8 +74,6 @@ void session_init(struct session *s, struct kverbs *kv, struct kverbs_conn *conn
 		name_peer(s);
 }
 
-/* ---- connecting -------------------------------------------------------- */
-
 static void read_welcome(struct session *s)
 {
 	uint8_t priv[KVERBS_PRIV_ACCEPT_MAX];
@@ -241,8 +239,6 @@ void session_free(struct session *s)
 	s->recv = NULL;
 	s->send = NULL;
 }
-
-/* ---- messages ---------------------------------------------------------- */
 
 /* Flushed work only tells that the connection ended; it knows why. */
 static int why(struct session *s, const struct kverbs_req *req, int err)

@@ -7,8 +7,6 @@
 #include "peer/bytes.h"
 #include "peer/wire.h"
 
-/* ---- private data ------------------------------------------------------ */
-
 int wire_hello_encode(const struct wire_hello *hello, void *buf, size_t room)
 {
 	uint8_t *p = buf;
@@ -65,8 +63,6 @@ int wire_hello_check(const struct wire_hello *hello)
 		return WIRE_REFUSED_PARAM;
 	return 0;
 }
-
-/* ---- messages ---------------------------------------------------------- */
 
 int wire_encode(const struct wire_msg *msg, void *buf, size_t room)
 {
@@ -160,8 +156,6 @@ int wire_decode(struct wire_msg *msg, const void *buf, size_t len)
 		return -EBADMSG;
 	return 0;
 }
-
-/* ---- names and numbers ------------------------------------------------- */
 
 /* errno differs between architectures, so the wire has numbers of its own. */
 static const int statuses[] = {

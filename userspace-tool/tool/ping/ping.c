@@ -5,23 +5,221 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <json-c/json.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <json-c/json.h>
-
 #include "cli/cmd.h"
 #include "cli/err.h"
+#include "cli/hist.h"
 #include "cli/opts.h"
 #include "cli/out.h"
+#include "cli/signals.h"
 #include "cli/units.h"
 #include "cli/util.h"
 #include "peer/kv.h"
-#include "ping/ping.h"
+#include "peer/session.h"
 #include "ping/rping.h"
-#include "ping/rping_client.h"
+
+/* Messages under way, at most. */
+#define PING_DEPTH 8
+
+/**
+ * struct ping - a run
+ * @to: whom
+ * @count: how many, 0: until interrupted
+ * @size: payload, bytes
+ * @interval_ms: between two, 0: as soon as the last one is back
+ * @timeout_ms: how long a reply may take
+ * @quiet: no line per reply
+ * @rping: with the protocol of rping
+ * @s: the connection
+ * @payload: what is sent
+ * @sent: messages sent
+ * @received: replies
+ * @differed: those that did not bring back what was sent
+ * @overdue: the last one that was said to be late
+ * @at: when they were sent
+ * @start: of the run
+ * @rtt: statistics
+ */
+struct ping {
+	struct session_to to;
+	uint64_t count;
+	uint64_t size;
+	int interval_ms;
+	int timeout_ms;
+	bool quiet;
+	bool rping;
+	struct session s;
+	uint8_t *payload;
+	uint64_t sent;
+	uint64_t received;
+	uint64_t differed;
+	uint64_t overdue;
+	double at[PING_DEPTH];
+	double start;
+	struct rtt rtt;
+};
+
+/* Of the text that comes back, in the buffer: on a page of its own. */
+#define ECHO_AT 65536
+
+/**
+ * struct rping_client - a run
+ * @p: what is asked for, and how it goes
+ * @buf: both texts
+ * @out: what the server may read
+ * @back: what it may write
+ */
+struct rping_client {
+	struct ping *p;
+	struct kverbs_buf *buf;
+	struct kverbs_token out;
+	struct kverbs_token back;
+};
+
+static char *text(const struct rping_client *c)
+{
+	return kverbs_buf_addr(c->buf);
+}
+
+static char *echo(const struct rping_client *c)
+{
+	return text(c) + ECHO_AT;
+}
+
+static int send_info(struct rping_client *c, const struct kverbs_token *token)
+{
+	struct rping_info info = {
+		.addr = token->segs->addr,
+		.rkey = token->segs->rkey,
+		.size = token->length,
+	};
+	uint8_t msg[RPING_INFO_LEN];
+
+	rping_info_encode(&info, msg);
+	return session_send_raw(&c->p->s, msg, sizeof(msg));
+}
+
+static int await_go_ahead(struct rping_client *c)
+{
+	const void *msg;
+	size_t len;
+	int ret;
+
+	ret = session_recv_raw(&c->p->s, &msg, &len, c->p->timeout_ms);
+	if (!ret && len != RPING_INFO_LEN)
+		ret = -EBADMSG;
+	return ret;
+}
+
+static int offer(struct rping_client *c, const struct kverbs_token *token)
+{
+	int ret;
+
+	ret = send_info(c, token);
+	return ret ? ret : await_go_ahead(c);
+}
+
+/* The next reply is here, after so many seconds. */
+static void ping_take(struct ping *p, double rtt, int bad)
+{
+	p->received++;
+	p->differed += bad;
+	rtt_add(&p->rtt, rtt);
+	if (!p->quiet)
+		out_text("%" PRIu64 " bytes from %s: seq=%" PRIu64 " time=%.3f ms%s\n",
+			 p->size, p->s.peer, p->received, rtt * 1e3,
+			 bad ? " DIFFERS" : "");
+}
+
+static int ping_once(struct rping_client *c)
+{
+	struct ping *p = c->p;
+	double start = units_now();
+	int ret;
+
+	rping_text_fill(text(c), p->size, p->sent);
+	/* What the last one left must not pass for an echo. */
+	memset(echo(c), 0, p->size);
+	p->sent++;
+	ret = offer(c, &c->out);
+	if (!ret)
+		ret = offer(c, &c->back);
+	if (!ret)
+		ping_take(p, units_now() - start,
+			  memcmp(text(c), echo(c), p->size) != 0);
+	return ret;
+}
+
+/* Nothing may come meanwhile, but the server may leave. */
+static int pause_until(struct rping_client *c, double next)
+{
+	double left = (next - units_now()) * 1e3;
+	const void *msg;
+	size_t len;
+	int ret;
+
+	if (left <= 0)
+		return 0;
+	ret = session_recv_raw(&c->p->s, &msg, &len, min(left + 1, (double)INT_MAX));
+	if (ret == -ETIMEDOUT && !kverbs_conn_error(c->p->s.conn))
+		return 0;
+	return ret ? ret : -EPROTO;
+}
+
+static int ping_all(struct rping_client *c)
+{
+	struct ping *p = c->p;
+	double next = p->start;
+	int ret = 0;
+
+	while (!ret && !(p->count && p->sent == p->count)) {
+		ret = pause_until(c, next);
+		next += p->interval_ms / 1e3;
+		if (!ret && session_stopped(&p->s))
+			ret = -EINTR;
+		if (!ret)
+			ret = ping_once(c);
+	}
+	return ret;
+}
+
+/* One name for each range is all that a message can carry. */
+static int export(struct rping_client *c, size_t at, unsigned int access,
+		  struct kverbs_token *token)
+{
+	int ret;
+
+	ret = kverbs_export(c->p->s.conn, c->buf, at, c->p->size, access, token);
+	if (!ret && token->nr_segs != 1)
+		ret = -EMSGSIZE;
+	return ret == -ENOTCONN ? -ECONNRESET : ret;
+}
+
+/* Ping until all is done, or it fails; the connection is freed. -errno. */
+static int rping_exchange(struct ping *p)
+{
+	struct rping_client c = { .p = p };
+	int ret;
+
+	ret = kverbs_buf_alloc(p->s.kv, 2 * ECHO_AT, &c.buf);
+	if (ret)
+		return ret;
+	ret = export(&c, 0, KVERBS_REMOTE_READ, &c.out);
+	if (!ret)
+		ret = export(&c, ECHO_AT, KVERBS_REMOTE_WRITE, &c.back);
+	if (!ret)
+		ret = ping_all(&c);
+	/* The exports end with the connection. */
+	session_stop(&p->s);
+	kverbs_token_free(&c.out);
+	kverbs_token_free(&c.back);
+	kverbs_buf_free(c.buf);
+	return ret;
+}
 
 #define DEFAULT_SIZE 56
 #define SIZE_UNSET UINT64_MAX
@@ -30,28 +228,6 @@
 #define OUTSTANDING_MAX (PING_DEPTH - 1)
 
 static int interrupted;
-
-static void on_signal(int sig)
-{
-	(void)sig;
-	__atomic_store_n(&interrupted, 1, __ATOMIC_RELAXED);
-}
-
-/* Without SA_RESTART, so that a wait ends. */
-static void catch_signals(struct sigaction old[2])
-{
-	struct sigaction sa = { .sa_handler = on_signal };
-
-	sigemptyset(&sa.sa_mask);
-	sigaction(SIGINT, &sa, &old[0]);
-	sigaction(SIGTERM, &sa, &old[1]);
-}
-
-static void restore_signals(const struct sigaction old[2])
-{
-	sigaction(SIGINT, &old[0], NULL);
-	sigaction(SIGTERM, &old[1], NULL);
-}
 
 /* Differs in every byte from one number to the next, and along the message. */
 static uint8_t pattern(uint64_t seq, uint64_t i)
@@ -89,17 +265,6 @@ static int differs(const struct ping *p, const struct wire_msg *msg, uint64_t se
 		if (tail[i] != pattern(seq, i))
 			return 1;
 	return 0;
-}
-
-void ping_take(struct ping *p, double rtt, int bad)
-{
-	p->received++;
-	p->differed += bad;
-	rtt_add(&p->rtt, rtt);
-	if (!p->quiet)
-		out_text("%" PRIu64 " bytes from %s: seq=%" PRIu64 " time=%.3f ms%s\n",
-			 p->size, p->s.peer, p->received, rtt * 1e3,
-			 bad ? " DIFFERS" : "");
 }
 
 static void take_reply(struct ping *p, const struct wire_msg *msg, double now)
@@ -293,7 +458,7 @@ static void fill_hello(const struct ping *p, struct wire_hello *hello)
 static int run(struct ping *p)
 {
 	struct wire_hello hello;
-	struct sigaction old[2];
+	struct signals old;
 	struct kverbs *kv;
 	int status;
 
@@ -310,10 +475,10 @@ static int run(struct ping *p)
 	if (status)
 		goto out_free_session;
 	p->s.stop = &interrupted;
-	catch_signals(old);
+	signals_catch(&old, &interrupted);
 	p->start = units_now();
 	status = verdict(p, p->rping ? rping_exchange(p) : exchange(p));
-	restore_signals(old);
+	signals_restore(&old);
 out_free_session:
 	session_free(&p->s);
 out_close_kv:

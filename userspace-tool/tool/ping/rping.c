@@ -21,8 +21,6 @@ void rping_hello(struct wire_hello *hello)
 	hello->depth = RPING_DEPTH;
 }
 
-/* ---- the message --------------------------------------------------------- */
-
 static void put(uint8_t *p, uint64_t v, unsigned int bytes)
 {
 	while (bytes--) {
@@ -61,8 +59,6 @@ int rping_info_decode(struct rping_info *info, const void *buf, size_t len)
 		return -EBADMSG;
 	return 0;
 }
-
-/* ---- the text ------------------------------------------------------------ */
 
 /* rping counts in an int. */
 static size_t format_head(char head[HEAD_ROOM], uint64_t ping)

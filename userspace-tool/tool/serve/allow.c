@@ -103,8 +103,6 @@ int allow_parse(struct allow_net *net, const char *word)
 	return ends_there(net) ? 0 : -EDOM;
 }
 
-/* ---- lists --------------------------------------------------------------- */
-
 static int add_one(struct allow *a, const char *word)
 {
 	struct allow_net net, *nets;

@@ -43,8 +43,6 @@ static int alive(struct field *f)
 	return kverbs_conn_error(r->s->conn);
 }
 
-/* ---- lanes ------------------------------------------------------------------- */
-
 /* Whoever was let in comes from the same address again. */
 static bool is_from(struct kverbs_conn *conn, const struct kverbs_addr *addr)
 {
@@ -125,8 +123,6 @@ static int take_lanes(struct room *r)
 	}
 	return ret;
 }
-
-/* ---- a measurement ------------------------------------------------------------- */
 
 static int prepare(struct room *r, const struct bench_param *p, const char *bind)
 {

@@ -8,11 +8,8 @@
 
 #include "copy/sink.h"
 #include "copy/source.h"
-#include "copy/tree.h"
 #include "copy/walk.h"
 #include "serve/files.h"
-
-/* ---- the client puts ---------------------------------------------------- */
 
 static int refuse_put(struct session *s, int err)
 {
@@ -74,8 +71,6 @@ static int serve_put(struct session *s, int root, bool read_only,
 	free(sink);
 	return ret;
 }
-
-/* ---- the client gets ---------------------------------------------------- */
 
 static int open_beneath(int root, const struct path *path)
 {

@@ -27,8 +27,6 @@ void limit_free(struct limit *l)
 	pthread_mutex_destroy(&l->lock);
 }
 
-/* ---- addresses ------------------------------------------------------------- */
-
 /* A host is one whatever port it comes from; the address comes first in its peer. */
 static struct kverbs_addr host_of(const struct kverbs_addr *addr)
 {
@@ -83,8 +81,6 @@ static void rest(struct limit *l, struct limit_peer *p)
 	l->nr_idle++;
 	forget_some(l);
 }
-
-/* ---- clients --------------------------------------------------------------- */
 
 static bool has_room(const struct limit *l, const struct limit_peer *p, uint64_t bytes)
 {

@@ -37,8 +37,6 @@ struct line {
 	unsigned int held;
 };
 
-/* ---- where to ------------------------------------------------------------- */
-
 /* systemd tells which stream is the journal's; standard error may be another by now. */
 static bool leads_to_journal(int fd)
 {
@@ -101,8 +99,6 @@ void log_close(struct log *l)
 	pthread_mutex_destroy(&l->lock);
 }
 
-/* ---- how much ------------------------------------------------------------- */
-
 static struct log_slot *slot_of(struct log *l, const struct kverbs_addr *peer)
 {
 	uint64_t hash = l->seed ^ 0xcbf29ce484222325;
@@ -135,8 +131,6 @@ static bool may_tell(struct log *l, const struct log_event *e, unsigned int *hel
 		slot->held = 0;
 	return true;
 }
-
-/* ---- how it looks ---------------------------------------------------------- */
 
 static void put_text(const struct log *l, const struct line *line)
 {

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include "cli/err.h"
 #include "cli/opts.h"
 #include "cli/out.h"
+#include "cli/signals.h"
 #include "cli/units.h"
 #include "copy/path.h"
 #include "peer/kv.h"
@@ -36,29 +36,14 @@
 static int stop;
 static int reload;
 
-static void on_signal(int sig)
-{
-	__atomic_add_fetch(sig == SIGHUP ? &reload : &stop, 1, __ATOMIC_RELAXED);
-}
-
-static int stops(void)
-{
-	return __atomic_load_n(&stop, __ATOMIC_RELAXED);
-}
-
 static void catch_signals(void)
 {
-	struct sigaction sa = { .sa_handler = on_signal };
-
 	__atomic_store_n(&stop, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&reload, 0, __ATOMIC_RELAXED);
-	sigemptyset(&sa.sa_mask);
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
-	sigaction(SIGHUP, &sa, NULL);
+	signals_count(SIGINT, &stop);
+	signals_count(SIGTERM, &stop);
+	signals_count(SIGHUP, &reload);
 }
-
-/* ---- who comes ---------------------------------------------------------- */
 
 static void reject(struct kverbs_conn *conn, unsigned int why)
 {
@@ -113,8 +98,6 @@ static void admit(struct server *srv, struct kverbs_conn *conn)
 		refuse(srv, conn, &query.out_remote, why);
 }
 
-/* ---- the server -------------------------------------------------------- */
-
 static void reread(struct server *srv)
 {
 	if (!__atomic_exchange_n(&reload, 0, __ATOMIC_RELAXED))
@@ -129,7 +112,7 @@ static int accept_all(struct server *srv)
 	struct kverbs_conn *conn;
 	int ret;
 
-	while (!stops()) {
+	while (!signals_seen(&stop)) {
 		reread(srv);
 		ret = kverbs_next_request(srv->listener, LOOK_MS, &conn);
 		serve_clients_reap(srv, false);
@@ -174,7 +157,7 @@ static void await_clients(struct server *srv)
 	if (!srv->nr_clients)
 		return;
 	tell_ending(srv, "ending", "may finish");
-	while (srv->nr_clients && stops() < 2 && units_now() < until && !turn_away(srv))
+	while (srv->nr_clients && signals_seen(&stop) < 2 && units_now() < until && !turn_away(srv))
 		serve_clients_reap(srv, false);
 	if (srv->nr_clients)
 		tell_ending(srv, "cut-off", "are cut off");

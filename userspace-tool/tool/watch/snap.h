@@ -100,4 +100,12 @@ void snap_free(struct snap *snap);
 const struct snap_conn *snap_find(const struct snap *snap, const struct snap_conn *like);
 const struct snap_device *snap_find_device(const struct snap *snap, const char *name);
 
+#define RETRIES_SYS "/sys/class/infiniband"
+
+/*
+ * Of all ports of @device below @sys, -1 if its driver counts none. A queue pair's own are
+ * in no driver's reach.
+ */
+int64_t retries_read(const char *sys, const char *device);
+
 #endif /* KVERBS_TOOL_SNAP_H */

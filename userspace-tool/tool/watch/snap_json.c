@@ -2,7 +2,7 @@
 #include <json-c/json.h>
 
 #include "cli/err.h"
-#include "cli/row.h"
+#include "cli/table.h"
 #include "watch/rate.h"
 #include "watch/snap.h"
 #include "watch/snap_json.h"

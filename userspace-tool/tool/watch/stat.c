@@ -15,7 +15,7 @@
 #include "cli/err.h"
 #include "cli/opts.h"
 #include "cli/out.h"
-#include "cli/row.h"
+#include "cli/table.h"
 #include "cli/units.h"
 #include "cli/util.h"
 #include "watch/prom.h"
@@ -47,8 +47,6 @@ static struct rate rate_of(const struct snap *now, const struct snap *before,
 		.ops = moved->ops, .out = moved->bytes_out, .in = moved->bytes_in,
 	};
 }
-
-/* ---- text -------------------------------------------------------------- */
 
 static void print_head(bool per_second)
 {
@@ -102,8 +100,6 @@ static void print_text(const struct snap *now, const struct snap *before)
 	}
 }
 
-/* ---- JSON -------------------------------------------------------------- */
-
 static void add_look(struct json_object *looks, const struct snap *now,
 		     const struct snap *before)
 {
@@ -125,8 +121,6 @@ static void add_look(struct json_object *looks, const struct snap *now,
 	json_object_object_add(look, "devices", snap_json_devices(now, before));
 	json_object_array_add(looks, look);
 }
-
-/* ---- the command ------------------------------------------------------- */
 
 static int take(struct snap *snap, const struct stat *stat)
 {

@@ -15,7 +15,7 @@
 #include "cli/err.h"
 #include "cli/opts.h"
 #include "cli/out.h"
-#include "cli/row.h"
+#include "cli/table.h"
 #include "cli/units.h"
 #include "watch/screen.h"
 #include "watch/snap.h"
@@ -63,8 +63,6 @@ static int report(const struct top *top, int err)
 	return err_report(ERR_OBJECTS, err, "read %s", top->from);
 }
 
-/* ---- JSON -------------------------------------------------------------- */
-
 static struct json_object *json_conns(const struct top_row *rows, int nr)
 {
 	struct json_object *conns = json_object_new_array();
@@ -100,8 +98,6 @@ static int print_sample(struct top_view *view)
 	return 0;
 }
 
-/* ---- tables ------------------------------------------------------------ */
-
 static unsigned int table_width(void)
 {
 	const char *columns = getenv("COLUMNS");
@@ -135,8 +131,6 @@ static int print_tables(struct top_view *view)
 	screen_free(&screen);
 	return ret;
 }
-
-/* ---- the command ------------------------------------------------------- */
 
 static void await(double at)
 {

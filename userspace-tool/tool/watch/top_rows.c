@@ -42,8 +42,6 @@ const struct screen_column top_device_columns[TOP_DEV_COLUMNS] = {
 	[TOP_DEV_RETRIES_SUM]	= { "RETRIES", true, 0, 8 },
 };
 
-/* ---- which ------------------------------------------------------------- */
-
 static bool is_process(const struct snap_conn *conn, const char *process)
 {
 	char pid[UNITS_LEN];
@@ -89,8 +87,6 @@ int top_rows(const struct snap *now, const struct snap *before,
 	}
 	return row - *rows;
 }
-
-/* ---- in which order ---------------------------------------------------- */
 
 static double number_of(const struct top_row *row, enum top_column column)
 {
@@ -186,8 +182,6 @@ void top_sort(struct top_row *rows, int nr, enum top_column by, bool reverse)
 
 	qsort_r(rows, nr, sizeof(*rows), compare, &order);
 }
-
-/* ---- in which words ---------------------------------------------------- */
 
 static const char *or_dash(const char *text)
 {

@@ -2,10 +2,10 @@
 #include <curses.h>
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include "cli/signals.h"
 #include "cli/units.h"
 #include "cli/util.h"
 #include "watch/screen.h"
@@ -15,30 +15,8 @@
 /* An Escape key is told from a sequence by what follows within that. */
 #define ESCAPE_MS	25
 
+/* SIGINT, SIGTERM and SIGHUP so far; each also ends waiting for a key. */
 static int told_to_end;
-
-static void end_handler(int signal)
-{
-	(void)signal;
-	__atomic_store_n(&told_to_end, 1, __ATOMIC_RELAXED);
-}
-
-/* Without SA_RESTART, so that waiting for a key ends. */
-static void catch_signals(void)
-{
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-	const struct sigaction action = { .sa_handler = end_handler };
-	unsigned int i;
-
-	__atomic_store_n(&told_to_end, 0, __ATOMIC_RELAXED);
-	for (i = 0; i < ARRAY_SIZE(signals); i++)
-		sigaction(signals[i], &action, NULL);
-}
-
-static bool is_told_to_end(void)
-{
-	return __atomic_load_n(&told_to_end, __ATOMIC_RELAXED);
-}
 
 static SCREEN *begin(void)
 {
@@ -46,7 +24,10 @@ static SCREEN *begin(void)
 
 	if (!terminal)
 		return NULL;
-	catch_signals();
+	__atomic_store_n(&told_to_end, 0, __ATOMIC_RELAXED);
+	signals_count(SIGINT, &told_to_end);
+	signals_count(SIGTERM, &told_to_end);
+	signals_count(SIGHUP, &told_to_end);
 	set_escdelay(ESCAPE_MS);
 	cbreak();
 	noecho();
@@ -62,8 +43,6 @@ static void end(SCREEN *terminal)
 	endwin();
 	delscreen(terminal);
 }
-
-/* ---- drawing ----------------------------------------------------------- */
 
 static void put_screen(const struct screen *screen)
 {
@@ -98,8 +77,6 @@ static int draw(struct top_view *view)
 	screen_free(&screen);
 	return ret;
 }
-
-/* ---- keys -------------------------------------------------------------- */
 
 static int translate(int key)
 {
@@ -171,8 +148,6 @@ static void await_key(struct top_view *view, double due)
 		view->quit = true;
 }
 
-/* ---- all of it --------------------------------------------------------- */
-
 static int run(struct top_view *view, uint64_t count,
 	       void (*take)(struct top_view *view, void *arg), void *arg)
 {
@@ -180,7 +155,7 @@ static int run(struct top_view *view, uint64_t count,
 	double last = 0;
 	int ret = 0;
 
-	while (!ret && !view->quit && !is_told_to_end()) {
+	while (!ret && !view->quit && !signals_seen(&told_to_end)) {
 		if (!view->paused && units_now() >= last + view->delay_ms / 1e3) {
 			last = units_now();
 			take(view, arg);

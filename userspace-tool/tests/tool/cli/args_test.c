@@ -10,10 +10,10 @@
 
 #include <cmocka.h>
 
-#include "cli/cmd.h"
 #include "cli/err.h"
 #include "cli/opts.h"
 #include "cli/out.h"
+#include "commands.h"
 #include "peer/target.h"
 
 static void check_target(const char *arg, const char *host, const char *path)

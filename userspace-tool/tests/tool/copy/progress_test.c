@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "cli/rtt.h"
+#include "cli/hist.h"
 #include "cli/units.h"
 #include "copy/progress.h"
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "cli/util.h"
-#include "copy/tree.h"
+#include "copy/walk.h"
 #include "tmp.h"
 
 static char seen[4096];

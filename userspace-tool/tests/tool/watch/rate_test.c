@@ -13,7 +13,7 @@
 #include "snap_text.h"
 #include "tmp.h"
 #include "watch/rate.h"
-#include "watch/retries.h"
+#include "watch/snap.h"
 
 #define CONN "file=1 pid=7 type=conn id=1 "
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <string.h>
 
-#include "cli/cmd.h"
 #include "cli/util.h"
+#include "commands.h"
 
 static const struct command *const commands[] = {
 	&cmd_dev,
