@@ -24,18 +24,18 @@ size_t kverbs_token_packed_size(const struct kverbs_token *token)
 
 static void pack_head(const struct kverbs_token *token, uint8_t *p)
 {
-	put_be32(p, TOKEN_MAGIC);
-	put_be32(p + 4, token->access);
-	put_be64(p + 8, token->length);
-	put_be32(p + 16, token->nr_segs);
-	put_be32(p + 20, 0);
+	put_be(p, TOKEN_MAGIC, 4);
+	put_be(p + 4, token->access, 4);
+	put_be(p + 8, token->length, 8);
+	put_be(p + 16, token->nr_segs, 4);
+	put_be(p + 20, 0, 4);
 }
 
 static void pack_seg(const struct kverbs_segment *seg, uint8_t *p)
 {
-	put_be64(p, seg->addr);
-	put_be64(p + 8, seg->length);
-	put_be32(p + 16, seg->rkey);
+	put_be(p, seg->addr, 8);
+	put_be(p + 8, seg->length, 8);
+	put_be(p + 16, seg->rkey, 4);
 }
 
 int kverbs_token_pack(const struct kverbs_token *token, void *buf, size_t len)
@@ -55,10 +55,10 @@ int kverbs_token_pack(const struct kverbs_token *token, void *buf, size_t len)
 
 static bool head_ok(const uint8_t *p)
 {
-	uint32_t access = get_be32(p + 4), nr_segs = get_be32(p + 16);
+	uint32_t access = get_be(p + 4, 4), nr_segs = get_be(p + 16, 4);
 
-	return get_be32(p) == TOKEN_MAGIC && access && !(access & ~TOKEN_ACCESS) &&
-	       nr_segs && nr_segs <= TOKEN_MAX_SEGS && !get_be32(p + 20);
+	return get_be(p, 4) == TOKEN_MAGIC && access && !(access & ~TOKEN_ACCESS) &&
+	       nr_segs && nr_segs <= TOKEN_MAX_SEGS && !get_be(p + 20, 4);
 }
 
 static bool seg_ok(const struct kverbs_segment *seg, uint64_t left)
@@ -76,9 +76,9 @@ static int unpack_segs(const struct kverbs_token *token, const uint8_t *p)
 	for (i = 0; i < token->nr_segs; i++, p += TOKEN_SEG_SIZE) {
 		struct kverbs_segment *seg = &token->segs[i];
 
-		seg->addr = get_be64(p);
-		seg->length = get_be64(p + 8);
-		seg->rkey = get_be32(p + 16);
+		seg->addr = get_be(p, 8);
+		seg->length = get_be(p + 8, 8);
+		seg->rkey = get_be(p + 16, 4);
 		if (!seg_ok(seg, left))
 			return -EBADMSG;
 		left -= seg->length;
@@ -94,9 +94,9 @@ int kverbs_token_unpack(struct kverbs_token *token, const void *buf, size_t len)
 	memset(token, 0, sizeof(*token));
 	if (len < TOKEN_HEAD_SIZE || !head_ok(p))
 		return -EBADMSG;
-	token->access = get_be32(p + 4);
-	token->length = get_be64(p + 8);
-	token->nr_segs = get_be32(p + 16);
+	token->access = get_be(p + 4, 4);
+	token->length = get_be(p + 8, 8);
+	token->nr_segs = get_be(p + 16, 4);
 	/* No more memory than the peer has sent bytes for. */
 	if (kverbs_token_packed_size(token) > len) {
 		ret = -EBADMSG;

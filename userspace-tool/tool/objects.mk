@@ -24,6 +24,7 @@ tool-lib-y += bench/run.o
 tool-lib-y += cli/err.o
 tool-lib-y += cli/grid.o
 tool-lib-y += cli/hist.o
+tool-lib-y += cli/json.o
 tool-lib-y += cli/opts.o
 tool-lib-y += cli/out.o
 tool-lib-y += cli/signals.o

@@ -10,6 +10,7 @@
 
 #include "bench/bench.h"
 #include "cli/err.h"
+#include "cli/json.h"
 #include "cli/out.h"
 #include "cli/table.h"
 #include "cli/util.h"
@@ -35,7 +36,7 @@ static int save(struct bench *b, const char *path)
 	if (ret)
 		return err_report(ERR_LOCAL, ret, "write %s", path);
 	if (out_is_json())
-		row_str(out_root(), "plot", path);
+		json_put_str(out_root(), "plot", path);
 	return EXIT_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "bench/bench.h"
 #include "bench/conn.h"
 #include "cli/err.h"
+#include "cli/json.h"
 #include "cli/out.h"
 #include "cli/signals.h"
 #include "cli/table.h"
@@ -66,11 +67,11 @@ static void put_step(struct connect *c, enum connect_step step)
 {
 	struct json_object *row = bench_out_new_row(c->b, "connect");
 
-	row_str(row, "step", step_names[step]);
-	row_int(row, "iterations", c->hists[step].rtt.count);
-	row_int(row, "tx_depth", c->b->tx_depth);
-	row_int(row, "rx_depth", c->b->rx_depth);
-	row_times(row, &c->hists[step]);
+	json_put_str(row, "step", step_names[step]);
+	json_put_int(row, "iterations", c->hists[step].rtt.count);
+	json_put_int(row, "tx_depth", c->b->tx_depth);
+	json_put_int(row, "rx_depth", c->b->rx_depth);
+	json_put_times(row, &c->hists[step]);
 }
 
 static void print_step(const struct connect *c, enum connect_step step)

@@ -8,7 +8,7 @@
 #include "bench/lane.h"
 #include "bench/pattern.h"
 #include "cli/util.h"
-#include "peer/bytes.h"
+#include "lib/byteorder.h"
 
 #define SLOT_ALIGN 64
 /* Entries beside those of the operations: notes, and pieces of what is large. */
@@ -145,7 +145,7 @@ static int note_read(const struct lane *l, const struct kverbs_req *req, uint64_
 {
 	if (req->byte_len != NOTE_LEN)
 		return -EBADMSG;
-	*number = bytes_get(note_in(l, index_of(l, req)), NOTE_LEN);
+	*number = get_be(note_in(l, index_of(l, req)), NOTE_LEN);
 	return 0;
 }
 
@@ -155,7 +155,7 @@ static void post_note(struct lane *l)
 	int ret;
 
 	l->note_owed = false;
-	bytes_put(at, l->noted, NOTE_LEN);
+	put_be(at, l->noted, NOTE_LEN);
 	ret = kverbs_send(l->conn, l->mem, lane_offset(l, at), NOTE_LEN, &l->note);
 	if (ret)
 		lane_fail(l, NULL, ret);

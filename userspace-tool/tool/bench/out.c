@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bench/bench.h"
+#include "cli/json.h"
 #include "cli/out.h"
 #include "cli/table.h"
 #include "cli/util.h"
@@ -22,12 +23,12 @@ static void put_cpu(struct json_object *o)
 		if (strncmp(line, "model name", 10) || !strchr(line, ':'))
 			continue;
 		line[strcspn(line, "\n")] = '\0';
-		row_str(o, "cpu", strchr(line, ':') + 2);
+		json_put_str(o, "cpu", strchr(line, ':') + 2);
 		break;
 	}
 	if (f)
 		fclose(f);
-	row_int(o, "cpus", sysconf(_SC_NPROCESSORS_ONLN));
+	json_put_int(o, "cpus", sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 static void put_device(struct json_object *o, struct kverbs *kv, uint32_t index)
@@ -38,9 +39,9 @@ static void put_device(struct json_object *o, struct kverbs *kv, uint32_t index)
 	for (i = 0; i < n; i++) {
 		if (list[i].attr->out_index != index)
 			continue;
-		row_str(o, "device", list[i].attr->out_name);
-		row_str(o, "provider", list[i].attr->out_driver);
-		row_str(o, "firmware", list[i].attr->out_fw_version);
+		json_put_str(o, "device", list[i].attr->out_name);
+		json_put_str(o, "provider", list[i].attr->out_driver);
+		json_put_str(o, "firmware", list[i].attr->out_fw_version);
 	}
 	if (n >= 0)
 		kverbs_device_list_free(list, n);
@@ -53,8 +54,8 @@ static void put_link(struct json_object *o, const struct bench *b)
 	if (!b->s.conn || kverbs_conn_query(b->s.conn, &q, sizeof(q)))
 		return;
 	put_device(o, b->kv, q.out_device_index);
-	row_str(o, "transport", kverbs_transport_str(q.out_transport));
-	row_int(o, "path_mtu_bytes", q.out_mtu);
+	json_put_str(o, "transport", kverbs_transport_str(q.out_transport));
+	json_put_int(o, "path_mtu_bytes", q.out_mtu);
 }
 
 /* What it was measured on, into the JSON result. */
@@ -66,13 +67,13 @@ static void put_environment(const struct bench *b, struct json_object *to)
 
 	json_object_object_add(to, "environment", o);
 	if (!uname(&uts)) {
-		row_str(o, "kernel", uts.release);
-		row_str(o, "machine", uts.machine);
+		json_put_str(o, "kernel", uts.release);
+		json_put_str(o, "machine", uts.machine);
 	}
 	put_cpu(o);
-	row_str(o, "kverbs", kverbs_version());
+	json_put_str(o, "kverbs", kverbs_version());
 	if (!kverbs_info(b->kv, &info, sizeof(info)))
-		row_str(o, "module", info.out_version);
+		json_put_str(o, "module", info.out_version);
 	put_link(o, b);
 }
 
@@ -223,26 +224,26 @@ static void put_side(struct json_object *row, const char *key, const struct benc
 {
 	struct json_object *o = json_object_new_object();
 
-	row_num(o, "cpu_us_per_operation", cpu_us(b, r->cpu_ns));
-	row_int(o, "voluntary_context_switches", r->sleeps);
-	row_int(o, "involuntary_context_switches", r->preempted);
-	row_num(o, "host_cpu_us_per_operation", cpu_us(b, r->host_cpu_ns));
-	row_int(o, "host_interrupts", r->host_interrupts);
-	row_int(o, "host_context_switches", r->host_switches);
+	json_put_num(o, "cpu_us_per_operation", cpu_us(b, r->cpu_ns));
+	json_put_int(o, "voluntary_context_switches", r->sleeps);
+	json_put_int(o, "involuntary_context_switches", r->preempted);
+	json_put_num(o, "host_cpu_us_per_operation", cpu_us(b, r->host_cpu_ns));
+	json_put_int(o, "host_interrupts", r->host_interrupts);
+	json_put_int(o, "host_context_switches", r->host_switches);
 	json_object_object_add(row, key, o);
 }
 
 static void put_bandwidth(struct json_object *row, const struct bench *b)
 {
-	row_num(row, "bw_peak_MiBps", peak_MiBps(b));
-	row_num(row, "bw_avg_MiBps", bench_MiBps(b));
-	row_num(row, "msg_rate_Mpps", bench_Mpps(b));
+	json_put_num(row, "bw_peak_MiBps", peak_MiBps(b));
+	json_put_num(row, "bw_avg_MiBps", bench_MiBps(b));
+	json_put_num(row, "msg_rate_Mpps", bench_Mpps(b));
 }
 
 static void put_latency(struct json_object *row, const struct bench *b)
 {
-	row_str(row, "times", b->rule->half ? "half_round_trip" : "round_trip");
-	row_times(row, &b->f.hist);
+	json_put_str(row, "times", b->rule->half ? "half_round_trip" : "round_trip");
+	json_put_times(row, &b->f.hist);
 }
 
 static struct json_object *new_row(struct bench *b)
@@ -250,17 +251,17 @@ static struct json_object *new_row(struct bench *b)
 	struct json_object *row = bench_out_new_row(b, b->rule->name);
 	const struct bench_param *p = &b->f.param;
 
-	row_int(row, "size_bytes", p->size);
-	row_int(row, "iterations", all_ops(b));
-	row_num(row, "seconds", b->f.result.elapsed_ns / 1e9);
-	row_int(row, "connections", p->lanes);
-	row_int(row, "tx_depth", p->tx_depth);
-	row_int(row, "rx_depth", p->rx_depth);
-	row_int(row, "post_list", p->post_list);
-	row_int(row, "cq_mod", p->cq_mod);
-	row_flag(row, "bidirectional", b->both);
-	row_flag(row, "verified", b->verify);
-	row_int(row, "differed", b->f.result.differed);
+	json_put_int(row, "size_bytes", p->size);
+	json_put_int(row, "iterations", all_ops(b));
+	json_put_num(row, "seconds", b->f.result.elapsed_ns / 1e9);
+	json_put_int(row, "connections", p->lanes);
+	json_put_int(row, "tx_depth", p->tx_depth);
+	json_put_int(row, "rx_depth", p->rx_depth);
+	json_put_int(row, "post_list", p->post_list);
+	json_put_int(row, "cq_mod", p->cq_mod);
+	json_put_flag(row, "bidirectional", b->both);
+	json_put_flag(row, "verified", b->verify);
+	json_put_int(row, "differed", b->f.result.differed);
 	return row;
 }
 
@@ -294,10 +295,10 @@ struct json_object *bench_out_new_row(struct bench *b, const char *operation)
 	struct json_object *row = json_object_new_object();
 
 	json_object_array_add(b->rows, row);
-	row_str(row, "operation", operation);
-	row_str(row, "engine", bench_engine_name(b));
-	row_str(row, "poll", bench_poll_name(b));
-	row_str(row, "completions", b->events ? "events" : "polling");
+	json_put_str(row, "operation", operation);
+	json_put_str(row, "engine", bench_engine_name(b));
+	json_put_str(row, "poll", bench_poll_name(b));
+	json_put_str(row, "completions", b->events ? "events" : "polling");
 	return row;
 }
 
@@ -336,9 +337,9 @@ void bench_out_tick(struct bench *b)
 		return;
 	}
 	o = json_object_new_object();
-	row_int(o, "iterations", ops);
-	row_num(o, "seconds", seconds);
-	row_num(o, "bw_MiBps", ops * b->f.param.size / seconds / MIB);
+	json_put_int(o, "iterations", ops);
+	json_put_num(o, "seconds", seconds);
+	json_put_num(o, "bw_MiBps", ops * b->f.param.size / seconds / MIB);
 	if (!b->ticks)
 		b->ticks = json_object_new_array();
 	json_object_array_add(b->ticks, o);

@@ -6,7 +6,7 @@
 
 #include "bench/param.h"
 #include "cli/util.h"
-#include "peer/bytes.h"
+#include "lib/byteorder.h"
 
 #define PARAM_VERSION 1
 #define RESULT_VERSION 2
@@ -70,18 +70,18 @@ int bench_param_encode(const struct bench_param *p, void *buf, size_t room)
 
 	if (room < BENCH_PARAM_LEN)
 		return -EMSGSIZE;
-	bytes_put(b, PARAM_VERSION, 2);
-	bytes_put(b + 2, p->op, 2);
-	bytes_put(b + 4, p->flags, 4);
-	bytes_put(b + 8, p->lanes, 4);
-	bytes_put(b + 12, p->tx_depth, 4);
-	bytes_put(b + 16, p->rx_depth, 4);
-	bytes_put(b + 20, p->duration_ms, 4);
-	bytes_put(b + 24, p->size, 8);
-	bytes_put(b + 32, p->count, 8);
-	bytes_put(b + 40, p->warmup, 8);
-	bytes_put(b + 48, p->post_list, 4);
-	bytes_put(b + 52, p->cq_mod, 4);
+	put_be(b, PARAM_VERSION, 2);
+	put_be(b + 2, p->op, 2);
+	put_be(b + 4, p->flags, 4);
+	put_be(b + 8, p->lanes, 4);
+	put_be(b + 12, p->tx_depth, 4);
+	put_be(b + 16, p->rx_depth, 4);
+	put_be(b + 20, p->duration_ms, 4);
+	put_be(b + 24, p->size, 8);
+	put_be(b + 32, p->count, 8);
+	put_be(b + 40, p->warmup, 8);
+	put_be(b + 48, p->post_list, 4);
+	put_be(b + 52, p->cq_mod, 4);
 	return BENCH_PARAM_LEN;
 }
 
@@ -90,19 +90,19 @@ int bench_param_decode(struct bench_param *p, const void *buf, size_t len)
 	const uint8_t *b = buf;
 
 	memset(p, 0, sizeof(*p));
-	if (len != BENCH_PARAM_LEN || bytes_get(b, 2) != PARAM_VERSION)
+	if (len != BENCH_PARAM_LEN || get_be(b, 2) != PARAM_VERSION)
 		return -EBADMSG;
-	p->op = bytes_get(b + 2, 2);
-	p->flags = bytes_get(b + 4, 4);
-	p->lanes = bytes_get(b + 8, 4);
-	p->tx_depth = bytes_get(b + 12, 4);
-	p->rx_depth = bytes_get(b + 16, 4);
-	p->duration_ms = bytes_get(b + 20, 4);
-	p->size = bytes_get(b + 24, 8);
-	p->count = bytes_get(b + 32, 8);
-	p->warmup = bytes_get(b + 40, 8);
-	p->post_list = bytes_get(b + 48, 4);
-	p->cq_mod = bytes_get(b + 52, 4);
+	p->op = get_be(b + 2, 2);
+	p->flags = get_be(b + 4, 4);
+	p->lanes = get_be(b + 8, 4);
+	p->tx_depth = get_be(b + 12, 4);
+	p->rx_depth = get_be(b + 16, 4);
+	p->duration_ms = get_be(b + 20, 4);
+	p->size = get_be(b + 24, 8);
+	p->count = get_be(b + 32, 8);
+	p->warmup = get_be(b + 40, 8);
+	p->post_list = get_be(b + 48, 4);
+	p->cq_mod = get_be(b + 52, 4);
 	return 0;
 }
 
@@ -133,9 +133,9 @@ int bench_result_encode(const struct bench_result *r, void *buf, size_t room)
 	if (room < BENCH_RESULT_LEN)
 		return -EMSGSIZE;
 	list_fields(&copy, fields);
-	bytes_put(b, RESULT_VERSION, 8);
+	put_be(b, RESULT_VERSION, 8);
 	for (i = 0; i < ARRAY_SIZE(fields); i++)
-		bytes_put(b + 8 * (i + 1), *fields[i], 8);
+		put_be(b + 8 * (i + 1), *fields[i], 8);
 	return BENCH_RESULT_LEN;
 }
 
@@ -146,11 +146,11 @@ int bench_result_decode(struct bench_result *r, const void *buf, size_t len)
 	unsigned int i;
 
 	memset(r, 0, sizeof(*r));
-	if (len != BENCH_RESULT_LEN || bytes_get(b, 8) != RESULT_VERSION)
+	if (len != BENCH_RESULT_LEN || get_be(b, 8) != RESULT_VERSION)
 		return -EBADMSG;
 	list_fields(r, fields);
 	for (i = 0; i < ARRAY_SIZE(fields); i++)
-		*fields[i] = bytes_get(b + 8 * (i + 1), 8);
+		*fields[i] = get_be(b + 8 * (i + 1), 8);
 	return 0;
 }
 

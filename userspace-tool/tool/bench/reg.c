@@ -9,6 +9,7 @@
 #include "bench/conn.h"
 #include "bench/pages.h"
 #include "cli/err.h"
+#include "cli/json.h"
 #include "cli/out.h"
 #include "cli/signals.h"
 #include "cli/table.h"
@@ -77,10 +78,10 @@ static struct json_object *new_row(const struct reg *r, bool available)
 {
 	struct json_object *row = bench_out_new_row(r->b, "reg");
 
-	row_int(row, "size_bytes", r->size);
-	row_str(row, "pages", r->kind == PAGES_HUGE ? "huge" : "base");
-	row_int(row, "page_bytes", pages_bytes(r->kind));
-	row_flag(row, "available", available);
+	json_put_int(row, "size_bytes", r->size);
+	json_put_str(row, "pages", r->kind == PAGES_HUGE ? "huge" : "base");
+	json_put_int(row, "page_bytes", pages_bytes(r->kind));
+	json_put_flag(row, "available", available);
 	return row;
 }
 
@@ -101,9 +102,9 @@ static void tell_step(const struct reg *r, enum reg_step step)
 
 	if (out_is_json()) {
 		row = new_row(r, true);
-		row_str(row, "step", step_names[step]);
-		row_int(row, "iterations", h->rtt.count);
-		row_times(row, h);
+		json_put_str(row, "step", step_names[step]);
+		json_put_int(row, "iterations", h->rtt.count);
+		json_put_times(row, h);
 		return;
 	}
 	print_begin(r);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Statistics of round trips, and a histogram of times that keeps no samples: an octave has HIST_STEPS buckets of
- * one width each, so a percentile is at most 1/HIST_STEPS too high, however many
- * samples there are.
+ * Statistics of round trips, and a histogram of times that keeps no samples: an
+ * octave has HIST_STEPS buckets of one width each, so a percentile is at most
+ * 1/HIST_STEPS too high, however many samples there are.
  */
 #ifndef KVERBS_TOOL_HIST_H
 #define KVERBS_TOOL_HIST_H

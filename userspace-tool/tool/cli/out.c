@@ -6,6 +6,7 @@
 #include <json-c/json.h>
 
 #include "cli/err.h"
+#include "cli/json.h"
 #include "cli/out.h"
 
 static const char *command_name = "";
@@ -17,8 +18,8 @@ static struct json_object *new_head(void)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "schema", json_object_new_int(1));
-	json_object_object_add(o, "command", json_object_new_string(command_name));
+	json_put_int(o, "schema", 1);
+	json_put_str(o, "command", command_name);
 	return o;
 }
 
@@ -88,13 +89,11 @@ static struct json_object *failure(const struct err_last *last)
 
 	snprintf(step, sizeof(step), "%s", last->step);
 	out_make_utf8(step);
-	json_object_object_add(o, "step", json_object_new_string(step));
-	json_object_object_add(o, "errno", json_object_new_string(err_name(last->err)));
-	json_object_object_add(o, "message",
-			       json_object_new_string(strerror(-last->err)));
+	json_put_str(o, "step", step);
+	json_put_str(o, "errno", err_name(last->err));
+	json_put_str(o, "message", strerror(-last->err));
 	if (last->remedy)
-		json_object_object_add(o, "remedy",
-				       json_object_new_string(last->remedy));
+		json_put_str(o, "remedy", last->remedy);
 	return o;
 }
 
@@ -119,9 +118,8 @@ void out_end(int exit_status)
 
 	if (!root)
 		return;
-	json_object_object_add(root, "status",
-			       json_object_new_string(exit_status ? "failed" : "ok"));
-	json_object_object_add(root, "exit_status", json_object_new_int(exit_status));
+	json_put_str(root, "status", exit_status ? "failed" : "ok");
+	json_put_int(root, "exit_status", exit_status);
 	if (last)
 		json_object_object_add(root, "error", failure(last));
 	if (!sampled || exit_status)

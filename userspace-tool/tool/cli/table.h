@@ -3,11 +3,7 @@
 #ifndef KVERBS_TOOL_TABLE_H
 #define KVERBS_TOOL_TABLE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct hist;
-struct json_object;
 
 /* perftest's words for what a histogram tells. */
 #define TABLE_TIMES								\
@@ -21,12 +17,5 @@ void table_cell(const char *column, const char *text);
 void table_number(const char *column, int digits, double v);
 /* The last cells of a line; @columns begins with TABLE_TIMES. */
 void table_times(const char *const *columns, const struct hist *h);
-
-void row_int(struct json_object *row, const char *key, uint64_t v);
-void row_num(struct json_object *row, const char *key, double v);
-void row_str(struct json_object *row, const char *key, const char *v);
-void row_flag(struct json_object *row, const char *key, bool v);
-/* What a histogram tells, in microseconds. */
-void row_times(struct json_object *row, const struct hist *h);
 
 #endif /* KVERBS_TOOL_TABLE_H */

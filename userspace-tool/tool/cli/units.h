@@ -10,6 +10,8 @@
 
 const char *units_bytes(uint64_t bytes, char *buf, size_t room);
 const char *units_time(double seconds, char *buf, size_t room);
+/* Seconds of CLOCK_MONOTONIC. */
 double units_now(void);
+void units_sleep_until(double at);
 
 #endif /* KVERBS_TOOL_UNITS_H */

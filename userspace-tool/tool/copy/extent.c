@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "copy/extent.h"
+#include "copy/store.h"
 
 #define PAGE 4096
 
@@ -34,32 +35,6 @@ static bool is_unpinnable(int err)
 	       err == -EACCES || err == -EINVAL;
 }
 
-static int read_full(int fd, char *p, size_t room, size_t len, uint64_t at)
-{
-	size_t done = 0;
-	ssize_t n;
-
-	while (done < len) {
-		n = pread(fd, p + done, room - done, at + done);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			return -ESTALE;
-		done += n;
-	}
-	return 0;
-}
-
-static int set_direct(int fd, bool on)
-{
-	int flags = fcntl(fd, F_GETFL);
-
-	flags = on ? flags | O_DIRECT : flags & ~O_DIRECT;
-	return fcntl(fd, F_SETFL, flags) ? -errno : 0;
-}
-
 static int read_file(struct extent *x, struct kverbs *kv, int fd, uint64_t at, size_t len,
 		     enum method *method)
 {
@@ -72,12 +47,12 @@ static int read_file(struct extent *x, struct kverbs *kv, int fd, uint64_t at, s
 		return ret;
 	p = kverbs_buf_addr(x->buf);
 	ret = -EINVAL;
-	if (*method == METHOD_DIRECT && !set_direct(fd, true))
-		ret = read_full(fd, p, room, len, at);
+	if (*method == METHOD_DIRECT && !store_set_direct(fd, true))
+		ret = store_read(fd, p, room, len, at);
 	if (ret == -EINVAL) {
 		*method = METHOD_BUFFERED;
-		set_direct(fd, false);
-		ret = read_full(fd, p, len, len, at);
+		store_set_direct(fd, false);
+		ret = store_read(fd, p, len, len, at);
 	}
 	if (ret)
 		extent_drop(x);

@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include "cli/signals.h"
+#include "cli/util.h"
 #include "copy/hash.h"
+#include "copy/store.h"
 #include "peer/wire.h"
 
 /*
@@ -97,37 +99,6 @@ uint64_t hash_value(const struct hash *hash)
 	return XXH64_digest(&state);
 }
 
-/* Enough for every block device. */
-#define DIRECT_ALIGN 4096
-
-static ssize_t read_full(int fd, char *buf, size_t len, uint64_t at)
-{
-	size_t done = 0;
-	ssize_t n;
-
-	while (done < len) {
-		n = pread(fd, buf + done, len - done, at + done);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			break;
-		done += n;
-	}
-	return done;
-}
-
-static int add_from(struct hash *hash, int fd, char *buf, size_t len, uint64_t at)
-{
-	ssize_t n = read_full(fd, buf, len, at);
-	uint64_t piece;
-
-	if (n < 0)
-		return n;
-	return (size_t)n < len ? -ESTALE : hash_add(hash, buf, len, &piece);
-}
-
 /*
  * Add the first @len bytes of a file, which may take long: @beat is called after
  * each block. -ESTALE: it is shorter.
@@ -136,16 +107,18 @@ int hash_prefix(struct hash *hash, int fd, uint64_t len, int (*beat)(void *arg),
 		void *arg)
 {
 	/* Where direct I/O may put it, if that is how the file is open. */
-	char *buf = aligned_alloc(DIRECT_ALIGN, WIRE_BLOCK);
-	uint64_t at;
+	char *buf = aligned_alloc(STORE_DIRECT_ALIGN, WIRE_BLOCK);
+	uint64_t at, piece;
 	size_t n;
 	int ret = 0;
 
 	if (!buf)
 		return -ENOMEM;
 	for (at = 0; at < len && !ret; at += n) {
-		n = len - at < WIRE_BLOCK ? len - at : WIRE_BLOCK;
-		ret = add_from(hash, fd, buf, n, at);
+		n = min(len - at, (uint64_t)WIRE_BLOCK);
+		ret = store_read(fd, buf, n, n, at);
+		if (!ret)
+			ret = hash_add(hash, buf, n, &piece);
 		if (!ret && beat)
 			ret = beat(arg);
 	}

@@ -6,6 +6,7 @@
 
 #include <json-c/json.h>
 
+#include "cli/json.h"
 #include "cli/out.h"
 #include "cli/units.h"
 #include "copy/hash.h"
@@ -68,23 +69,13 @@ static double rate_of(const struct copy *copy, double seconds)
 	return seconds > 0 ? moved / seconds / 1e6 : 0;
 }
 
-static void put_int(struct json_object *o, const char *key, uint64_t v)
-{
-	json_object_object_add(o, key, json_object_new_int64(v));
-}
-
-static void put_str(struct json_object *o, const char *key, const char *v)
-{
-	json_object_object_add(o, key, json_object_new_string(v));
-}
-
 static void put_methods(struct json_object *o, const struct copy *copy)
 {
 	struct json_object *z = json_object_new_object();
 	char buf[64];
 
-	put_str(z, "source", copy_methods(copy->source_methods, buf, sizeof(buf)));
-	put_str(z, "sink", copy_methods(copy->sink_methods, buf, sizeof(buf)));
+	json_put_str(z, "source", copy_methods(copy->source_methods, buf, sizeof(buf)));
+	json_put_str(z, "sink", copy_methods(copy->sink_methods, buf, sizeof(buf)));
 	json_object_object_add(o, "zero_copy", z);
 }
 
@@ -93,19 +84,18 @@ static void print_json(const struct copy *copy, double seconds)
 	struct json_object *o = out_root();
 	char digest[20];
 
-	put_int(o, "files", copy->files);
-	put_int(o, "directories", copy->dirs);
-	put_int(o, "skipped", copy->skipped);
-	put_int(o, "failed", copy->failed);
-	put_int(o, "bytes", copy->bytes);
-	put_int(o, "resumed_bytes", copy->resumed);
-	json_object_object_add(o, "seconds", json_object_new_double(seconds));
-	json_object_object_add(o, "rate_MBps",
-			       json_object_new_double(rate_of(copy, seconds)));
-	put_str(o, "checksum_algorithm", HASH_NAME);
+	json_put_int(o, "files", copy->files);
+	json_put_int(o, "directories", copy->dirs);
+	json_put_int(o, "skipped", copy->skipped);
+	json_put_int(o, "failed", copy->failed);
+	json_put_int(o, "bytes", copy->bytes);
+	json_put_int(o, "resumed_bytes", copy->resumed);
+	json_put_num(o, "seconds", seconds);
+	json_put_num(o, "rate_MBps", rate_of(copy, seconds));
+	json_put_str(o, "checksum_algorithm", HASH_NAME);
 	if (copy->files == 1) {
 		snprintf(digest, sizeof(digest), "%016" PRIx64, copy->digest);
-		put_str(o, "checksum", digest);
+		json_put_str(o, "checksum", digest);
 	}
 	put_methods(o, copy);
 }

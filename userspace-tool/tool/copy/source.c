@@ -44,7 +44,7 @@ static int source_reap(struct source *src, bool wait)
  * is on its way at a time. @file_err: the piece cannot be had.
  */
 static int source_load(struct source *src, int fd, uint64_t at, size_t len,
-		enum method *method, struct extent **px, int *file_err)
+		       enum method *method, struct extent **px, int *file_err)
 {
 	struct extent *x = &src->ext[src->ext_tail % SOURCE_EXTENTS];
 	bool full = src->ext_tail - src->ext_head == SOURCE_EXTENTS;

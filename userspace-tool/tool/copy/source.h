@@ -127,5 +127,4 @@ int source_pend(struct source *src, const char *path, uint64_t size,
 		enum source_kind kind, uint32_t *id);
 struct source_pending *source_pending(struct source *src, uint32_t id);
 
-
 #endif /* KVERBS_TOOL_SOURCE_H */

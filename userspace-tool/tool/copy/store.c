@@ -9,18 +9,33 @@
 
 #include "copy/store.h"
 
-/* What O_DIRECT wants addresses, lengths and offsets to be multiples of. */
-#define DIRECT_ALIGN 4096
-
 /* Below this a write through the page cache is done before a disk would be. */
 #define DIRECT_MIN COPY_EAGER_SIZE
 
-static int set_direct(int fd, int on)
+int store_set_direct(int fd, bool on)
 {
 	int flags = fcntl(fd, F_GETFL);
 
 	flags = on ? flags | O_DIRECT : flags & ~O_DIRECT;
 	return fcntl(fd, F_SETFL, flags) ? -errno : 0;
+}
+
+int store_read(int fd, char *p, size_t room, size_t len, uint64_t at)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < len) {
+		n = pread(fd, p + done, room - done, at + done);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (!n)
+			return -ESTALE;
+		done += n;
+	}
+	return 0;
 }
 
 /*
@@ -36,7 +51,7 @@ enum method store_method(int fd, uint64_t size)
 		return METHOD_BUFFERED;
 	if (fs.f_type == TMPFS_MAGIC || fs.f_type == HUGETLBFS_MAGIC)
 		return METHOD_MAPPED;
-	return set_direct(fd, 1) ? METHOD_BUFFERED : METHOD_DIRECT;
+	return store_set_direct(fd, true) ? METHOD_BUFFERED : METHOD_DIRECT;
 }
 
 /* Find out now rather than in the end that it does not fit. */
@@ -80,19 +95,19 @@ static int write_buffered(int fd, const char *p, size_t len, uint64_t at)
  */
 int store_write(int fd, enum method *method, const void *data, size_t len, uint64_t at)
 {
-	size_t body = len / DIRECT_ALIGN * DIRECT_ALIGN;
+	size_t body = len / STORE_DIRECT_ALIGN * STORE_DIRECT_ALIGN;
 	int ret;
 
 	if (*method != METHOD_DIRECT)
 		return write_buffered(fd, data, len, at);
 	ret = body ? write_full(fd, data, body, at) : 0;
 	if (ret == -EINVAL || ret == -EOPNOTSUPP) {
-		set_direct(fd, 0);
+		store_set_direct(fd, false);
 		*method = METHOD_BUFFERED;
 		return write_buffered(fd, data, len, at);
 	}
 	if (ret || body == len)
 		return ret;
-	set_direct(fd, 0);
+	store_set_direct(fd, false);
 	return write_full(fd, (const char *)data + body, len - body, at + body);
 }

@@ -1,9 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Getting what has landed in a buffer into a file. */
+/* Reading files, and writing what has landed in a buffer, past the page cache or not. */
 #ifndef KVERBS_TOOL_STORE_H
 #define KVERBS_TOOL_STORE_H
 
+#include <stdbool.h>
+
 #include "copy/copy.h"
+
+/* O_DIRECT wants addresses, lengths and offsets to be multiples of it. */
+#define STORE_DIRECT_ALIGN 4096
+
+int store_set_direct(int fd, bool on);
+/*
+ * Read @len bytes at @at; O_DIRECT needs @room, a multiple of the alignment, for the
+ * last one. -ESTALE: the file is shorter.
+ */
+int store_read(int fd, char *p, size_t room, size_t len, uint64_t at);
 
 enum method store_method(int fd, uint64_t size);
 int store_reserve(int fd, uint64_t size);

@@ -11,6 +11,7 @@
 #include "cli/cmd.h"
 #include "cli/err.h"
 #include "cli/grid.h"
+#include "cli/json.h"
 #include "cli/opts.h"
 #include "cli/out.h"
 #include "cli/table.h"
@@ -72,7 +73,7 @@ static const char *netdev(unsigned int ifindex, const char *known, char *buf)
 
 /* "-" if there is none. */
 static const char *dev_gid_netdev(const struct kverbs_gid *gid, const struct kverbs_port *port,
-			   char buf[DEV_NAME_LEN])
+				  char buf[DEV_NAME_LEN])
 {
 	return netdev(gid->ifindex, gid->ifindex == port->ifindex ? port->ifname : NULL, buf);
 }
@@ -88,10 +89,10 @@ static struct json_object *json_gid(const struct kverbs_gid *gid,
 	struct json_object *o = json_object_new_object();
 	char buf[DEV_NAME_LEN];
 
-	row_int(o, "index", gid->index);
-	row_str(o, "gid", dev_gid(gid, buf));
-	row_str(o, "type", dev_gid_type(gid, port));
-	row_str(o, "netdev", dev_gid_netdev(gid, port, buf));
+	json_put_int(o, "index", gid->index);
+	json_put_str(o, "gid", dev_gid(gid, buf));
+	json_put_str(o, "type", dev_gid_type(gid, port));
+	json_put_str(o, "netdev", dev_gid_netdev(gid, port, buf));
 	return o;
 }
 
@@ -113,19 +114,19 @@ static struct json_object *json_port(const struct kverbs_device *dev,
 	struct json_object *o = json_object_new_object();
 	char buf[DEV_NAME_LEN];
 
-	row_int(o, "port", port->port);
-	row_str(o, "transport", kverbs_transport_str(port->transport));
-	row_str(o, "link_layer", dev_link_layer(port));
-	row_str(o, "state", dev_state(port));
-	row_str(o, "physical_state", dev_phys_state(port));
-	row_int(o, "max_mtu_bytes", port->max_mtu);
-	row_int(o, "active_mtu_bytes", port->active_mtu);
-	row_int(o, "max_msg_size_bytes", port->max_msg_size);
-	row_int(o, "rate_Mbps", port->rate_100mbps * 100ull);
-	row_int(o, "lid", port->lid);
-	row_int(o, "sm_lid", port->sm_lid);
-	row_int(o, "gid_table_len", port->gid_table_len);
-	row_str(o, "netdev", dev_port_netdev(port, buf));
+	json_put_int(o, "port", port->port);
+	json_put_str(o, "transport", kverbs_transport_str(port->transport));
+	json_put_str(o, "link_layer", dev_link_layer(port));
+	json_put_str(o, "state", dev_state(port));
+	json_put_str(o, "physical_state", dev_phys_state(port));
+	json_put_int(o, "max_mtu_bytes", port->max_mtu);
+	json_put_int(o, "active_mtu_bytes", port->active_mtu);
+	json_put_int(o, "max_msg_size_bytes", port->max_msg_size);
+	json_put_int(o, "rate_Mbps", port->rate_100mbps * 100ull);
+	json_put_int(o, "lid", port->lid);
+	json_put_int(o, "sm_lid", port->sm_lid);
+	json_put_int(o, "gid_table_len", port->gid_table_len);
+	json_put_str(o, "netdev", dev_port_netdev(port, buf));
 	json_object_object_add(o, "gids", json_gids(dev, port));
 	return o;
 }
@@ -134,18 +135,18 @@ static struct json_object *json_limits(const struct kverbs_cmd_device_query *a)
 {
 	struct json_object *o = json_object_new_object();
 
-	row_int(o, "max_qp", a->out_max_qp);
-	row_int(o, "max_qp_wr", a->out_max_qp_wr);
-	row_int(o, "max_send_sge", a->out_max_send_sge);
-	row_int(o, "max_read_sge", a->out_max_read_sge);
-	row_int(o, "max_cqe", a->out_max_cqe);
-	row_int(o, "max_mr", a->out_max_mr);
-	row_int(o, "max_mr_pages", a->out_max_mr_pages);
-	row_int(o, "max_rd_atomic", a->out_max_rd_atomic);
-	row_int(o, "max_init_rd_atomic", a->out_max_init_rd_atomic);
-	row_flag(o, "atomic", a->out_caps & KVERBS_CAP_ATOMIC);
-	row_flag(o, "remote_invalidation", a->out_caps & KVERBS_CAP_REMOTE_INV);
-	row_flag(o, "virtual_dma", a->out_caps & KVERBS_CAP_VIRT_DMA);
+	json_put_int(o, "max_qp", a->out_max_qp);
+	json_put_int(o, "max_qp_wr", a->out_max_qp_wr);
+	json_put_int(o, "max_send_sge", a->out_max_send_sge);
+	json_put_int(o, "max_read_sge", a->out_max_read_sge);
+	json_put_int(o, "max_cqe", a->out_max_cqe);
+	json_put_int(o, "max_mr", a->out_max_mr);
+	json_put_int(o, "max_mr_pages", a->out_max_mr_pages);
+	json_put_int(o, "max_rd_atomic", a->out_max_rd_atomic);
+	json_put_int(o, "max_init_rd_atomic", a->out_max_init_rd_atomic);
+	json_put_flag(o, "atomic", a->out_caps & KVERBS_CAP_ATOMIC);
+	json_put_flag(o, "remote_invalidation", a->out_caps & KVERBS_CAP_REMOTE_INV);
+	json_put_flag(o, "virtual_dma", a->out_caps & KVERBS_CAP_VIRT_DMA);
 	return o;
 }
 
@@ -157,15 +158,15 @@ static struct json_object *json_device(const struct kverbs_device *dev)
 	char buf[DEV_NAME_LEN];
 	unsigned int i;
 
-	row_str(o, "ifname", a->out_name);
-	row_int(o, "index", a->out_index);
-	row_str(o, "driver", a->out_driver);
-	row_str(o, "firmware", a->out_fw_version);
-	row_str(o, "node_guid", dev_guid(a->out_node_guid, buf));
-	row_str(o, "sys_image_guid", dev_guid(a->out_sys_image_guid, buf));
-	row_int(o, "vendor_id", a->out_vendor_id);
-	row_int(o, "vendor_part_id", a->out_vendor_part_id);
-	row_int(o, "hw_version", a->out_hw_version);
+	json_put_str(o, "ifname", a->out_name);
+	json_put_int(o, "index", a->out_index);
+	json_put_str(o, "driver", a->out_driver);
+	json_put_str(o, "firmware", a->out_fw_version);
+	json_put_str(o, "node_guid", dev_guid(a->out_node_guid, buf));
+	json_put_str(o, "sys_image_guid", dev_guid(a->out_sys_image_guid, buf));
+	json_put_int(o, "vendor_id", a->out_vendor_id);
+	json_put_int(o, "vendor_part_id", a->out_vendor_part_id);
+	json_put_int(o, "hw_version", a->out_hw_version);
 	json_object_object_add(o, "limits", json_limits(a));
 	for (i = 0; i < dev->nr_ports; i++)
 		json_object_array_add(ports, json_port(dev, &dev->ports[i]));

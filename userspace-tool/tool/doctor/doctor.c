@@ -68,11 +68,6 @@ static const struct doctor_check checks[DOCTOR_CHECKS] = {
 			      doctor_path_mtu },
 };
 
-const char *doctor_name_of(enum doctor_id id)
-{
-	return checks[id].name;
-}
-
 /* The check whose failure stands in the way, or DOCTOR_CHECKS. */
 static enum doctor_id obstacle(const struct doctor *d, const struct doctor_check *check)
 {

@@ -98,6 +98,5 @@ void doctor_path_mtu(struct doctor *d, struct finding *f);
 
 /* Look at everything, and say each finding; returns the exit status. */
 int doctor_examine(struct doctor *d);
-const char *doctor_name_of(enum doctor_id id);
 
 #endif /* KVERBS_TOOL_DOCTOR_H */

@@ -7,6 +7,7 @@
 
 #include <json-c/json.h>
 
+#include "cli/json.h"
 #include "cli/out.h"
 #include "cli/table.h"
 #include "doctor/finding.h"
@@ -165,15 +166,15 @@ struct json_object *finding_json(const struct finding *f, const char *id, const 
 	struct json_object *remedy = json_object_new_array();
 	unsigned int i;
 
-	row_str(o, "id", id);
-	row_str(o, "verdict", finding_verdict_name(f->verdict));
-	row_str(o, "seen", f->seen);
+	json_put_str(o, "id", id);
+	json_put_str(o, "verdict", finding_verdict_name(f->verdict));
+	json_put_str(o, "seen", f->seen);
 	for (i = 0; i < f->nr; i++)
 		json_object_array_add(remedy, json_object_new_string(f->remedy[i]));
 	json_object_object_add(o, "remedy", remedy);
 	if (f->there && f->nr)
-		row_str(o, "remedy_on", host);
+		json_put_str(o, "remedy_on", host);
 	if (*f->advice)
-		row_str(o, "advice", f->advice);
+		json_put_str(o, "advice", f->advice);
 	return o;
 }

@@ -371,12 +371,6 @@ int session_recv(struct session *s, struct wire_msg *msg, int timeout_ms)
 	return ret ? ret : wire_decode(msg, buf, len);
 }
 
-/* Whether session_recv() would not wait, as far as is known. */
-bool session_pending(const struct session *s)
-{
-	return kverbs_complete(&s->recv[s->received % s->depth]);
-}
-
 /* Send the message just received back, from where it lies. */
 int session_echo(struct session *s, const struct wire_msg *msg)
 {

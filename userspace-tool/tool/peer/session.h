@@ -99,7 +99,6 @@ int session_send(struct session *s, const struct wire_msg *msg);
 int session_recv(struct session *s, struct wire_msg *msg, int timeout_ms);
 int session_send_raw(struct session *s, const void *buf, size_t len);
 int session_recv_raw(struct session *s, const void **buf, size_t *len, int timeout_ms);
-bool session_pending(const struct session *s);
 int session_flush(struct session *s);
 int session_echo(struct session *s, const struct wire_msg *msg);
 

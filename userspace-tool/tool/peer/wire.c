@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/util.h"
-#include "peer/bytes.h"
+#include "lib/byteorder.h"
 #include "peer/wire.h"
 
 int wire_hello_encode(const struct wire_hello *hello, void *buf, size_t room)
@@ -13,13 +13,13 @@ int wire_hello_encode(const struct wire_hello *hello, void *buf, size_t room)
 
 	if (room < WIRE_HELLO_LEN)
 		return -EMSGSIZE;
-	bytes_put(p, WIRE_MAGIC, 4);
-	bytes_put(p + 4, hello->version, 2);
-	bytes_put(p + 6, hello->what, 2);
-	bytes_put(p + 8, hello->msg_max, 4);
-	bytes_put(p + 12, hello->depth, 4);
-	bytes_put(p + 16, hello->flags, 4);
-	bytes_put(p + 20, 0, 4);
+	put_be(p, WIRE_MAGIC, 4);
+	put_be(p + 4, hello->version, 2);
+	put_be(p + 6, hello->what, 2);
+	put_be(p + 8, hello->msg_max, 4);
+	put_be(p + 12, hello->depth, 4);
+	put_be(p + 16, hello->flags, 4);
+	put_be(p + 20, 0, 4);
 	return WIRE_HELLO_LEN;
 }
 
@@ -29,13 +29,13 @@ int wire_hello_decode(struct wire_hello *hello, const void *buf, size_t len)
 	const uint8_t *p = buf;
 
 	memset(hello, 0, sizeof(*hello));
-	if (len < WIRE_HELLO_LEN || bytes_get(p, 4) != WIRE_MAGIC)
+	if (len < WIRE_HELLO_LEN || get_be(p, 4) != WIRE_MAGIC)
 		return -EBADMSG;
-	hello->version = bytes_get(p + 4, 2);
-	hello->what = bytes_get(p + 6, 2);
-	hello->msg_max = bytes_get(p + 8, 4);
-	hello->depth = bytes_get(p + 12, 4);
-	hello->flags = bytes_get(p + 16, 4);
+	hello->version = get_be(p + 4, 2);
+	hello->what = get_be(p + 6, 2);
+	hello->msg_max = get_be(p + 8, 4);
+	hello->depth = get_be(p + 12, 4);
+	hello->flags = get_be(p + 16, 4);
 	return 0;
 }
 
@@ -71,20 +71,20 @@ int wire_encode(const struct wire_msg *msg, void *buf, size_t room)
 
 	if (len > room)
 		return -EMSGSIZE;
-	bytes_put(p, msg->type, 2);
-	bytes_put(p + 2, msg->status, 2);
-	bytes_put(p + 4, len, 4);
-	bytes_put(p + 8, msg->id, 4);
-	bytes_put(p + 12, msg->window, 4);
-	bytes_put(p + 16, msg->offset, 8);
-	bytes_put(p + 24, msg->size, 8);
-	bytes_put(p + 32, msg->digest, 8);
-	bytes_put(p + 40, msg->flags, 4);
-	bytes_put(p + 44, msg->mode, 4);
-	bytes_put(p + 48, msg->mtime, 8);
-	bytes_put(p + 56, msg->atime, 8);
-	bytes_put(p + 64, msg->mtime_ns, 4);
-	bytes_put(p + 68, msg->atime_ns, 4);
+	put_be(p, msg->type, 2);
+	put_be(p + 2, msg->status, 2);
+	put_be(p + 4, len, 4);
+	put_be(p + 8, msg->id, 4);
+	put_be(p + 12, msg->window, 4);
+	put_be(p + 16, msg->offset, 8);
+	put_be(p + 24, msg->size, 8);
+	put_be(p + 32, msg->digest, 8);
+	put_be(p + 40, msg->flags, 4);
+	put_be(p + 44, msg->mode, 4);
+	put_be(p + 48, msg->mtime, 8);
+	put_be(p + 56, msg->atime, 8);
+	put_be(p + 64, msg->mtime_ns, 4);
+	put_be(p + 68, msg->atime_ns, 4);
 	if (msg->tail_len)
 		memcpy(p + WIRE_HEAD_LEN, msg->tail, msg->tail_len);
 	return len;
@@ -135,21 +135,21 @@ int wire_decode(struct wire_msg *msg, const void *buf, size_t len)
 	const uint8_t *p = buf;
 
 	memset(msg, 0, sizeof(*msg));
-	if (len < WIRE_HEAD_LEN || bytes_get(p + 4, 4) != len)
+	if (len < WIRE_HEAD_LEN || get_be(p + 4, 4) != len)
 		return -EBADMSG;
-	msg->type = bytes_get(p, 2);
-	msg->status = bytes_get(p + 2, 2);
-	msg->id = bytes_get(p + 8, 4);
-	msg->window = bytes_get(p + 12, 4);
-	msg->offset = bytes_get(p + 16, 8);
-	msg->size = bytes_get(p + 24, 8);
-	msg->digest = bytes_get(p + 32, 8);
-	msg->flags = bytes_get(p + 40, 4);
-	msg->mode = bytes_get(p + 44, 4);
-	msg->mtime = bytes_get(p + 48, 8);
-	msg->atime = bytes_get(p + 56, 8);
-	msg->mtime_ns = bytes_get(p + 64, 4);
-	msg->atime_ns = bytes_get(p + 68, 4);
+	msg->type = get_be(p, 2);
+	msg->status = get_be(p + 2, 2);
+	msg->id = get_be(p + 8, 4);
+	msg->window = get_be(p + 12, 4);
+	msg->offset = get_be(p + 16, 8);
+	msg->size = get_be(p + 24, 8);
+	msg->digest = get_be(p + 32, 8);
+	msg->flags = get_be(p + 40, 4);
+	msg->mode = get_be(p + 44, 4);
+	msg->mtime = get_be(p + 48, 8);
+	msg->atime = get_be(p + 56, 8);
+	msg->mtime_ns = get_be(p + 64, 4);
+	msg->atime_ns = get_be(p + 68, 4);
 	msg->tail = p + WIRE_HEAD_LEN;
 	msg->tail_len = len - WIRE_HEAD_LEN;
 	if (!wire_type_name(msg->type) || !tail_fits(msg) || !values_fit(msg))

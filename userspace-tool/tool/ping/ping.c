@@ -13,6 +13,7 @@
 #include "cli/cmd.h"
 #include "cli/err.h"
 #include "cli/hist.h"
+#include "cli/json.h"
 #include "cli/opts.h"
 #include "cli/out.h"
 #include "cli/signals.h"
@@ -392,26 +393,21 @@ static void print_text(const struct ping *p, double seconds)
 
 static void put_us(struct json_object *o, const char *key, double seconds)
 {
-	json_object_object_add(o, key, json_object_new_double(seconds * 1e6));
-}
-
-static void put_count(struct json_object *o, const char *key, uint64_t v)
-{
-	json_object_object_add(o, key, json_object_new_int64(v));
+	json_put_num(o, key, seconds * 1e6);
 }
 
 static void print_json(const struct ping *p, double seconds)
 {
 	struct json_object *o = out_root();
 
-	json_object_object_add(o, "host", json_object_new_string(p->to.host));
-	json_object_object_add(o, "address", json_object_new_string(p->s.peer));
-	put_count(o, "size_bytes", p->size);
-	put_count(o, "transmitted", p->sent);
-	put_count(o, "received", p->received);
-	put_count(o, "lost", p->sent - p->received);
-	put_count(o, "differed", p->differed);
-	json_object_object_add(o, "seconds", json_object_new_double(seconds));
+	json_put_str(o, "host", p->to.host);
+	json_put_str(o, "address", p->s.peer);
+	json_put_int(o, "size_bytes", p->size);
+	json_put_int(o, "transmitted", p->sent);
+	json_put_int(o, "received", p->received);
+	json_put_int(o, "lost", p->sent - p->received);
+	json_put_int(o, "differed", p->differed);
+	json_put_num(o, "seconds", seconds);
 	if (!p->received)
 		return;
 	put_us(o, "rtt_min_us", p->rtt.min);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/byteorder.h"
 #include "ping/rping.h"
 
 /* The letters that a text runs through, and each text begins one further on. */
@@ -21,28 +22,11 @@ void rping_hello(struct wire_hello *hello)
 	hello->depth = RPING_DEPTH;
 }
 
-static void put(uint8_t *p, uint64_t v, unsigned int bytes)
-{
-	while (bytes--) {
-		p[bytes] = v;
-		v >>= 8;
-	}
-}
-
-static uint64_t get(const uint8_t *p, unsigned int bytes)
-{
-	uint64_t v = 0;
-
-	while (bytes--)
-		v = v << 8 | *p++;
-	return v;
-}
-
 void rping_info_encode(const struct rping_info *info, uint8_t buf[RPING_INFO_LEN])
 {
-	put(buf, info->addr, 8);
-	put(buf + 8, info->rkey, 4);
-	put(buf + 12, info->size, 4);
+	put_be(buf, info->addr, 8);
+	put_be(buf + 8, info->rkey, 4);
+	put_be(buf + 12, info->size, 4);
 }
 
 int rping_info_decode(struct rping_info *info, const void *buf, size_t len)
@@ -52,9 +36,9 @@ int rping_info_decode(struct rping_info *info, const void *buf, size_t len)
 	memset(info, 0, sizeof(*info));
 	if (len != RPING_INFO_LEN)
 		return -EBADMSG;
-	info->addr = get(p, 8);
-	info->rkey = get(p + 8, 4);
-	info->size = get(p + 12, 4);
+	info->addr = get_be(p, 8);
+	info->rkey = get_be(p + 8, 4);
+	info->size = get_be(p + 12, 4);
 	if (!info->size || info->addr > UINT64_MAX - (info->size - 1))
 		return -EBADMSG;
 	return 0;

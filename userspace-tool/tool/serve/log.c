@@ -17,6 +17,7 @@
 #include <kverbs.h>
 
 #include "cli/err.h"
+#include "cli/json.h"
 #include "cli/units.h"
 #include "serve/log.h"
 
@@ -169,7 +170,7 @@ static void put_fields(const struct log *l, const struct line *line)
 static void add(struct json_object *o, const char *key, const char *text)
 {
 	if (text)
-		json_object_object_add(o, key, json_object_new_string(text));
+		json_put_str(o, key, text);
 }
 
 static const char *level(int priority)
@@ -200,7 +201,7 @@ static void put_json(const struct log *l, const struct line *line)
 	add(o, "errno", e->err ? err_name(e->err) : NULL);
 	add(o, "message", line->text);
 	if (line->held)
-		json_object_object_add(o, "left_out", json_object_new_int64(line->held));
+		json_put_int(o, "left_out", line->held);
 	dprintf(l->fd, "%s\n", json_object_to_json_string_ext(o, JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(o);
 }

@@ -14,6 +14,7 @@
 
 #include "cli/cmd.h"
 #include "cli/err.h"
+#include "cli/json.h"
 #include "cli/opts.h"
 #include "cli/out.h"
 #include "cli/signals.h"
@@ -201,8 +202,7 @@ static int listen_and_serve(struct server *srv)
 	serve_clients_disconnect(srv);
 	serve_clients_reap(srv, true);
 	if (out_is_json())
-		json_object_object_add(out_root(), "clients_served",
-				       json_object_new_int64(srv->served));
+		json_put_int(out_root(), "clients_served", srv->served);
 	return status;
 }
 

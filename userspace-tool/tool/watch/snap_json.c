@@ -2,6 +2,7 @@
 #include <json-c/json.h>
 
 #include "cli/err.h"
+#include "cli/json.h"
 #include "cli/table.h"
 #include "watch/rate.h"
 #include "watch/snap.h"
@@ -9,30 +10,30 @@
 
 static void add_moved(struct json_object *o, const struct snap_moved *moved)
 {
-	row_int(o, "operations", moved->ops);
-	row_int(o, "errors", moved->errors);
-	row_int(o, "bytes_out", moved->bytes_out);
-	row_int(o, "bytes_in", moved->bytes_in);
+	json_put_int(o, "operations", moved->ops);
+	json_put_int(o, "errors", moved->errors);
+	json_put_int(o, "bytes_out", moved->bytes_out);
+	json_put_int(o, "bytes_in", moved->bytes_in);
 }
 
 struct json_object *snap_json_conn(const struct snap_conn *conn)
 {
 	struct json_object *o = json_object_new_object();
 
-	row_int(o, "pid", conn->pid);
-	row_str(o, "command", conn->comm);
-	row_int(o, "file", conn->file);
-	row_int(o, "conn", conn->id);
-	row_str(o, "state", conn->state);
-	row_str(o, "errno", conn->error ? err_name(conn->error) : "");
-	row_str(o, "device", conn->device);
-	row_int(o, "qp", conn->qp);
-	row_str(o, "local", conn->local);
-	row_str(o, "remote", conn->remote);
-	row_int(o, "sq_used", conn->sq_used);
-	row_int(o, "sq_depth", conn->sq_depth);
-	row_int(o, "rq_used", conn->rq_used);
-	row_int(o, "rq_depth", conn->rq_depth);
+	json_put_int(o, "pid", conn->pid);
+	json_put_str(o, "command", conn->comm);
+	json_put_int(o, "file", conn->file);
+	json_put_int(o, "conn", conn->id);
+	json_put_str(o, "state", conn->state);
+	json_put_str(o, "errno", conn->error ? err_name(conn->error) : "");
+	json_put_str(o, "device", conn->device);
+	json_put_int(o, "qp", conn->qp);
+	json_put_str(o, "local", conn->local);
+	json_put_str(o, "remote", conn->remote);
+	json_put_int(o, "sq_used", conn->sq_used);
+	json_put_int(o, "sq_depth", conn->sq_depth);
+	json_put_int(o, "rq_used", conn->rq_used);
+	json_put_int(o, "rq_depth", conn->rq_depth);
 	add_moved(o, &conn->moved);
 	return o;
 }
@@ -41,20 +42,20 @@ struct json_object *snap_json_device(const struct snap_device *device)
 {
 	struct json_object *o = json_object_new_object();
 
-	row_str(o, "ifname", device->device);
-	row_int(o, "connections", device->conns);
+	json_put_str(o, "ifname", device->device);
+	json_put_int(o, "connections", device->conns);
 	add_moved(o, &device->moved);
 	if (device->retries >= 0)
-		row_int(o, "retries", device->retries);
+		json_put_int(o, "retries", device->retries);
 	return o;
 }
 
 void snap_json_rate(struct json_object *o, const struct rate *rate)
 {
-	row_num(o, "operations_per_second", rate->ops);
-	row_num(o, "bytes_out_per_second", rate->out);
-	row_num(o, "bytes_in_per_second", rate->in);
-	row_num(o, "errors_per_second", rate->errors);
+	json_put_num(o, "operations_per_second", rate->ops);
+	json_put_num(o, "bytes_out_per_second", rate->out);
+	json_put_num(o, "bytes_in_per_second", rate->in);
+	json_put_num(o, "errors_per_second", rate->errors);
 }
 
 static struct json_object *device_of(const struct snap *now, const struct snap *before,
@@ -68,7 +69,7 @@ static struct json_object *device_of(const struct snap *now, const struct snap *
 	rate = rate_device(now, before, device);
 	snap_json_rate(o, &rate);
 	if (device->retries >= 0)
-		row_num(o, "retries_per_second", rate.retries);
+		json_put_num(o, "retries_per_second", rate.retries);
 	return o;
 }
 

@@ -13,6 +13,7 @@
 
 #include "cli/cmd.h"
 #include "cli/err.h"
+#include "cli/json.h"
 #include "cli/opts.h"
 #include "cli/out.h"
 #include "cli/table.h"
@@ -109,7 +110,7 @@ static void add_look(struct json_object *looks, const struct snap *now,
 	struct rate rate;
 	unsigned int i;
 
-	row_num(look, "seconds", before ? now->at - before->at : 0);
+	json_put_num(look, "seconds", before ? now->at - before->at : 0);
 	for (i = 0; i < now->nr; i++) {
 		conn = snap_json_conn(&now->conns[i]);
 		rate = rate_of(now, before, &now->conns[i]);
@@ -163,14 +164,6 @@ static int look_once(const struct stat *stat)
 	return EXIT_OK;
 }
 
-static void await(double at)
-{
-	const struct timespec ts = { at, (at - (time_t)at) * 1e9 };
-
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
-		;
-}
-
 static int look_on(const struct stat *stat)
 {
 	struct json_object *looks = begin_looks();
@@ -180,7 +173,7 @@ static int look_on(const struct stat *stat)
 
 	status = take(&before, stat);
 	for (i = 0; !status && (!stat->count || i < stat->count); i++) {
-		await(before.at + stat->interval_ms / 1e3);
+		units_sleep_until(before.at + stat->interval_ms / 1e3);
 		status = take(&now, stat);
 		if (status)
 			break;

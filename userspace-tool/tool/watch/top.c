@@ -13,6 +13,7 @@
 
 #include "cli/cmd.h"
 #include "cli/err.h"
+#include "cli/json.h"
 #include "cli/opts.h"
 #include "cli/out.h"
 #include "cli/table.h"
@@ -88,8 +89,8 @@ static int print_sample(struct top_view *view)
 		return nr;
 	top_sort(rows, nr, view->by, view->reverse);
 	sample = out_new_sample();
-	row_str(sample, "time", view->clock);
-	row_num(sample, "seconds", view->now.at - view->before.at);
+	json_put_str(sample, "time", view->clock);
+	json_put_num(sample, "seconds", view->now.at - view->before.at);
 	json_object_object_add(sample, "devices",
 			       snap_json_devices(&view->now, &view->before));
 	json_object_object_add(sample, "connections", json_conns(rows, nr));
@@ -132,14 +133,6 @@ static int print_tables(struct top_view *view)
 	return ret;
 }
 
-static void await(double at)
-{
-	const struct timespec ts = { at, (at - (time_t)at) * 1e9 };
-
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
-		;
-}
-
 /* By the first one's clock, so that what a look takes does not add up. */
 static int batch(struct top_view *view, const struct top *top)
 {
@@ -152,7 +145,7 @@ static int batch(struct top_view *view, const struct top *top)
 		return report(top, ret);
 	for (i = 0; !top->count || i < top->count; i++) {
 		due += view->delay_ms / 1e3;
-		await(due);
+		units_sleep_until(due);
 		ret = look(view, top);
 		if (ret)
 			return report(top, ret);

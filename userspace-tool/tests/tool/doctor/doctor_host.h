@@ -193,7 +193,7 @@ static inline void host_blames(struct host *h, enum doctor_id id,
 	host_examine(h);
 	for (i = 0; i < DOCTOR_CHECKS; i++)
 		if ((unsigned int)id != i && h->d.finding[i].verdict > FINDING_OK)
-			fail_msg("%s: %s", doctor_name_of(i), h->d.finding[i].seen);
+			fail_msg("check %d: %s", i, h->d.finding[i].seen);
 	if (f->verdict != verdict)
 		fail_msg("%s: %s", finding_verdict_name(f->verdict), f->seen);
 	assert_true(host_has(f->seen, seen));

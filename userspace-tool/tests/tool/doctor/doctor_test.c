@@ -20,7 +20,7 @@ static void a_host_that_is_well_is_not_blamed(void **state)
 	assert_int_equal(h->status, EXIT_OK);
 	for (i = 0; i < DOCTOR_NAME; i++)
 		if (h->d.finding[i].verdict != FINDING_OK)
-			fail_msg("%s: %s", doctor_name_of(i), h->d.finding[i].seen);
+			fail_msg("check %d: %s", i, h->d.finding[i].seen);
 	assert_int_equal(h->d.finding[DOCTOR_FIREWALL].verdict, FINDING_OK);
 }
 
