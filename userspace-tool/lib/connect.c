@@ -9,7 +9,6 @@
 #include "addr.h"
 #include "conn.h"
 #include "internal.h"
-#include "request.h"
 #include "sys.h"
 
 static int opts_get(struct kverbs_conn_opts *opts, const struct kverbs_conn_opts *from)

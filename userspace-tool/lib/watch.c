@@ -9,7 +9,6 @@
 #include "internal.h"
 #include "request.h"
 #include "ring.h"
-#include "sys.h"
 #include "wait.h"
 
 /* Who watches while another thread reads completions looks so often what became of them. */

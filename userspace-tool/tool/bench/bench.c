@@ -10,9 +10,7 @@
 #include "cli/cmd.h"
 #include "cli/err.h"
 #include "cli/opts.h"
-#include "cli/out.h"
 #include "cli/util.h"
-#include "peer/kv.h"
 
 /* Of what is no operation of connections. */
 #define ALONE_COUNT 100

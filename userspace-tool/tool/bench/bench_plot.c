@@ -12,8 +12,6 @@
 #include "cli/err.h"
 #include "cli/json.h"
 #include "cli/out.h"
-#include "cli/table.h"
-#include "cli/util.h"
 
 /* What the legend has room for. */
 #define NAME_ROOM 36

@@ -9,6 +9,7 @@
 #include "bench/pattern.h"
 #include "cli/util.h"
 #include "lib/byteorder.h"
+#include "peer/wire.h"
 
 #define SLOT_ALIGN 64
 /* Entries beside those of the operations: notes, and pieces of what is large. */

@@ -20,7 +20,6 @@
 #include <kverbs.h>
 
 #include "bench/param.h"
-#include "peer/wire.h"
 
 struct lane;
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/util.h"
+#include "copy/hash.h"
 #include "copy/source.h"
 
 static struct extent *oldest(struct source *src)

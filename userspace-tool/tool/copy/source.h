@@ -7,7 +7,6 @@
 
 #include "copy/copy.h"
 #include "copy/extent.h"
-#include "copy/hash.h"
 
 #define SOURCE_EXTENTS 16
 

@@ -14,7 +14,6 @@
 #include "cli/json.h"
 #include "cli/opts.h"
 #include "cli/out.h"
-#include "cli/table.h"
 #include "cli/util.h"
 #include "dev/dev.h"
 #include "peer/kv.h"

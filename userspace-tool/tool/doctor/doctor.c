@@ -11,7 +11,6 @@
 #include "cli/err.h"
 #include "cli/opts.h"
 #include "cli/out.h"
-#include "cli/table.h"
 #include "doctor/doctor.h"
 
 #define BIT(id) (1u << (id))

@@ -9,7 +9,6 @@
 
 #include "cli/json.h"
 #include "cli/out.h"
-#include "cli/table.h"
 #include "doctor/finding.h"
 
 #define WIDTH 80

@@ -11,7 +11,6 @@
 #include "bench/conn.h"
 #include "bench/field.h"
 #include "cli/util.h"
-#include "peer/kv.h"
 #include "serve/bench_server.h"
 #include "serve/limit.h"
 

@@ -3,7 +3,6 @@
 
 #include "cli/err.h"
 #include "cli/json.h"
-#include "cli/table.h"
 #include "watch/rate.h"
 #include "watch/snap.h"
 #include "watch/snap_json.h"

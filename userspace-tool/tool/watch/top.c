@@ -16,7 +16,6 @@
 #include "cli/json.h"
 #include "cli/opts.h"
 #include "cli/out.h"
-#include "cli/table.h"
 #include "cli/units.h"
 #include "watch/screen.h"
 #include "watch/snap.h"
