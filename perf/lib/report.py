@@ -17,6 +17,8 @@ import store  # noqa: E402
 import targets  # noqa: E402
 from store import median, paired, paired_best, ratio  # noqa: E402
 
+BENCH_PLOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, os.pardir,
+                          "contrib", "bench-plot")
 THEIRS, USER = targets.THEIRS, targets.USER
 TITLES = {"send": "SEND", "write": "WRITE", "read": "READ"}
 
@@ -224,7 +226,7 @@ MAKERS = {"bw": bandwidth, "rate": rates, "cost": cost, "lat": latency, "many": 
 
 
 def bench_json(part, verb, column, key, name):
-    """What kverbs bench plot draws: a sweep, of one operation a post."""
+    """What contrib/bench-plot draws: a sweep, of one operation a post."""
     rows = [{"operation": case["operation"], "size_bytes": case["size"], name: value}
             for case in part["cases"] if cases.verb(case["operation"]) == verb and case["list"] == 1
             for value in [median(case, column, key)] if value]
@@ -240,7 +242,7 @@ def draw(part, verb, key, name, path):
                 files.append(os.path.join(directory, cases.NAMES[column].replace(",", "") + ".json"))
                 with open(files[-1], "w", encoding="utf-8") as file:
                     json.dump(sweep, file)
-        subprocess.run(["kverbs", "bench", "plot", *files, "-o", path], check=True)
+        subprocess.run([BENCH_PLOT, *files, "-o", path], check=True)
 
 
 def pictures(results, part_name, into):

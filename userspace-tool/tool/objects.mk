@@ -2,7 +2,6 @@
 # Objects of the command; unit tests link all but main.o.
 tool-y += main.o
 tool-lib-y += bench/bench.o
-tool-lib-y += bench/bench_plot.o
 tool-lib-y += bench/client.o
 tool-lib-y += bench/conn.o
 tool-lib-y += bench/connect.o
@@ -17,8 +16,6 @@ tool-lib-y += bench/out.o
 tool-lib-y += bench/pages.o
 tool-lib-y += bench/param.o
 tool-lib-y += bench/pattern.o
-tool-lib-y += bench/plot.o
-tool-lib-y += bench/plot_svg.o
 tool-lib-y += bench/reg.o
 tool-lib-y += bench/run.o
 tool-lib-y += cli/err.o

@@ -18,7 +18,6 @@
 static const char help[] =
 "usage: kverbs bench OP HOST [options]\n"
 "       kverbs bench reg [HOST] [options]\n"
-"       kverbs bench plot FILE.json... -o FILE.svg\n"
 "\n"
 "Measure against a kverbs server, which adopts what is asked for. OP is\n"
 "  send-bw, write-bw, read-bw                        bandwidth\n"
@@ -26,7 +25,6 @@ static const char help[] =
 "  connect  setting a connection up and taking it down, step by step\n"
 "  reg      registering memory, letting HOST at it, and taking both back, by size\n"
 "           and kind of pages\n"
-"  plot     draws what runs with -a and --json said, a line for each\n"
 "\n"
 "  -s, --size BYTES       of an operation (default 64K, latency 2; reg 4K to 16M);\n"
 "                         of atomic-lat always 8\n"
@@ -52,8 +50,6 @@ static const char help[] =
 "      --limit-bw MIBPS   fail below so many MiB/s\n"
 "      --limit-msgrate M  fail below so many million operations per second\n"
 "      --limit-lat-p99 US fail if 1% take longer than so many microseconds\n"
-"      --plot FILE.svg    draw the sweep that -a makes\n"
-"  -o, --output FILE.svg  where plot draws\n"
 "  -I, --source ADDR      local address to use\n"
 "  -x, --gid-index N      the address of GID N, as in kverbs dev; RoCE v2 only\n"
 "  -W, --timeout S        seconds that nothing may happen (default 30)\n"
@@ -86,8 +82,6 @@ static const struct opts_option options[] = {
 	OPTS_OPTION("limit-bw", 0, OPTS_REAL, struct bench, limit_bw),
 	OPTS_OPTION("limit-msgrate", 0, OPTS_REAL, struct bench, limit_rate),
 	OPTS_OPTION("limit-lat-p99", 0, OPTS_REAL, struct bench, limit_p99),
-	OPTS_OPTION("plot", 0, OPTS_TEXT, struct bench, plot_to),
-	OPTS_OPTION("output", 'o', OPTS_TEXT, struct bench, output),
 	OPTS_OPTION("source", 'I', OPTS_TEXT, struct bench, to.source),
 	OPTS_RANGE("gid-index", 'x', OPTS_NUMBER, struct bench, gid, 0, UINT16_MAX),
 	OPTS_RANGE("timeout", 'W', OPTS_MILLIS, struct bench, to.timeout_ms, 1, 86400000),
@@ -170,8 +164,6 @@ static int check_rates(const struct bench *b)
 	ret = b->rule->kind == BENCH_BANDWIDTH ? check_bandwidth(b) : check_latency(b);
 	if (ret)
 		return ret;
-	if (b->plot_to && !b->all)
-		return refuse("--plot draws what -a makes");
 	fill_param(b, b->all ? BENCH_SWEEP_LAST : b->size, &p);
 	if (bench_param_check(&p))
 		return refuse("more than a server takes: lower -s, -t, -r or -q");
@@ -200,8 +192,8 @@ static int check_alone(const struct bench *b)
 {
 	if (b->engine == BENCH_ENGINE_KERNEL)
 		return refuse("--engine kernel is for operations");
-	if (b->both || b->lanes > 1 || has_lists(b) || b->verify || b->duration_ms || b->plot_to)
-		return refuse("-b, -q, -l, -Q, -D, --verify and --plot are for operations");
+	if (b->both || b->lanes > 1 || has_lists(b) || b->verify || b->duration_ms)
+		return refuse("-b, -q, -l, -Q, -D and --verify are for operations");
 	if (b->limit_bw || b->limit_rate)
 		return refuse("--limit-bw and --limit-msgrate are for bandwidths");
 	return 0;
@@ -231,17 +223,6 @@ static int set_connect(struct bench *b)
 	return check_alone(b);
 }
 
-static int set_plot(struct bench *b, char **files)
-{
-	if (!*files)
-		return refuse("give files that --json has made");
-	if (!b->output)
-		return refuse("say where to draw with -o");
-	b->task = BENCH_TASK_PLOT;
-	b->files = files;
-	return 0;
-}
-
 /* Fill @b; -EINVAL having said why. */
 static int parse(struct bench *b, int argc, char **argv)
 {
@@ -249,12 +230,8 @@ static int parse(struct bench *b, int argc, char **argv)
 
 	if (first < 0)
 		return first;
-	if (first < argc && !strcmp(argv[first], "plot"))
-		return set_plot(b, argv + first + 1);
 	if (first + 1 != argc && first + 2 != argc)
 		return refuse("give OP and HOST");
-	if (b->output)
-		return refuse("-o is for plot");
 	if (first + 2 == argc)
 		b->to.host = argv[first + 1];
 	if (bench_choose_engine(b))
@@ -289,8 +266,6 @@ static int row(struct bench *b, uint64_t size)
 		return status;
 	bench_out_row(b);
 	check_limits(b);
-	if (b->plot_to)
-		status = bench_plot_row(b);
 	return b->f.result.differed ? EXIT_FAILED : status;
 }
 
@@ -325,13 +300,12 @@ static int run_rates(struct bench *b)
 		.msg_max = WIRE_MSG_MAX,
 		.depth = WIRE_BENCH_DEPTH,
 	};
-	int status, ret;
+	int status;
 
 	status = bench_with_server(b, &hello, rows);
-	ret = bench_plot_end(b);
 	if (b->ticks)
 		json_object_put(b->ticks);
-	return status ? status : ret;
+	return status;
 }
 
 static int open_context(struct bench *b)
@@ -376,8 +350,6 @@ static int run(struct bench *b)
 {
 	int ret, status;
 
-	if (b->task == BENCH_TASK_PLOT)
-		return bench_plot(b);
 	status = bench_engine_can(b);
 	if (status)
 		return status;

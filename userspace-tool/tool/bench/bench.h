@@ -5,7 +5,6 @@
 
 #include "bench/field.h"
 #include "bench/gid.h"
-#include "bench/plot.h"
 #include "peer/session.h"
 
 struct json_object;
@@ -20,7 +19,6 @@ enum bench_task {
 	BENCH_TASK_RATES,	/* bandwidth or latency of operations */
 	BENCH_TASK_REG,
 	BENCH_TASK_CONNECT,
-	BENCH_TASK_PLOT,
 };
 
 enum bench_engine {
@@ -64,10 +62,6 @@ enum bench_poll {
  * @limit_bw: MiB per second that there must be, 0: any
  * @limit_rate: million operations per second that there must be, 0: any
  * @limit_p99: microseconds that 99 % may take, 0: any
- * @plot_to: draw the sweep there, or NULL
- * @output: draw @files there
- * @files: results of runs, up to NULL
- * @plot: what is drawn
  * @kv: the context
  * @s: the control connection
  * @f: the measurement that is made
@@ -106,10 +100,6 @@ struct bench {
 	double limit_bw;
 	double limit_rate;
 	double limit_p99;
-	const char *plot_to;
-	const char *output;
-	char **files;
-	struct plot plot;
 	struct kverbs *kv;
 	struct session s;
 	struct field f;
@@ -135,11 +125,6 @@ void bench_miss(struct bench *b, const char *what, double got, double limit);
 /* With the context open. Return an exit status. */
 int bench_reg(struct bench *b);
 int bench_connect(struct bench *b);
-
-/* These return exit statuses. */
-int bench_plot(struct bench *b);
-int bench_plot_row(struct bench *b);
-int bench_plot_end(struct bench *b);
 
 /* One measurement in @f and @theirs. Returns an exit status. */
 int bench_measure(struct bench *b, const struct bench_param *p);
