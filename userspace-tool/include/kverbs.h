@@ -46,9 +46,9 @@ struct kverbs_buf;
  * @path: the device node, NULL: /dev/kverbs
  * @sq_entries: submission entries, a power of two, 0: 256
  * @cq_entries: completions, a power of two, 0: 4096
- * @busy_poll: who waits polls the device instead of sleeping: the shortest latency,
- *	for a whole CPU. What nobody waits for, in kverbs_process() or elsewhere,
- *	does not complete, and kverbs_fd() only tells of connections.
+ * @busy_poll: waiting polls the device instead of sleeping: the shortest latency,
+ *	for a whole CPU. Operations complete only while a thread waits, in
+ *	kverbs_process() or elsewhere, and kverbs_fd() reports only connections.
  * @softirq: the kernel takes completions in a softirq, not in a thread; not with
  *	@busy_poll
  */
@@ -89,12 +89,12 @@ KVERBS_API void kverbs_close(struct kverbs *kv);
 KVERBS_API int kverbs_fd(const struct kverbs *kv);
 
 /**
- * kverbs_process() - take completions and run what they set off
+ * kverbs_process() - read completions and run callbacks
  * @kv: the context
  * @timeout_ms: how long to wait for the first one
  *
- * Return: the number of completions taken, by this thread or by another one
- * meanwhile, 0 if the time ran out, -errno.
+ * Return: the number of completions read meanwhile, by this thread or another one,
+ * 0 if the time ran out, -errno.
  */
 KVERBS_API int kverbs_process(struct kverbs *kv, int timeout_ms);
 
@@ -399,7 +399,7 @@ KVERBS_API const char *kverbs_addr_format(const struct kverbs_addr *addr, char *
 					  size_t len);
 
 /**
- * struct kverbs_token - remote access to a range of somebody's buffer
+ * struct kverbs_token - remote access to a range of a buffer
  * @length: bytes it covers
  * @access: KVERBS_REMOTE_*
  * @nr_segs: segments
@@ -534,8 +534,8 @@ struct kverbs_req {
  * @length: its length
  * @req: the request
  *
- * As all that follow it waits for room in the queues if there is none; for no
- * longer than the connection lives, and completing others meanwhile.
+ * This function, like all below that post, waits for room in the queues if there is
+ * none, until the connection ends, and completes other operations in the meantime.
  *
  * Return: 0 posted, else -errno, and @req will not complete: -EBUSY it is in use,
  * -EINVAL not within the buffer, -ENOTCONN not up yet, or why the connection
@@ -815,10 +815,10 @@ KVERBS_API int kverbs_wait(struct kverbs_req *req, int timeout_ms);
  * @old: what it has been so far
  * @timeout_ms: how long
  *
- * A peer's WRITE or atomic completes nothing on this side. The calling thread looks all
- * the time, makes way for whoever else wants the processor, and runs callbacks of what
- * completes meanwhile. RDMA does not promise in which order the bytes of a WRITE arrive,
- * but today's devices put the last one last.
+ * A peer's WRITE or atomic generates no completion on this side. The calling thread
+ * polls all the time, yields the processor to other threads, and runs callbacks of
+ * operations that complete. RDMA does not promise in which order the bytes of a WRITE
+ * arrive, but today's devices put the last one last.
  *
  * Return: 0 the byte is other than @old; -ETIMEDOUT; -EINTR; -EDEADLK: from a callback;
  * else what ended the connection.

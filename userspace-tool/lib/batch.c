@@ -17,9 +17,9 @@
 #define SILENT_ROOM_MS 1
 
 /*
- * What an opcode has.
- * @access: what it needs of a token, 0: it has none
- * @part: the opcode of all its entries but the last, 0: it is never cut
+ * struct rule - requirements of an opcode
+ * @access: access that its token must grant, 0: no token
+ * @part: the opcode of all entries but the last, 0: never split
  * @imm: immediate data
  */
 struct rule {
@@ -92,7 +92,7 @@ static int check_token(const struct kverbs_op *op)
 
 	if (!rule->access)
 		return 0;
-	/* What has no bytes to write may just tell the peer so. */
+	/* A WRITE_IMM of no bytes needs no token. */
 	if (!op->token)
 		return rule->imm && !op->length ? 0 : -EINVAL;
 	return op->token->access & rule->access ? 0 : -EACCES;
@@ -157,7 +157,7 @@ static void go_to(const struct posting *p, struct place *at, size_t op)
 	if (op == p->nr)
 		return;
 	at->whole = is_whole(p, &p->b->ops[op]);
-	/* It could be cut before, so it can be now. */
+	/* count_parts() has split this operation before: splitting cannot fail now. */
 	if (!at->whole)
 		cut(p, &p->b->ops[op], &at->split);
 }
@@ -264,7 +264,7 @@ static bool begin_to_lead(struct kverbs *kv)
 	return leads;
 }
 
-/* A receive may wait for a registration, while nobody else can post. */
+/* A RECV is excluded: it may block on a registration with the lock held. */
 static bool may_wait(const struct posting *p)
 {
 	return p->b->wait && !kverbs_deadline_is_now(p->b->wait->deadline) &&
@@ -315,8 +315,8 @@ static bool maybe_room(struct kverbs *kv, const void *arg)
 }
 
 /*
- * Every completion read since @seen may have made room. One that is not read
- * yet wakes whoever leads. What completes in silence wakes nobody.
+ * Every completion read since @seen may have made room. A completion that is still
+ * in the ring wakes the leader. An unsignalled completion wakes no thread.
  */
 static int wait_for_room(struct kverbs_conn *conn, uint32_t seen)
 {
@@ -393,7 +393,7 @@ static int refine(const struct kverbs_conn *conn, int error)
 	return error == -ENOTCONN && conn->error ? conn->error : error;
 }
 
-/* Those from @from on were not taken: as if they had never been posted. */
+/* The kernel did not accept operations from @from on: undo kverbs_req_begin(). */
 static void abort_from(struct posting *p, size_t from)
 {
 	for (; from < p->nr; from++)
@@ -402,8 +402,8 @@ static void abort_from(struct posting *p, size_t from)
 }
 
 /*
- * What was taken of an operation cannot be taken back: it counts as posted, and its
- * request ends with @error. Without one nobody would be told: true.
+ * Entries that the kernel accepted cannot be revoked: the operation counts as posted,
+ * and its request ends with @error. Return true if it has no request to report that.
  */
 static bool settle_half(struct posting *p, int error)
 {

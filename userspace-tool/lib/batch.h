@@ -13,10 +13,10 @@
 struct kverbs_ring_watch;
 
 /*
- * What whoever posts is going to wait for next, so that both can be asked for at once.
- * @deadline: until when
- * @watch: a byte that may end it as well, NULL: none
- * @early: he was woken, though nothing has come: by a signal, if the time is not up
+ * struct kverbs_batch_wait - a wait that follows posting, so that one SUBMIT does both
+ * @deadline: when the wait ends
+ * @watch: a byte whose change ends it as well, NULL: none
+ * @early: set if the wait ended without a completion: by @deadline, or by a signal
  */
 struct kverbs_batch_wait {
 	uint64_t deadline;

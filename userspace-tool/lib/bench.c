@@ -11,7 +11,7 @@
 #include "internal.h"
 #include "sys.h"
 
-/* What is left of a token's segments behind @offset; NULL: no memory. */
+/* Copy @token's segments from @offset on; NULL: no memory. */
 static struct kverbs_segment *segs_from(const struct kverbs_token *token, uint64_t offset,
 					uint32_t *nr)
 {

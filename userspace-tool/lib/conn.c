@@ -53,7 +53,7 @@ static void end_conn(struct kverbs_conn *conn, int error)
 	conn->error = error;
 	kverbs_req_end_early(conn);
 	kverbs_wake(conn->kv, conn);
-	/* Whoever waits for room on it waits in vain. */
+	/* Wake threads in wait_for_room(): a connection that ended makes no room. */
 	kverbs_wake(conn->kv, conn->kv);
 }
 

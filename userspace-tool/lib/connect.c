@@ -116,7 +116,7 @@ static int connect_one(struct kverbs *kv, const struct sockaddr *dst,
 	return ret;
 }
 
-/* What a host said tells more than what this one said on the way to it. */
+/* An error from the remote host says more than a local one on the way to it. */
 static int error_rank(int error)
 {
 	switch (error) {
@@ -242,6 +242,6 @@ int kverbs_accept(struct kverbs_conn *conn, const struct kverbs_conn_opts *opts)
 	if (ret)
 		return ret;
 	ret = kverbs_conn_wait(conn, o.timeout_ms);
-	/* Who came, left a message and went has been here, and so has the message. */
+	/* A peer that connected, sent and left counts as accepted: its message can be received. */
 	return kverbs_conn_was_up(conn) ? 0 : ret;
 }

@@ -56,7 +56,7 @@ struct kverbs {
 
 /* Copy options of any version of the struct; NULL is all default. */
 int kverbs_opts_copy(void *dst, size_t size, const void *src);
-/* Give a caller, who has a uAPI struct of any version, what he knows of an answer. */
+/* Copy an answer into a caller's uAPI struct, which may be older or newer than ours. */
 void kverbs_answer(void *dst, size_t size, const void *src, size_t known);
 
 static inline uint32_t kverbs_reaped(const struct kverbs *kv)

@@ -38,7 +38,7 @@ void kverbs_listener_request(struct kverbs *kv, const struct kverbs_cqe *cqe)
 	struct kverbs_conn *conn = l ? kverbs_conn_alloc() : NULL;
 
 	if (!conn) {
-		/* Nobody will ever take it: refuse it now. */
+		/* No thread will ever take this request: refuse it now. */
 		kverbs_sys_destroy(kv->fd, cqe->id);
 		return;
 	}
@@ -235,7 +235,7 @@ int kverbs_next_request(struct kverbs_listener *listener, int timeout_ms,
 		ret = wait_request(listener, deadline, &c);
 		if (ret)
 			return ret;
-		/* A peer that gave up meanwhile asks for nothing any more. */
+		/* Skip a request whose peer has given up. */
 		if (!kverbs_conn_error(c))
 			break;
 		kverbs_conn_free(c);

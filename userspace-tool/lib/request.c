@@ -148,7 +148,7 @@ static bool done_running(const struct kverbs *kv, const struct kverbs_req *req)
 	return kv->done.running == req && !kverbs_done_here(kv);
 }
 
-/* What is due will run without its connection. */
+/* Let callbacks that are due run after @conn is freed. */
 static void forget_conn(struct kverbs_done *d, const struct kverbs_conn *conn)
 {
 	struct kverbs_req *req;
@@ -204,7 +204,7 @@ void kverbs_req_silent_failed(struct kverbs_conn *conn, const struct kverbs_cqe 
 		conn->silent_status = cqe->wc_status;
 }
 
-/* A request stands for what was posted without one before it, and failed before it. */
+/* Report a failure of an earlier operation that had no request through the next request. */
 static unsigned int part_status(struct kverbs_conn *conn, const struct kverbs_cqe *cqe)
 {
 	unsigned int status = conn->silent_status;
@@ -215,7 +215,10 @@ static unsigned int part_status(struct kverbs_conn *conn, const struct kverbs_cq
 	return status;
 }
 
-/* Whoever is told of a message shall be able to answer it. */
+/*
+ * Defer a completion until the connection is established, so that a callback can
+ * answer the message that it reports.
+ */
 static void add_early(struct kverbs_conn *conn, struct kverbs_req *req)
 {
 	struct kverbs_req **end = &conn->early;

@@ -91,7 +91,10 @@ static uint32_t sq_head(const struct kverbs_ring *r)
 	return __atomic_load_n(&r->kernel->sq_head, __ATOMIC_ACQUIRE);
 }
 
-/* What another one's SUBMIT has not taken yet it may still refuse; it does not sleep before. */
+/*
+ * Wait until a concurrent SUBMIT has consumed its entry: it may still refuse it, and
+ * does not sleep before it has consumed it.
+ */
 void kverbs_ring_lock(struct kverbs_ring *r)
 {
 	pthread_mutex_lock(&r->sq_lock);
@@ -184,7 +187,7 @@ bool kverbs_ring_submit_wait(struct kverbs_ring *r, uint64_t deadline,
 	if ((int32_t)(sq_head(r) - last) >= 0)
 		return true;
 	*error = ret ? ret : -EAGAIN;
-	/* Nobody has filled another one, since this one stood in the way. */
+	/* No later entry exists: kverbs_ring_lock() waits while this one is pending. */
 	r->sq_tail = last - 1;
 	publish_tail(r);
 	return false;

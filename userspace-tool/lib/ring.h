@@ -23,7 +23,7 @@ struct kverbs_ring {
 	uint32_t sq_entries;
 	uint32_t cq_entries;
 	size_t sq_size, cq_size, idx_size;
-	bool busy_poll;			/* work completes only while somebody submits */
+	bool busy_poll;			/* work completes only during a SUBMIT */
 
 	struct kverbs_sqe *sqes;
 	const struct kverbs_ring_kernel *kernel;
@@ -57,14 +57,14 @@ struct kverbs_ring_watch {
 };
 
 /*
- * The same with the only entry that was filled, and wait as kverbs_ring_wait() does if
- * it is taken; the lock is dropped meanwhile. *early: nothing has come.
+ * Submit the only entry that was filled. If the kernel accepts it, wait as
+ * kverbs_ring_wait() does, with the lock dropped. Set *early if nothing completed.
  */
 bool kverbs_ring_submit_wait(struct kverbs_ring *r, uint64_t deadline,
 			     const struct kverbs_ring_watch *watch, bool *early,
 			     int *error);
 
-/* Have a BUSY_POLL ring looked at once; others need no looking at. */
+/* Poll a BUSY_POLL ring once; other rings need no polling. */
 void kverbs_ring_poll(struct kverbs_ring *r);
 /*
  * Wait for an unread completion until @deadline, 0: for ever; or until a byte has changed,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What the library asks of the system. The unit tests put a kernel of their own
- * in place of sys.c.
+ * System calls of the library. The unit tests replace sys.c by a fake kernel.
  */
 #ifndef KVERBS_SYS_H
 #define KVERBS_SYS_H
@@ -23,7 +22,7 @@ void kverbs_sys_madvise(void *addr, size_t length, int advice);
 /* CLOCK_MONOTONIC in nanoseconds. */
 uint64_t kverbs_sys_now(void);
 
-/* DESTROY of an object of the kernel's; restarted when a signal interrupts it. */
+/* KVERBS_DESTROY, restarted after a signal. */
 static inline int kverbs_sys_destroy(int fd, uint32_t id)
 {
 	struct kverbs_cmd_destroy cmd = { .size = sizeof(cmd), .id = id };

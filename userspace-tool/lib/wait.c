@@ -106,7 +106,7 @@ static struct waiter *first_heir(struct kverbs *kv)
 	return NULL;
 }
 
-/* Whoever is woken leads, or hands over in turn when it leaves. */
+/* The thread woken here leads, or hands over in turn when it leaves. */
 static void hand_over(struct kverbs *kv)
 {
 	struct waiter *w;
@@ -137,7 +137,7 @@ static int reap(struct kverbs *kv, uint64_t deadline)
 
 	if (kverbs_reap(kv))
 		return 0;
-	/* Who does not want to wait may be the only one who ever looks. */
+	/* A poll-only caller may be the only thread that ever polls the device. */
 	if (deadline == NOW)
 		kverbs_ring_poll(&kv->ring);
 	else
@@ -151,7 +151,7 @@ static void run_due(struct kverbs *kv)
 {
 	if (!kverbs_done_due(kv))
 		return;
-	/* Callbacks may take their time: let another lead meanwhile. */
+	/* Callbacks may be slow: another thread leads in the meantime. */
 	hand_over(kv);
 	kverbs_done_run(kv);
 }
@@ -195,7 +195,7 @@ int kverbs_wait_met(struct kverbs *kv, kverbs_met_fn met, const void *arg,
 		if (ret)
 			break;
 	}
-	/* What came last may have come together with the error. */
+	/* The last completion may have arrived together with the error. */
 	if (ret && met(kv, arg))
 		ret = 0;
 	hand_over(kv);

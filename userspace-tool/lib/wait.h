@@ -4,9 +4,9 @@
  *
  * Of all threads that wait for completions one leads: it sleeps in the kernel
  * and reads what arrives; the others follow, each asleep on a condition of its
- * own. Nobody but the leader reads the ring while it sleeps there, or it could
- * sleep on for what another has read. A thread that leaves with nobody leading
- * wakes a follower to take over.
+ * own. Only the leader reads the ring while it sleeps there; otherwise it could sleep
+ * on for a completion that another thread has read. A thread that stops leading wakes
+ * a follower to take over.
  *
  * Deadlines are CLOCK_MONOTONIC in nanoseconds, 0: none, as the kernel has them.
  */
@@ -18,7 +18,7 @@
 
 struct kverbs;
 
-/* Whether what somebody waits for has come; called with kv->lock held. */
+/* True if the condition that a thread waits for is met; called with kv->lock held. */
 typedef bool (*kverbs_met_fn)(struct kverbs *kv, const void *arg);
 
 uint64_t kverbs_deadline(int timeout_ms);
@@ -34,18 +34,18 @@ int kverbs_deadline_left(uint64_t deadline);
 int kverbs_wait_met(struct kverbs *kv, kverbs_met_fn met, const void *arg,
 		    const void *key, uint64_t deadline);
 /*
- * Lead, to sleep in the kernel by other means; false: somebody does already, or this
- * thread may not wait. Under kv->lock, in which whoever is going to sleep looks whether
- * what should end that has come to another one already.
+ * Lead, to sleep in the kernel by other means; false: another thread leads, or this
+ * thread may not wait. Under kv->lock: before it sleeps, the caller must check there
+ * that no other thread has read the completion that ends the sleep.
  */
 bool kverbs_lead_begin(struct kverbs *kv);
-/* What has come meanwhile is read, and callbacks run. Without kv->lock. */
+/* Stop leading: read completions and run callbacks. Without kv->lock. */
 void kverbs_lead_end(struct kverbs *kv);
-/* Whether somebody does not want to wait at all. */
+/* True if the caller does not want to wait at all. */
 bool kverbs_deadline_is_now(uint64_t deadline);
-/* One sleep that ends by kverbs_wake() only: for what never comes by the ring. */
+/* Sleep once, until kverbs_wake(): for events that the ring does not report. */
 int kverbs_wait_woken(struct kverbs *kv, const void *key, uint64_t deadline);
-/* Wake those who wait for @key; under kv->lock. */
+/* Wake the threads that wait for @key; under kv->lock. */
 void kverbs_wake(struct kverbs *kv, const void *key);
 
 #endif /* KVERBS_WAIT_H */

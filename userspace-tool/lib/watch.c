@@ -11,7 +11,7 @@
 #include "ring.h"
 #include "wait.h"
 
-/* Who watches while another thread reads completions looks so often what became of them. */
+/* Period of checking for completions while another thread reads the ring. */
 #define SLICE_MS 10
 
 static bool has_changed(const struct kverbs_ring_watch *watch)
@@ -27,8 +27,8 @@ static uint64_t slice_of(uint64_t deadline)
 }
 
 /*
- * Completions come to whoever leads: this thread does, unless another one sleeps. That
- * one may have read why there is nothing more to wait for, so one look tells of both.
+ * Only the leader reads completions: this thread, unless another one sleeps in the
+ * kernel. The leader may already have read the end of @conn, so check both under one lock.
  */
 static int begin(struct kverbs_conn *conn, bool *leads)
 {
