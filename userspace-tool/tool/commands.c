@@ -56,7 +56,7 @@ unsigned int cmd_distance(const char *a, const char *b)
 	return row[strlen(b)];
 }
 
-/* What a mistyped name probably meant, or NULL. */
+/* The command that a mistyped name probably stands for, or NULL. */
 const struct command *cmd_nearest(const char *name)
 {
 	const struct command *best = NULL;

@@ -130,7 +130,7 @@ static int check_latency(const struct bench *b)
 	return 0;
 }
 
-/* What fills the queues twice. */
+/* Operations of a bandwidth that fill the queues twice; 100 of a latency. */
 static uint64_t warm_up(const struct bench *b)
 {
 	return bench_warm_up(b, b->rule->kind == BENCH_BANDWIDTH ? 2 * b->tx_depth : 100);
@@ -155,7 +155,7 @@ static void fill_param(const struct bench *b, uint64_t size, struct bench_param 
 	p->flags |= b->both ? BENCH_F_BOTH_WAYS : 0;
 }
 
-/* What does not go together; what is left fits, or is more than a side takes. */
+/* Refuse options that exclude each other, and more than a server accepts. */
 static int check_rates(const struct bench *b)
 {
 	struct bench_param p;
@@ -187,7 +187,7 @@ static int set_rates(struct bench *b, const char *name)
 	return check_rates(b);
 }
 
-/* What is no operation of connections knows none of these. */
+/* Refuse options that reg and connect do not have. */
 static int check_alone(const struct bench *b)
 {
 	if (b->engine == BENCH_ENGINE_KERNEL)
@@ -269,7 +269,7 @@ static int row(struct bench *b, uint64_t size)
 	return b->f.result.differed ? EXIT_FAILED : status;
 }
 
-/* What does not go into one message is no size of a SEND. */
+/* The largest size of a sweep: a SEND must fit into one message. */
 static uint64_t sweep_last(const struct bench *b)
 {
 	struct kverbs_cmd_conn_query q;

@@ -26,7 +26,7 @@ enum bench_engine {
 	BENCH_ENGINE_KERNEL,	/* a loop in the module, as storage has */
 };
 
-/* Who takes completions from the device; by default: whoever polls, or sleeps, asks. */
+/* Context that polls the CQ; the default depends on whether the run polls or sleeps. */
 enum bench_poll {
 	BENCH_POLL_DEFAULT,
 	BENCH_POLL_SOFTIRQ,
@@ -36,42 +36,42 @@ enum bench_poll {
 
 /**
  * struct bench - a run
- * @task: of what
- * @to: whom, if there is a host
+ * @task: what to measure
+ * @to: the server, if there is a host
  * @gid: connect from the address of this GID, or BENCH_UNSET
  * @gid_addr: that address
  * @op: enum bench_op
- * @rule: of it
+ * @rule: properties of @op
  * @size: bytes of an operation
  * @count: operations of each connection
  * @lanes: connections in each direction
  * @tx_depth: operations in flight on each
  * @rx_depth: receives posted on each
  * @post_list: posted by one call
- * @cq_mod: of so many one completes by itself
+ * @cq_mod: every @cq_mod-th operation is signalled
  * @duration_ms: how long, 0: @count operations
- * @engine_name: what was given of @engine, or NULL
- * @poll_name: what was given of @poll, or NULL
+ * @engine_name: argument of --engine, or NULL
+ * @poll_name: argument of --poll, or NULL
  * @engine: what makes the traffic
- * @poll: who takes its completions
+ * @poll: context that polls the CQ
  * @all: one size after another
  * @both: in both directions
  * @events: sleep for completions
- * @verify: look at every byte
- * @warm_up: do some before it counts
- * @limit_bw: MiB per second that there must be, 0: any
- * @limit_rate: million operations per second that there must be, 0: any
- * @limit_p99: microseconds that 99 % may take, 0: any
+ * @verify: check every byte
+ * @warm_up: do some operations before counting
+ * @limit_bw: minimum of MiB per second, 0: none
+ * @limit_rate: minimum of million operations per second, 0: none
+ * @limit_p99: maximum of the 99th percentile in microseconds, 0: none
  * @kv: the context
  * @s: the control connection
- * @f: the measurement that is made
- * @theirs: what the server says of it
- * @ticked: operations that lines of seconds have told of
+ * @f: the measurement
+ * @theirs: its result on the server
+ * @ticked: operations reported so far by lines of seconds
  * @rows: of the JSON result, or NULL
- * @ticks: of the row that is made, or NULL
- * @missed: a limit was
+ * @ticks: of the current row, or NULL
+ * @missed: a limit was missed
  * @interrupted: signals so far that end the run
- * @stayed: when the server was last told that this side is there, ns
+ * @stayed: time of the last keepalive message to the server, ns
  */
 struct bench {
 	enum bench_task task;

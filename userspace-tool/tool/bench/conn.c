@@ -23,7 +23,7 @@ static unsigned int cq_entries(const struct bench_param *p)
 	return entries;
 }
 
-/* Who is only written into or read from has nothing to poll for. */
+/* A side that is only written to or read from has no completions to poll for. */
 static bool polls(const struct bench_param *p, bool drives)
 {
 	const struct bench_rule *rule = bench_rule(p->op);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What both sides of kverbs bench say to each other, and open to measure with. */
+/* Messages between both sides of kverbs bench, and the context they measure with. */
 #ifndef KVERBS_TOOL_BENCH_CONN_H
 #define KVERBS_TOOL_BENCH_CONN_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What it takes to set a connection up and to take it down, one after another. */
+/* kverbs bench connect: time of setting a connection up and taking it down. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -111,7 +111,7 @@ static int over(struct connect *c, enum connect_step step, uint64_t since, int r
 	return EXIT_OK;
 }
 
-/* What the kernel did between the command and the end of it; an old one does not tell. */
+/* Timestamps of the steps in the kernel; an old module does not report them. */
 static int note_steps(struct connect *c, struct kverbs_conn *conn)
 {
 	struct kverbs_cmd_conn_query q;
@@ -142,7 +142,7 @@ static int start(struct connect *c, struct kverbs_conn **conn)
 		.priv = priv,
 	};
 
-	/* It is over before there is a proof. */
+	/* Announce the key; the connection ends before the proof is due. */
 	if (b->s.welcome.flags & WIRE_F_KEY)
 		auth_hello(&hello);
 	opts.priv_len = wire_hello_encode(&hello, priv, sizeof(priv));

@@ -104,7 +104,7 @@ static void add_cost(struct bench_result *r, int sign)
 	r->preempted += sign * usage.ru_nivcsw;
 }
 
-/* Of all that the host does, since much of an operation is done in nobody's name. */
+/* Cost of the whole host: interrupt and kernel threads do much of an operation. */
 static void add_host_cost(struct bench_result *r, int sign)
 {
 	struct host_work w;

@@ -75,7 +75,7 @@ void field_begin(struct field *f);
 void field_end(struct field *f);
 /* Once all lanes are over: what was wrong, and what came in, warm-up and all. */
 void field_sum(struct field *f);
-/* What went out, and what of it is complete, warm-up and all. */
+/* Operations posted, and completed, including warm-up. */
 uint64_t field_posted(const struct field *f);
 uint64_t field_completed(const struct field *f);
 /* Begin to warm up; and whether a tenth of a limit in time has gone with it. */

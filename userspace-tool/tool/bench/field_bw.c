@@ -32,7 +32,7 @@ static void note_peak(struct field *f)
 	f->result.peak_Bps = max(f->result.peak_Bps, rate);
 }
 
-/* Those that are looked at together have come together. */
+/* Completions of one poll share a timestamp. */
 static void on_complete(struct lane *l, const struct lane_op *op)
 {
 	struct field *f = l->data;
@@ -113,7 +113,7 @@ static int push_stirred(struct field *f, uint64_t now)
 	return f->busy > 0;
 }
 
-/* What is in flight when the time is over counts as little as what never was posted. */
+/* When the time is over, do not wait for operations in flight: they do not count. */
 static bool may_leave(const struct field *f)
 {
 	return f->done && !(f->param.flags & BENCH_F_VERIFY);
@@ -128,7 +128,7 @@ static int drive(struct field *f, uint64_t count)
 	for (;;) {
 		now = field_now();
 		field_maybe_tick(f, now);
-		/* What is in flight is what makes it warm: it stays there. */
+		/* Keep the operations in flight: full queues are what warm-up is for. */
 		if (field_is_warm(f, now))
 			return 0;
 		if (field_time_is_over(f, now)) {

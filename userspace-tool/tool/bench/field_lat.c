@@ -28,7 +28,7 @@ static int post_and_await(struct field *f, struct lane *l, struct kverbs_req *re
 	return ret == -EINTR && !is_stopped(f) ? await(f, req) : ret;
 }
 
-/* What came instead of the mark is no answer. */
+/* Post, and wait for the last byte of the answer; -EPROTO if something else completed. */
 static int post_and_watch(struct field *f, struct lane *l)
 {
 	int ret = lane_post_watch(l, f->timeout_ms);
@@ -38,7 +38,7 @@ static int post_and_watch(struct field *f, struct lane *l)
 	return !ret && !lane_arrived(l) ? -EPROTO : ret;
 }
 
-/* What the peer's answer comes into, NULL: the operation is its own answer. */
+/* The receive for the peer's answer; NULL: the operation is its own answer. */
 static struct kverbs_req *answer_of(struct lane *l, uint64_t seq)
 {
 	return l->rule->half ? &l->rx[seq % l->nr_rx].req : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What a whole host has done since it was started, as /proc/stat has it. */
+/* Work of a whole host since boot, from /proc/stat. */
 #ifndef KVERBS_TOOL_HOST_H
 #define KVERBS_TOOL_HOST_H
 
@@ -18,7 +18,7 @@ struct host_work {
 	uint64_t switches;
 };
 
-/* What @stat says; zero for what it does not. */
+/* Parse @stat; members that it lacks are 0. */
 void host_parse(FILE *stat, long ticks_per_second, struct host_work *w);
 /* The same of this host. */
 void host_read(struct host_work *w);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The kernel engine: the operations of each lane that this side drives are one BENCH, in a
- * thread of its own. The server is told nothing of it, and serves as it would serve this
- * program, which serves the server's lanes meanwhile.
+ * The kernel engine: one KVERBS_BENCH does the operations of each lane that this side
+ * drives, in a thread of its own. The server need not know. With -b this thread serves
+ * the server's lanes in the meantime.
  */
 #define _GNU_SOURCE
 
@@ -211,8 +211,8 @@ static uint64_t elapsed(const struct runner *runners, unsigned int nr)
 }
 
 /*
- * What the kernel says counts, but for what it cannot know: of the host, and of the
- * server's lanes.
+ * Results come from the kernel, except for those that it does not know: cost of the
+ * host, and operations of the server's lanes.
  */
 static int sum_up(struct bench *b, const struct runner *runners, unsigned int nr)
 {
@@ -276,13 +276,13 @@ static struct timespec in_a_while(void)
 	return at;
 }
 
-/* Nothing is to be done for who writes or reads by himself. */
+/* A WRITE or READ of the server needs no work here. */
 static bool serves(const struct bench *b)
 {
 	return b->both && b->rule->receives;
 }
 
-/* Looks after the server's lanes meanwhile. 1: the thread has ended; 0 or -errno. */
+/* Serve the server's lanes for LOOK_MS. 1: @r's thread has ended; 0 or -errno. */
 static int serve_a_while(struct bench *b, const struct runner *r)
 {
 	uint64_t until = field_now() + LOOK_MS * 1000000ull;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What a lane is made of, and how it comes to be. */
+/* Lanes: memory, receives, operations, credit, and how they connect. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -60,8 +60,8 @@ static void count_requests(struct lane *l)
 }
 
 /*
- * A receive takes a call as an operation does, and nobody waits for it: so a list even
- * if operations have none, but no more than credit is given back for.
+ * Posting a receive costs a call like an operation, but is not urgent: post receives as
+ * lists even without --post-list, in lists no longer than credit allows.
  */
 static void count_list(struct lane *l)
 {
@@ -187,7 +187,7 @@ static void note_send(struct lane *l, uint64_t number)
 	post_note(l);
 }
 
-/* What the peer is let at, if anything: where its bytes come to. */
+/* Export the slots that the peer reads or writes, if it does. */
 int lane_export(struct lane *l)
 {
 	unsigned int access = l->drives ? l->rule->access_back : l->rule->access;
@@ -308,7 +308,10 @@ unsigned int lane_opcode(const struct lane *l)
 	}
 }
 
-/* What the peer has answered has arrived, and who waits should not wake for it as well. */
+/*
+ * True if operation @seq is signalled. An operation that the peer has answered is known
+ * to have arrived: its completion would only wake the waiter a second time.
+ */
 bool lane_tells(const struct lane *l, uint64_t seq)
 {
 	return l->rule->kind == BENCH_BANDWIDTH || !l->rule->half || !((seq + 1) % l->nr_tx);
@@ -360,8 +363,8 @@ static uint64_t next_stop(const struct lane *l)
 }
 
 /*
- * One of so many completes by itself; so does what nothing follows for now, and what
- * must, lest there be no room for the list that comes next.
+ * Signal every cq_mod-th operation; also the last one before a stop, and the last one of
+ * a list if the next list would not fit into the queue otherwise.
  */
 static bool is_signalled(const struct lane *l, uint64_t seq, uint64_t signalled, uint64_t end)
 {

@@ -58,7 +58,7 @@ static void put_link(struct json_object *o, const struct bench *b)
 	json_put_int(o, "path_mtu_bytes", q.out_mtu);
 }
 
-/* What it was measured on, into the JSON result. */
+/* Add hosts, device and versions to the JSON result. */
 static void put_environment(const struct bench *b, struct json_object *to)
 {
 	struct json_object *o = json_object_new_object();
@@ -322,7 +322,7 @@ void bench_out_row(struct bench *b)
 		print_cost(b);
 }
 
-/* What this side has done in the second that is over, or since it was last asked. */
+/* Report the operations of this side since the last tick, about a second ago. */
 void bench_out_tick(struct bench *b)
 {
 	uint64_t ops = b->f.done - b->ticked;

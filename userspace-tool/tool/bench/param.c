@@ -230,7 +230,7 @@ static bool completions_fit(const struct bench_param *p, const struct bench_rule
 	return p->lanes * need <= BENCH_CQ_MAX;
 }
 
-/* What only makes sense of a bandwidth, or not of who looks at memory. */
+/* Lanes and both ways are for bandwidths; write-lat polls memory and has no events. */
 static bool flags_fit(const struct bench_param *p, const struct bench_rule *rule)
 {
 	if (p->flags & ~BENCH_F_ALL)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What a measurement is made of, and what came of it, as both sides of kverbs bench
- * tell each other. Pure functions: what comes in is a stranger's.
+ * Parameters and results of a measurement, as both sides of kverbs bench send them. Pure
+ * functions; input is untrusted.
  */
 #ifndef KVERBS_TOOL_BENCH_PARAM_H
 #define KVERBS_TOOL_BENCH_PARAM_H
@@ -104,7 +104,7 @@ struct bench_param {
 };
 
 /**
- * struct bench_result - what came of it on one side
+ * struct bench_result - result of one side
  * @ops: operations of all connections
  * @bytes: moved by them
  * @elapsed_ns: time they took
@@ -112,10 +112,10 @@ struct bench_param {
  * @received: messages that came in, warm-up and all
  * @differed: operations whose bytes were not what they should be
  * @cpu_ns: time that the measuring thread ran
- * @sleeps: context switches since it waited
- * @preempted: context switches since others had to run
- * @host_cpu_ns: time that processors of the host were busy, whoever with
- * @host_interrupts: that they took
+ * @sleeps: voluntary context switches
+ * @preempted: involuntary context switches
+ * @host_cpu_ns: time that processors of the host were busy
+ * @host_interrupts: interrupts of the host
  * @host_switches: context switches of all its threads
  */
 struct bench_result {

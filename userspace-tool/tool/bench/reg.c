@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What it costs to register memory, to lend it to a peer, and to take both back. */
+/* kverbs bench reg: time to register memory, export it, revoke it and unregister it. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

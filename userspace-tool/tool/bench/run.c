@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What all measurements need: a server, a way to be interrupted, and limits. */
+/* Shared by all measurements: the server, signals, and limits. */
 #include "bench/bench.h"
 #include "cli/err.h"
 #include "cli/signals.h"

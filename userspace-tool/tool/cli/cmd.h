@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What a command is: one file each. */
+/* Commands, one file each. */
 #ifndef KVERBS_TOOL_CMD_H
 #define KVERBS_TOOL_CMD_H
 

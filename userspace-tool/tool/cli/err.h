@@ -15,7 +15,7 @@ enum {
 	EXIT_DENIED = 4,
 };
 
-/* What a step was about; the same errno means different things in each. */
+/* Subject of a step; the same errno means different things in each. */
 enum err_area {
 	ERR_OPEN,	/* /dev/kverbs */
 	ERR_DEVICE,	/* RDMA devices */

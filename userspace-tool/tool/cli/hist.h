@@ -47,7 +47,7 @@ struct hist {
 void hist_add(struct hist *h, uint64_t ns);
 /* The time in the middle of a bucket. */
 double hist_middle(unsigned int bucket);
-/* What so many of 100 samples do not exceed, ns; 0 if there are none. */
+/* The time that @percent of all samples do not exceed, ns; 0 without samples. */
 uint64_t hist_percentile(const struct hist *h, double percent);
 /* The same, in microseconds. */
 double hist_us(const struct hist *h, double percent);

@@ -13,7 +13,7 @@ void json_put_int(struct json_object *row, const char *key, uint64_t v);
 void json_put_num(struct json_object *row, const char *key, double v);
 void json_put_str(struct json_object *row, const char *key, const char *v);
 void json_put_flag(struct json_object *row, const char *key, bool v);
-/* What a histogram tells, in microseconds. */
+/* Statistics of a histogram, in microseconds. */
 void json_put_times(struct json_object *row, const struct hist *h);
 
 #endif /* KVERBS_TOOL_JSON_H */

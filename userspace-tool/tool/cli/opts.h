@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What an option's argument is, and what it becomes. */
+/* Argument of an option, and the member that stores it. */
 enum opts_kind {
 	OPTS_SET,	/* none; bool, true */
 	OPTS_CLEAR,	/* none; bool, false */

@@ -111,7 +111,7 @@ void out_sample(struct json_object *sample)
 	sampled = true;
 }
 
-/* Print the object, failed or not: whoever reads JSON always gets some. */
+/* Print the object also after a failure: a reader of JSON always gets one. */
 void out_end(int exit_status)
 {
 	const struct err_last *last = err_last();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What both ends of a copy share: what was done, and whom to tell. */
+/* State that both ends of a copy share: results, and callbacks that report them. */
 #ifndef KVERBS_TOOL_COPY_H
 #define KVERBS_TOOL_COPY_H
 

@@ -219,7 +219,7 @@ static void find_total(struct cp *cp)
 		fd = open_source(&cp->sources[i]);
 		if (fd < 0)
 			continue;
-		/* Nobody waits: nothing has been asked for. */
+		/* No heartbeat: the server has not been asked for anything yet. */
 		walk_total(fd, cp->recursive, NULL, &total);
 		cp->copy.progress.total += total;
 		close(fd);
@@ -288,7 +288,7 @@ static int run(struct cp *cp)
 	status = kv_open(&kv, 0);
 	if (status)
 		return status;
-	/* What has been copied is kept by the file system, and the module cleans up. */
+	/* The file system keeps the data copied so far, and the module cleans up. */
 	signals_handle(SIGINT, on_signal);
 	status = kv_connect(&s, kv, &cp->to, &hello);
 	if (!status && !(s.welcome.flags & WIRE_F_SERVES_FILES)) {

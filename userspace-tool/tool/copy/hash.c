@@ -13,8 +13,8 @@
 #include "peer/wire.h"
 
 /*
- * What is hashed may be a mapping of a file that somebody truncates meanwhile:
- * that is SIGBUS, and must cost this file, not the process.
+ * hash_add() may read a mapping of a file that another process truncates: SIGBUS must
+ * fail this file, not the process.
  */
 static __thread sigjmp_buf escape;
 static __thread sig_atomic_t guarded;

@@ -15,7 +15,7 @@
 
 #define SUFFIX ".kverbs-part"
 #define TRIES 8
-/* What a disk that is worth it takes within seconds. */
+/* Bytes that any disk in use writes within seconds. */
 #define FORCE_STEP (8 << 20)
 
 /*
@@ -67,8 +67,9 @@ static int open_one(struct part *part, int flags)
 }
 
 /*
- * Whose it is would have the file, and who has another name of it could write to it
- * afterwards. What was made just now is ours, whoever a file system says it belongs to.
+ * A file of another user, or with a second link, could be changed by its owner after the
+ * copy. A file that open_one() has just created needs no check: some file systems report
+ * another owner for it.
  */
 static bool is_ours(const struct part *part)
 {
@@ -161,7 +162,7 @@ static void shut(struct part *part)
 	part->dir = -1;
 }
 
-/* What an earlier run left is of no use any more, unless somebody is at it. */
+/* Remove the partial file of an earlier run, unless another process has locked it. */
 static void sweep(const struct part *part)
 {
 	struct part old = { .dir = part->dir };
@@ -176,9 +177,10 @@ static void sweep(const struct part *part)
 }
 
 /*
- * One fsync() of a large file in the page cache may take longer than the peer waits. If
- * that has gone, whoever speaks to it next is told. An error of the disk is told once, so
- * it must not get lost here; what a file system cannot do by steps fsync() does.
+ * One fsync() of a large file in the page cache may take longer than the peer waits, so
+ * write it in steps with a heartbeat after each. A lost peer is noticed by the next send.
+ * The kernel reports a disk error once, so it must be returned here. File systems that
+ * do not support sync_file_range() are left to fsync().
  */
 static int force_out(const struct part *part, const struct part_meta *meta)
 {
@@ -248,7 +250,7 @@ void part_leave(struct part *part)
 	shut(part);
 }
 
-/* Whether another run has meanwhile done what this one did not. */
+/* True if another run has completed the file in the meantime. */
 static bool is_overtaken(const struct part *part)
 {
 	struct stat st;

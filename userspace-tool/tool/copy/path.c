@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The kernel keeps names beneath the root: openat2(2) with RESOLVE_BENEATH, which
- * no symbolic link and no rename meanwhile can get around. What is checked here
- * is only what can be said clearer and earlier.
+ * The kernel keeps names beneath the root: openat2(2) with RESOLVE_BENEATH, which no
+ * symbolic link and no concurrent rename can get around. The checks here only give
+ * clearer and earlier errors.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -109,7 +109,7 @@ int path_open(int root, const char *path, int flags)
 	};
 	int tries, fd = -1;
 
-	/* EAGAIN: somebody renamed on the way, and the kernel could not be sure. */
+	/* EAGAIN: a concurrent rename, so that the kernel could not tell whether it is beneath. */
 	for (tries = 0; tries < RACE_TRIES; tries++) {
 		fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
 		if (fd >= 0 || errno != EAGAIN)

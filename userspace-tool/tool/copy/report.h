@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What cp says: each failure, each file if asked to, and the sum. */
+/* Output of cp: each failure, each file with --verbose, and a summary. */
 #ifndef KVERBS_TOOL_REPORT_H
 #define KVERBS_TOOL_REPORT_H
 

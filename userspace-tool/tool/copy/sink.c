@@ -143,7 +143,7 @@ static int end_dir(struct sink *sink, const struct path *path, const struct wire
 	struct part_meta meta;
 	int fd, ret = 0;
 
-	/* What was there before under a name of its own keeps its ways. */
+	/* The destination directory already existed: leave its mode and times alone. */
 	if (path_is_top(path))
 		return 0;
 	fd = path_open(sink->base, path->text, O_RDONLY | O_DIRECTORY);

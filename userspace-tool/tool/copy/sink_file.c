@@ -287,7 +287,7 @@ static int refuse(struct sink *sink, int err)
 	return ret;
 }
 
-/* What an earlier run left is hashed. What cannot be read again is written again. */
+/* Offer to resume behind the bytes of an earlier run; if they cannot be hashed, from 0. */
 static int offer(struct sink *sink)
 {
 	struct sink_file *f = &sink->file;

@@ -64,8 +64,9 @@ static int check_top(const struct sink *sink, const char *text, size_t len)
 }
 
 /*
- * What a name of the source's means here. It may only mean what was asked for:
- * a source must not choose what is overwritten.
+ * sink_place() - map a name that the source sent to a path here
+ *
+ * Only names that were asked for are valid: a source must not choose what is overwritten.
  */
 int sink_place(struct sink *sink, const struct wire_msg *msg, struct path *path)
 {

@@ -36,7 +36,7 @@ struct source_grant {
 	uint64_t len;
 };
 
-/* What a DONE counts as. */
+/* How a DONE is counted. */
 enum source_kind {
 	SOURCE_FILE,
 	SOURCE_DIR,

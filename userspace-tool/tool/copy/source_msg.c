@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What the sink says to the source.
+ * Messages from the sink to the source.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -364,7 +364,7 @@ static const char help[] =
 "\n"
 "Exit status: 0 there is a device, 2 usage, 4 not permitted or no device.\n";
 
-/* What the command line says. */
+/* Options. */
 struct dev {
 	bool verbose;
 };

@@ -13,7 +13,7 @@
 #include "doctor/doctor.h"
 #include "doctor/host.h"
 
-/* What comes around the data of a packet at least, and at most as drivers reckon. */
+/* Bytes of headers around the data of a packet: minimum, and maximum that drivers assume. */
 #define HEADERS_LEAST 60
 #define HEADERS_MOST 96
 #define ETHERNET_RDMA_MTU 1024
@@ -63,7 +63,7 @@ static const struct net_dev *likely_netdev(const struct doctor *d)
 	return best;
 }
 
-/* What is added must not be there yet. */
+/* Advise adding an rxe device; its name must be free. */
 void doctor_mend_with_rxe(const struct doctor *d, struct finding *f, const char *netdev)
 {
 	unsigned int nr = 0;
@@ -265,7 +265,7 @@ void doctor_mtu(struct doctor *d, struct finding *f)
 
 #define CONFIGFS "/sys/kernel/config/rdma_cm"
 
-/* What the connection manager was told to use; it says nothing if nobody ever did. */
+/* True if configfs sets RoCE v1 as the default; the file is absent without configfs. */
 static bool defaults_to_v1(const struct doctor *d, const struct rdma_port *port)
 {
 	char mode[32];

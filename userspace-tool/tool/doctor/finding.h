@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What one check of kverbs doctor found: a verdict, what was seen, what mends it. */
+/* Finding of one check of kverbs doctor: verdict, observation, remedy. */
 #ifndef KVERBS_TOOL_DOCTOR_FINDING_H
 #define KVERBS_TOOL_DOCTOR_FINDING_H
 

@@ -16,7 +16,7 @@
 
 #define ROCE_PORT 4791
 
-/* Whose packets the rules are asked about: that of the way, or else the first. */
+/* The software port whose packets are checked: that of the route, else the first. */
 static const struct rdma_port *software_port(const struct doctor *d)
 {
 	const struct rdma_port *port;
@@ -50,7 +50,7 @@ static bool has_legacy(const struct doctor *d)
 	return *names;
 }
 
-/* Who manages the rules takes ours away again, unless it is told. */
+/* Use firewalld if it manages the rules: it would remove a rule of nft. */
 static void mend(struct finding *f, const struct nft_packet *p, const struct nft_block *b)
 {
 	if (!strcmp(b->table, "firewalld")) {

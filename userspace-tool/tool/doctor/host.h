@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What this host says of itself: files of the kernel, and what commands print. */
+/* Sources of findings: files of the kernel, and output of commands. */
 #ifndef KVERBS_TOOL_DOCTOR_HOST_H
 #define KVERBS_TOOL_DOCTOR_HOST_H
 
@@ -22,8 +22,8 @@ DIR *doctor_opendir(const char *root, const char *fmt, ...) __printf(2, 3);
 const char *doctor_next(DIR *dir);
 
 /*
- * What a command prints, as JSON. -ENOENT: there is no such command; -EIO: it
- * failed, and @said has what it had to say.
+ * Run a command that prints JSON. -ENOENT: there is no such command; -EIO: it failed,
+ * and @said has its messages.
  */
 int doctor_ask(const char *const *argv, struct json_object **answer, char *said, size_t room);
 

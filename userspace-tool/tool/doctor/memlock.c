@@ -12,7 +12,7 @@
 #include "doctor/host.h"
 
 #define CAP_IPC_LOCK 14
-/* What cp is content with, and what it and most programs like to have. */
+/* Locked memory that cp needs, and that lets most programs run at full speed. */
 #define LEAST (4ull << 20)
 #define PLENTY (64ull << 20)
 

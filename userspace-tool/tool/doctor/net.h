@@ -67,7 +67,7 @@ void net_look(struct net *net);
 const struct net_dev *net_find(const struct net *net, const char *name);
 /* Whether any of its addresses can be connected to from elsewhere without a scope. */
 bool net_is_global(const char *addr);
-/* 0, -EHOSTUNREACH having filled @said in, or -ENOENT: nobody can be asked. */
+/* 0; -EHOSTUNREACH with the reason in @said; -ENOENT: there is no ip command. */
 int net_route(const struct net *net, const char *to, const char *from,
 	      struct net_route *route, char *said, size_t room);
 

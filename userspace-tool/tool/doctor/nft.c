@@ -97,7 +97,7 @@ static enum known meta_value(const struct nft_packet *p, const char *key, char *
 	return YES;
 }
 
-/* What stands left of a comparison, for our packet; NO: it has no such field. */
+/* Value of the left side of a comparison for our packet; NO: it has no such field. */
 static enum known value_of(const struct nft_packet *p, struct json_object *left, char *value)
 {
 	struct json_object *ct = get(left, "ct");
@@ -207,14 +207,14 @@ static enum step verdict_of(struct judge *j, struct json_object *o, unsigned int
 	return step == GO_ON ? RETURN : step;
 }
 
-/* What a step means if it may not even be taken. */
+/* Effect of a step whose condition holds, does not hold, or is unknown. */
 static enum step weigh(struct judge *j, enum known holds, enum step step)
 {
 	if (holds == YES)
 		return step;
 	if (holds == UNKNOWN) {
 		j->maybe_drop |= step == DROP;
-		/* What returns early may miss either. */
+		/* An early return may skip a later drop or accept. */
 		j->maybe_accept |= step == ACCEPT || step == RETURN;
 	}
 	return GO_ON;

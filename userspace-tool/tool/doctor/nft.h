@@ -23,7 +23,7 @@ struct nft_packet {
 	bool ipv6;
 };
 
-/* What becomes of it; MAYBE: what we do not understand decides. */
+/* Fate of the packet; MAYBE: a rule that is not understood decides. */
 enum nft_fate {
 	NFT_PASS,
 	NFT_MAYBE,

@@ -231,7 +231,7 @@ static int turn_away(struct door *d)
 	return -EKEYREJECTED;
 }
 
-/* What the client asked for is taken before it is told that it may go on. */
+/* Allocate the session before the client is allowed to proceed. */
 static int let_in(struct door *d, const struct key *key, const struct auth *a)
 {
 	uint8_t proof[WIRE_PROOF_LEN];
@@ -274,7 +274,7 @@ int auth_accept(struct session *s, uint32_t flags, int timeout_ms, const struct 
 		ret = session_answer(s, flags | WIRE_F_KEY, timeout_ms, left_ms(&d));
 	if (!ret)
 		ret = talk(&d, key);
-	/* What is still posted there must have ended before the memory goes. */
+	/* Operations on d.mem must have ended before it is freed. */
 	if (ret)
 		session_stop(s);
 	kverbs_buf_free(d.mem);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Both ends of a connection prove to each other that they have the same key, without
- * telling it: HMAC-SHA-256 over what each has made up for this once, who he is, and
- * what both agreed on. Documentation/reference/protocol.rst has it message by message.
+ * Mutual authentication with a shared key that is not sent: HMAC-SHA-256 over a nonce and
+ * the role of each end, and the parameters that both agreed on. Documentation/reference/protocol.rst
+ * describes it message by message.
  */
 #ifndef KVERBS_TOOL_AUTH_H
 #define KVERBS_TOOL_AUTH_H

@@ -33,7 +33,7 @@ struct key *key_get(struct key *key);
 /* The last user wipes it out; NULL is fine. */
 void key_put(struct key *key);
 
-/* What was said on the command line, or else by the environment; NULL: no key. */
+/* Path from the command line, else from the environment; NULL: no key. */
 const char *key_of_client(const char *said);
 /* The same for a server; the credential's name is made in @buf. */
 const char *key_of_server(const char *said, char *buf, size_t room);

@@ -20,7 +20,7 @@ int kv_open(struct kverbs **kv, unsigned int cq_entries)
 	return ret ? err_report(ERR_OPEN, ret, "open %s", NODE) : EXIT_OK;
 }
 
-/* What a refusal means, and so what may help. */
+/* Error that each refusal is reported as, which selects the remedy. */
 static const struct {
 	enum err_area area;
 	int err;
@@ -89,7 +89,7 @@ int kv_connect(struct session *s, struct kverbs *kv, const struct session_to *to
 	struct key *key = NULL;
 	int ret;
 
-	/* What is not our protocol has no proofs. */
+	/* rping has no authentication. */
 	if (path && hello->version) {
 		ret = key_load(&key, path);
 		if (ret)

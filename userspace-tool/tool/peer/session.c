@@ -98,7 +98,7 @@ static void fill_opts(struct session *s, struct kverbs_conn_opts *opts, void *pr
 	opts->priv_len = wire_hello_encode(hello, priv, WIRE_HELLO_LEN);
 }
 
-/* Somebody listens there, but is it a kverbs of our kind? */
+/* The peer accepted: check that it is a kverbs server of our version. */
 static int check_welcome(const struct session *s)
 {
 	if (s->welcome.version != WIRE_VERSION || s->welcome.what != s->hello.what)
@@ -333,7 +333,7 @@ static int release_held(struct session *s)
 	s->held = false;
 	if (!ret || !session_broken(s, ret))
 		return ret;
-	/* It is over, but what came before is still to be read. */
+	/* The connection ended, but messages received before can still be read. */
 	if (!s->end)
 		s->end = s->received - 1 + s->depth;
 	return 0;

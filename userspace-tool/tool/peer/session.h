@@ -62,7 +62,7 @@ struct session {
 };
 
 /**
- * struct session_to - whom to connect to
+ * struct session_to - where to connect to
  * @host: name or number
  * @port: service name or port number
  * @source: local address or NULL

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What kverbs processes say to each other, as bytes. Documentation/reference/protocol.rst is
- * its description. Pure functions: what comes in is a stranger's.
+ * Messages between kverbs processes, encoded. Documentation/reference/protocol.rst describes the protocol. Pure
+ * functions; input is untrusted.
  */
 #ifndef KVERBS_TOOL_WIRE_H
 #define KVERBS_TOOL_WIRE_H
@@ -23,7 +23,7 @@
 #define WIRE_PROOF_LEN		32
 #define WIRE_NO_WINDOW		0xffffffffu
 
-/* What one digest covers, and what every file offset on the wire divides by. */
+/* Bytes that one digest covers; every file offset on the wire is a multiple of it. */
 #define WIRE_BLOCK		(1u << 20)
 
 /* Messages that one side may have unanswered, and the bounds of a hello. */

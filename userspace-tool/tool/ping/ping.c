@@ -28,10 +28,10 @@
 
 /**
  * struct ping - a run
- * @to: whom
+ * @to: the server
  * @count: how many, 0: until interrupted
  * @size: payload, bytes
- * @interval_ms: between two, 0: as soon as the last one is back
+ * @interval_ms: between messages, 0: send at once after a reply
  * @timeout_ms: how long a reply may take
  * @quiet: no line per reply
  * @rping: with the protocol of rping
@@ -39,9 +39,9 @@
  * @payload: what is sent
  * @sent: messages sent
  * @received: replies
- * @differed: those that did not bring back what was sent
- * @overdue: the last one that was said to be late
- * @at: when they were sent
+ * @differed: replies whose payload differs
+ * @overdue: the last message reported as late
+ * @at: when messages were sent
  * @start: of the run
  * @rtt: statistics
  */
@@ -143,7 +143,7 @@ static int ping_once(struct rping_client *c)
 	int ret;
 
 	rping_text_fill(text(c), p->size, p->sent);
-	/* What the last one left must not pass for an echo. */
+	/* Clear the text of the last ping, which would pass for an echo. */
 	memset(echo(c), 0, p->size);
 	p->sent++;
 	ret = offer(c, &c->out);
@@ -155,7 +155,7 @@ static int ping_once(struct rping_client *c)
 	return ret;
 }
 
-/* Nothing may come meanwhile, but the server may leave. */
+/* Wait until @next; the server may disconnect, but must not send anything. */
 static int pause_until(struct rping_client *c, double next)
 {
 	double left = (next - units_now()) * 1e3;
@@ -518,7 +518,7 @@ static const struct opts_option options[] = {
 	{ }
 };
 
-/* What --rping decides, wherever among the options it stands. */
+/* Set defaults that depend on --rping, after all options are parsed. */
 static int complete(struct ping *p)
 {
 	if (!p->to.port)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What rdma-core's rping says, see Documentation/reference/protocol.rst: the message that names
- * memory, and the text that goes to and fro.
+ * The protocol of rdma-core's rping: the message that names memory, and the text that is
+ * sent and echoed.
  */
 #ifndef KVERBS_TOOL_RPING_H
 #define KVERBS_TOOL_RPING_H

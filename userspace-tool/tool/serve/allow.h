@@ -30,7 +30,7 @@ struct allow_net {
 
 /**
  * struct allow - a list
- * @set: there is one, be it empty; else everybody is let in
+ * @set: there is a list, possibly empty; else all addresses are accepted
  * @nets: the prefixes
  * @nr: how many
  */
@@ -52,7 +52,7 @@ int allow_read(struct allow *a, const char *path, unsigned int *line,
 	       char bad[ALLOW_WORD_MAX]);
 bool allow_has(const struct allow *a, const struct kverbs_addr *addr);
 void allow_free(struct allow *a);
-/* What is wrong with a word, in words. */
+/* Message for an error in a word of the list. */
 const char *allow_why(int err);
 
 #endif /* KVERBS_TOOL_ALLOW_H */

@@ -42,7 +42,7 @@ static int alive(struct field *f)
 	return kverbs_conn_error(r->s->conn);
 }
 
-/* Whoever was let in comes from the same address again. */
+/* A lane must come from the address that the session came from. */
 static bool is_from(struct kverbs_conn *conn, const struct kverbs_addr *addr)
 {
 	struct kverbs_cmd_conn_query query;
@@ -235,7 +235,7 @@ static uint64_t bytes_of(const struct bench_param *p)
 	return p->lanes * bytes;
 }
 
-/* What cannot be prepared is told; whatever comes after is the client's to notice. */
+/* Report a failure to prepare; the client notices any later one by itself. */
 static int serve_one(struct session *s, const struct bench_param *p, const char *bind)
 {
 	struct room *r = calloc(1, sizeof(*r));

@@ -37,7 +37,7 @@ static int echo_serve(struct session *s)
 	return ret;
 }
 
-/* What this host ran out of is for its operator to hear: slots of the ring, memory, disk. */
+/* True if this host ran out of ring slots, memory or disk: log it for the operator. */
 static bool is_want(int err)
 {
 	switch (err) {
@@ -112,7 +112,7 @@ static int let_in(struct client *c)
 	key_put(key);
 	if (!ret)
 		limit_proven(&c->visit);
-	/* Who only left has tried nothing. */
+	/* A peer that disconnected has not tried a wrong key. */
 	else if (ret != -ECONNRESET)
 		tell_unproven(c, ret);
 	return ret;

@@ -10,7 +10,7 @@
 
 #define WHY_MAX 256
 
-/* What is wrong with which word of a list; @line: of @path, or 0. */
+/* Describe an error in word @bad of a list; @line of @path, or 0. */
 static void say_why(char why[WHY_MAX], const char *path, unsigned int line, int err,
 		    const char *bad)
 {
@@ -85,7 +85,7 @@ static int reload(struct guard *g, char why[WHY_MAX])
 	return ret;
 }
 
-/* Whose fault it is, and so what may help. */
+/* Report an error under the area whose remedies apply. */
 static int report(int err, const char *why)
 {
 	if (!strncmp(why, "the key", strlen("the key")))
@@ -142,7 +142,7 @@ unsigned int guard_admit(struct guard *g, const struct kverbs_addr *peer)
 	return allow_has(&g->allow, peer) ? 0 : WIRE_REFUSED_ADDRESS;
 }
 
-/* What is locked for it at most, but for what bench asks for later. */
+/* Maximum of memory locked for a client; bench charges its lanes later. */
 static uint64_t bytes_of(const struct wire_hello *hello)
 {
 	uint64_t bytes = 2ull * hello->depth * hello->msg_max;

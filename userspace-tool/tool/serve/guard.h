@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What stands before a server: whom it lets in, and what it tells of that. */
+/* Admission of clients: addresses, keys, limits, and logging of refusals. */
 #ifndef KVERBS_TOOL_GUARD_H
 #define KVERBS_TOOL_GUARD_H
 
@@ -63,7 +63,7 @@ unsigned int guard_admit(struct guard *g, const struct kverbs_addr *peer);
 /* The same of what it asks for; the visit is to leave, whatever it is. */
 unsigned int guard_check(struct guard *g, struct visit *v, const struct kverbs_addr *peer,
 			 const struct wire_hello *hello);
-/* The key as it is now, to be put; NULL: nobody needs one. */
+/* Get the current key, to be put; NULL: clients need none. */
 struct key *guard_key(struct guard *g);
 /* Tell that a peer is refused. */
 void guard_refused(struct guard *g, const struct kverbs_addr *peer, unsigned int why);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What one address may have of a server, and how much of it may come before a proof.
- * Who has nothing is only remembered for how often he came, and only so many of those.
+ * Limits of connections and memory for each address, and of clients that have not been
+ * authenticated. An address without a client is kept only for its rate, in a table of
+ * bounded size.
  */
 #ifndef KVERBS_TOOL_LIMIT_H
 #define KVERBS_TOOL_LIMIT_H
@@ -64,11 +65,11 @@ struct limit {
 };
 
 /**
- * struct visit - a client, as long as it is there
- * @limit: where it is counted; NULL: it is not
- * @peer: for whom
- * @bytes: that it has
- * @unproven: it has not proved
+ * struct visit - a connected client
+ * @limit: where it is counted; NULL: not at all
+ * @peer: its address
+ * @bytes: charged for it
+ * @unproven: it is not authenticated yet
  */
 struct visit {
 	struct limit *limit;
@@ -87,12 +88,12 @@ void limit_free(struct limit *l);
  */
 unsigned int limit_enter(struct limit *l, struct visit *v, const struct kverbs_addr *addr,
 			 uint64_t bytes, bool unproven, double now);
-/* It has proved. */
+/* The client is authenticated. */
 void limit_proven(struct visit *v);
 /* More, or -EDQUOT; and back. A visit that is NULL may have anything. */
 int limit_charge(struct visit *v, uint64_t bytes);
 void limit_uncharge(struct visit *v, uint64_t bytes);
-/* It goes, and all that it has with it. Once more is fine. */
+/* The client is gone: uncharge it. May be called again. */
 void limit_leave(struct visit *v);
 
 #endif /* KVERBS_TOOL_LIMIT_H */

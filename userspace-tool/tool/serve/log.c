@@ -26,10 +26,10 @@
 
 /**
  * struct line - an event in words
- * @e: it
- * @text: what happened
- * @peer: whom it is about
- * @held: lines left out before
+ * @e: the event
+ * @text: message
+ * @peer: address, as text
+ * @held: lines suppressed before
  */
 struct line {
 	const struct log_event *e;

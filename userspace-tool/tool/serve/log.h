@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What a server tells of its clients: a line for each event, to the journal with
- * fields if standard error leads there, else to standard error. Lines about one address
- * are not more than so many a second, and nothing in them moves a terminal's cursor.
+ * Log of a server: a line for each event, to the journal with fields if standard error is
+ * connected to it, else to standard error. Lines about one address are rate-limited, and
+ * control characters are replaced.
  */
 #ifndef KVERBS_TOOL_LOG_H
 #define KVERBS_TOOL_LOG_H
@@ -32,11 +32,11 @@ enum log_form {
 };
 
 /**
- * struct log_event - one
- * @priority: of syslog(3); LOG_INFO is for those who want to hear everything
+ * struct log_event - an event
+ * @priority: of syslog(3); LOG_INFO is logged with --verbose only
  * @name: one word
- * @peer: whom it is about, or NULL
- * @service: what the peer came for, or NULL
+ * @peer: address of the client, or NULL
+ * @service: service that the client asked for, or NULL
  * @err: -errno, or 0
  */
 struct log_event {
@@ -58,15 +58,15 @@ struct log_slot {
 };
 
 /**
- * struct log - where it goes
- * @lock: of all of it
- * @form: how lines look
+ * struct log - a log
+ * @lock: protects all members
+ * @form: format of lines
  * @fd: standard error or a socket
  * @verbose: LOG_INFO too
  * @rate: lines a second about one address, 0: no bound
- * @seed: which addresses share a slot is nobody's to choose
- * @all: lines about any address
- * @slots: the same for each
+ * @seed: random, so that clients cannot choose which addresses share a slot
+ * @all: rate of lines about any address
+ * @slots: rates for each address
  */
 struct log {
 	pthread_mutex_t lock;

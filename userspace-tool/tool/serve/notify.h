@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What a service tells the manager that has started it, as sd_notify(3) does. */
+/* Notifications to the service manager, as of sd_notify(3). */
 #ifndef KVERBS_TOOL_NOTIFY_H
 #define KVERBS_TOOL_NOTIFY_H
 
-/* Lines such as "READY=1". Nobody may be there to hear them: then 0. */
+/* Send lines such as "READY=1"; 0 also without a service manager. */
 int notify(const char *lines);
-/* That it reads its files again, which wants to know when. */
+/* Announce a reload, with its time. */
 int notify_reloading(void);
 
 #endif /* KVERBS_TOOL_NOTIFY_H */

@@ -79,7 +79,7 @@ static void refuse(struct server *srv, struct kverbs_conn *conn,
 	guard_refused(&srv->guard, peer, why);
 }
 
-/* Who may not come costs no more than the look at where he comes from. */
+/* Check the address first: refusing it must cost no more than a query. */
 static void admit(struct server *srv, struct kverbs_conn *conn)
 {
 	struct kverbs_cmd_conn_query query;
@@ -132,7 +132,7 @@ static void tell_ending(struct server *srv, const char *name, const char *what)
 	log_say(&srv->guard.log, &e, "ending, clients that %s: %u", what, srv->nr_clients);
 }
 
-/* Nobody who comes now is let in, but told so. */
+/* Refuse a new client with WIRE_REFUSED_ENDING. */
 static int turn_away(struct server *srv)
 {
 	struct kverbs_cmd_conn_query query;
@@ -149,7 +149,7 @@ static int turn_away(struct server *srv)
 	return 0;
 }
 
-/* Clients may finish, until it is too late or somebody insists. */
+/* Let clients finish, until the grace period or a second signal ends it. */
 static void await_clients(struct server *srv)
 {
 	double until = units_now() + srv->grace_ms / 1e3;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What was moved between two looks, by the second. */
+/* Rates between two snapshots. */
 #ifndef KVERBS_TOOL_RATE_H
 #define KVERBS_TOOL_RATE_H
 
@@ -24,8 +24,8 @@ struct rate {
 };
 
 /*
- * Both divide by the time that was measured. What was not there before, or counts less than
- * it did, has begun meanwhile: all that it counts was done since.
+ * Both divide by the measured time. A connection that is new, or whose counters went
+ * down, has begun in between: all that it counts was done since.
  */
 struct rate rate_conn(const struct snap *now, const struct snap *before,
 		      const struct snap_conn *conn);

@@ -23,7 +23,7 @@ enum kind { NUMBER, SIGNED, TEXT, PAIR };
 #define DEVICE(_name, _kind, _field)						\
 	{ _name, _kind, offsetof(struct snap_device, _field) }
 
-/* Of each text, so that whoever is cut is known by what is left. */
+/* Room for a text; a truncated one is still recognized. */
 #define TEXT_ROOM	sizeof(((struct snap_conn *)0)->comm)
 
 struct field {
@@ -63,7 +63,7 @@ static const struct field device_fields[] = {
 	{ }
 };
 
-/* What a line may tell of. */
+/* Object that a line describes. */
 struct line {
 	enum { OTHER, IS_CONN, IS_DEVICE } type;
 	struct snap_conn conn;
@@ -209,7 +209,7 @@ int snap_read(struct snap *snap, FILE *from)
 	return ret;
 }
 
-/* Those of a module that lists none are not missed. */
+/* A module without a list of devices is not an error. */
 static int take_devices(struct snap *snap)
 {
 	FILE *file = fopen(SNAP_DEVICES, "r");

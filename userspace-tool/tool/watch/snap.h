@@ -65,7 +65,7 @@ struct snap_conn {
  * @device: its name
  * @conns: connections that are on it
  * @moved: by those and by all that were, since the module has known the device
- * @retries: requests that it sent again, whoever asked for them; -1: it does not tell
+ * @retries: requests that it sent again, of all users; -1: not reported
  */
 struct snap_device {
 	char device[64];

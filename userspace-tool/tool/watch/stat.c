@@ -27,7 +27,7 @@
 
 #define MAX_INTERVAL_MS	(24 * 3600 * 1000)
 
-/* What the command line says. */
+/* Options. */
 struct stat {
 	const char *from;
 	bool prometheus;
@@ -35,7 +35,7 @@ struct stat {
 	uint64_t count;
 };
 
-/* What it moves in a second, or has moved in all if there was no look before. */
+/* Rate of a connection, or its totals without an earlier snapshot. */
 static struct rate rate_of(const struct snap *now, const struct snap *before,
 			   const struct snap_conn *conn)
 {

@@ -26,7 +26,7 @@
 /* Of a table that is no terminal's: all columns. */
 #define WIDE 512
 
-/* What the command line says. */
+/* Options. */
 struct top {
 	const char *from;
 	const char *device;
@@ -155,7 +155,7 @@ static int batch(struct top_view *view, const struct top *top)
 	return EXIT_OK;
 }
 
-/* The module may come again, as long as somebody waits. */
+/* Take a snapshot; wait for the module if it is not loaded. */
 static void take(struct top_view *view, void *arg)
 {
 	const struct top *top = arg;
@@ -176,7 +176,7 @@ static int live(struct top_view *view, struct top *top)
 {
 	int ret;
 
-	/* What is wrong from the beginning is said where it stays. */
+	/* Report an error of the first snapshot on standard error, not on the screen. */
 	ret = look(view, top);
 	if (ret)
 		return report(top, ret);

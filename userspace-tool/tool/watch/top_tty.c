@@ -112,7 +112,7 @@ static int translate(int key)
 	}
 }
 
-/* What was there before is drawn anew, as after other programs' output. */
+/* Redraw the whole screen, as after output of another program. */
 static void redraw(void)
 {
 	clearok(stdscr, TRUE);

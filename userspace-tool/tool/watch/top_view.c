@@ -383,7 +383,7 @@ static void draw_title(const struct top_view *view, struct screen *screen)
 	screen_look(screen, 0, SCREEN_BOLD);
 }
 
-/* What is asked, or went wrong; else nothing. */
+/* Draw the question or the error message, if any. */
 static void draw_message(const struct top_view *view, struct screen *screen,
 			 unsigned int line)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What kverbs top shows and what keys do, on a screen that is no terminal yet. */
+/* Display and keys of kverbs top, on a screen in memory. */
 #ifndef KVERBS_TOOL_TOP_VIEW_H
 #define KVERBS_TOOL_TOP_VIEW_H
 
