@@ -19,12 +19,12 @@ static const char help[] =
 "usage: kverbs bench OP HOST [options]\n"
 "       kverbs bench reg [HOST] [options]\n"
 "\n"
-"Measure against a kverbs server, which adopts what is asked for. OP is\n"
+"Measure against a kverbs server, which adopts the parameters of the client. OP is\n"
 "  send-bw, write-bw, read-bw                        bandwidth\n"
 "  send-lat, write-lat, read-lat, imm-lat, atomic-lat  latency\n"
-"  connect  setting a connection up and taking it down, step by step\n"
-"  reg      registering memory, letting HOST at it, and taking both back, by size\n"
-"           and kind of pages\n"
+"  connect  time of each step of connecting and disconnecting\n"
+"  reg      time to register memory, export it to HOST, revoke and unregister it, by\n"
+"           size and kind of pages\n"
 "\n"
 "  -s, --size BYTES       of an operation (default 64K, latency 2; reg 4K to 16M);\n"
 "                         of atomic-lat always 8\n"
@@ -32,29 +32,28 @@ static const char help[] =
 "                         for atomic-lat\n"
 "  -n, --iters N          operations of each connection (default 1000, write-bw 5000,\n"
 "                         reg and connect 100)\n"
-"  -D, --duration S       seconds instead of a number, with a line for each\n"
+"  -D, --duration S       measure S seconds instead, with a line for each second\n"
 "  -q, --qp N             connections (default 1)\n"
-"  -b, --bidirectional    as many connections the other way\n"
+"  -b, --bidirectional    add as many connections in the other direction\n"
 "  -t, --tx-depth N       operations in flight on each (default 128)\n"
 "  -r, --rx-depth N       receives posted on each (default 512)\n"
 "  -l, --post-list N      post N by one call (default 1), bandwidths\n"
-"  -Q, --cq-mod N         let only each N-th complete by itself (default 1), bandwidths\n"
+"  -Q, --cq-mod N         signal only every N-th operation (default 1), bandwidths\n"
 "  -e, --events           sleep for completions (default: poll); not for write-lat\n"
 "      --engine ENGINE    user: this program, by the library and the ring (default);\n"
 "                         kernel: a loop in the module; without --verify\n"
-"      --poll HOW         who takes the kernel engine's completions: softirq,\n"
-"                         workqueue (default with -e) or direct (default), the loop\n"
-"                         itself\n"
+"      --poll HOW         context that polls for the kernel engine: softirq, workqueue\n"
+"                         (default with -e) or direct (default), the loop itself\n"
 "      --no-warm-up       count from the first operation on\n"
-"      --verify           look at every byte on the other side\n"
-"      --limit-bw MIBPS   fail below so many MiB/s\n"
-"      --limit-msgrate M  fail below so many million operations per second\n"
-"      --limit-lat-p99 US fail if 1% take longer than so many microseconds\n"
+"      --verify           check every byte where it arrives\n"
+"      --limit-bw MIBPS   fail below MIBPS MiB/s\n"
+"      --limit-msgrate M  fail below M million operations per second\n"
+"      --limit-lat-p99 US fail if the 99th percentile exceeds US microseconds\n"
 "  -I, --source ADDR      local address to use\n"
 "  -x, --gid-index N      the address of GID N, as in kverbs dev; RoCE v2 only\n"
-"  -W, --timeout S        seconds that nothing may happen (default 30)\n"
-"      --key FILE         prove to have the same key as the server, and have it\n"
-"                         prove that (default: KVERBS_KEY_FILE, if that is set)\n"
+"  -W, --timeout S        fail after S seconds without progress (default 30)\n"
+"      --key FILE         authenticate each other with the key that the server has, too\n"
+"                         (default: $KVERBS_KEY_FILE)\n"
 "  -p, --port PORT        the server's port (default " WIRE_DEFAULT_PORT ")\n"
 "  -j, --json             the result as JSON\n"
 "  -h, --help             this text\n"
@@ -104,9 +103,9 @@ static bool has_lists(const struct bench *b)
 static int check_lists(const struct bench *b)
 {
 	if (b->post_list > b->tx_depth || b->cq_mod > b->tx_depth)
-		return refuse("-l and -Q are at most what -t is");
+		return refuse("-l and -Q must not exceed -t");
 	if (b->rule->receives && b->post_list > 1 && b->post_list > b->rx_depth / 4)
-		return refuse("-l is at most a quarter of what -r is");
+		return refuse("-l must not exceed a quarter of -r");
 	return 0;
 }
 

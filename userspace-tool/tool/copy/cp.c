@@ -248,7 +248,7 @@ static int cp_put(struct cp *cp)
 
 static void on_signal(int sig)
 {
-	static const char text[] = "\nkverbs: cp: interrupted; run it again to go on\n";
+	static const char text[] = "\nkverbs: cp: interrupted; run it again to resume\n";
 
 	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
 		_exit(EXIT_FAILED);
@@ -307,21 +307,21 @@ static const char help[] =
 "usage: kverbs cp [options] SRC... DST\n"
 "\n"
 "Copy files to or from a kverbs server: either DST or every SRC is HOST:PATH,\n"
-"PATH being beneath the server's --root. An IPv6 address goes in brackets. What is\n"
-"copied is verified, and has its name when it is complete and not before. A copy\n"
-"that was interrupted is gone on with when it is run again.\n"
+"PATH being beneath the server's --root. An IPv6 address goes in brackets. Each copy is\n"
+"verified, and gets its name only when it is complete. Running an interrupted copy again\n"
+"resumes it.\n"
 "\n"
 "  -r, --recursive        directories too; links and special files are left out\n"
-"      --no-resume        begin again even if part of a file is there\n"
-"      --sync             have all of it on the disk before it is done\n"
-"      --timeout S        seconds that the peer may be silent (default 30)\n"
+"      --no-resume        start from the beginning even if part of a file exists\n"
+"      --sync             write all data to the disk before success is reported\n"
+"      --timeout S        fail after S seconds without an answer (default 30)\n"
 "      --progress, --no-progress\n"
 "                         progress bar (default: if standard error is a terminal)\n"
 "  -I, --source ADDR      local address to use\n"
-"      --key FILE         prove to have the same key as the server, and have it\n"
-"                         prove that (default: KVERBS_KEY_FILE, if that is set)\n"
+"      --key FILE         authenticate each other with the key that the server has, too\n"
+"                         (default: $KVERBS_KEY_FILE)\n"
 "  -p, --port PORT        the server's port (default " WIRE_DEFAULT_PORT ")\n"
-"  -v, --verbose          a line for each file, and how its bytes went\n"
+"  -v, --verbose          print a line for each file, with the method of transfer\n"
 "  -j, --json             the result as JSON\n"
 "  -h, --help             this text\n"
 "\n"

@@ -185,19 +185,19 @@ int doctor_examine(struct doctor *d)
 static const char help[] =
 "usage: kverbs doctor [options] [HOST]\n"
 "\n"
-"Find out what would stop RDMA on this host, and to HOST, which runs a server;\n"
-"each with the command that mends it. Root is told more.\n"
+"Find problems of RDMA on this host, and of connecting to HOST, which runs a server;\n"
+"print the command that fixes each. Some checks need root.\n"
 "\n"
-"  -W, --timeout S      seconds that HOST may take to answer (default 5)\n"
+"  -W, --timeout S      wait S seconds for an answer of HOST (default 5)\n"
 "  -I, --source ADDR    local address to use\n"
-"      --key FILE       prove to have the same key as the server, and have it\n"
-"                       prove the same (default: $KVERBS_KEY_FILE)\n"
+"      --key FILE       authenticate each other with the key that the server has, too\n"
+"                       (default: $KVERBS_KEY_FILE)\n"
 "  -p, --port PORT      the server's port (default " WIRE_DEFAULT_PORT ")\n"
 "  -j, --json           the findings as JSON\n"
 "  -h, --help           this text\n"
 "\n"
-"Exit status: 0 all is well, or what failed first: 3 reaching HOST, 4 the module,\n"
-"its node or an RDMA device, 1 anything else; 2 usage.\n";
+"Exit status: 0 no problem; by the first check that failed: 3 HOST is not reached,\n"
+"4 the module, its node or an RDMA device, 1 any other; 2 usage.\n";
 
 static const struct opts_option options[] = {
 	OPTS_RANGE("timeout", 'W', OPTS_MILLIS, struct doctor, to.timeout_ms, 1, 86400000),

@@ -421,7 +421,7 @@ static void hint(const struct ping *p, int err)
 {
 	if (p->rping && !p->received && p->size > RPING_DEFAULT_SIZE &&
 	    (err == -ECONNRESET || err == -EIO))
-		err_warn("rping -s takes %d bytes, or what its -S says",
+		err_warn("rping -s accepts %d bytes, or the size of its -S",
 			 RPING_DEFAULT_SIZE);
 }
 
@@ -485,16 +485,16 @@ out_close_kv:
 static const char help[] =
 "usage: kverbs ping [options] HOST\n"
 "\n"
-"Send a message to a kverbs server and verify that it comes back as it was.\n"
+"Send messages to a kverbs server and verify that they come back unchanged.\n"
 "\n"
 "  -c, --count N        stop after N (default: until interrupted)\n"
 "  -i, --interval S     seconds between two, 0: one after another (default 1)\n"
 "  -s, --size BYTES     payload, up to 1M (default 56); rping's is 23 to\n"
 "                       65535 (default 64)\n"
-"  -W, --timeout S      seconds that a reply may take (default 10)\n"
+"  -W, --timeout S      wait S seconds for a reply (default 10)\n"
 "  -I, --source ADDR    local address to use\n"
-"      --key FILE       prove to have the same key as the server, and have it\n"
-"                       prove that (default: KVERBS_KEY_FILE, if that is set)\n"
+"      --key FILE       authenticate each other with the key that the server has, too\n"
+"                       (default: $KVERBS_KEY_FILE)\n"
 "  -p, --port PORT      the server's port (default " WIRE_DEFAULT_PORT "; rping's "
 RPING_DEFAULT_PORT ")\n"
 "      --rping          the server is rdma-core's rping -s -S BYTES\n"
@@ -526,7 +526,7 @@ static int complete(struct ping *p)
 	if (p->size == SIZE_UNSET)
 		p->size = p->rping ? RPING_DEFAULT_SIZE : DEFAULT_SIZE;
 	if (p->rping && p->to.key_file) {
-		err_usage("rping proves nothing: --rping and --key do not go together");
+		err_usage("rping has no authentication: --rping and --key exclude each other");
 		return -EINVAL;
 	}
 	if (!p->rping || (p->size >= RPING_SIZE_MIN && p->size <= RPING_SIZE_MAX))

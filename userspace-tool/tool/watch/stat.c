@@ -187,13 +187,12 @@ static int look_on(const struct stat *stat)
 static const char help[] =
 "usage: kverbs stat [INTERVAL [COUNT]] [options]\n"
 "\n"
-"Show the connections of all processes, with what they have moved so far, or, with\n"
-"INTERVAL, what they move in a second: every INTERVAL seconds, COUNT times or for ever.\n"
-"Only root may look.\n"
+"Show the connections of all processes, with their totals or, with INTERVAL, their\n"
+"rates per second: every INTERVAL seconds, COUNT times or until interrupted. Needs root.\n"
 "\n"
-"      --prometheus     in Prometheus' exposition format, once\n"
-"  -f, --from FILE      look there instead of at " SNAP_OBJECTS "\n"
-"  -j, --json           as JSON; with INTERVAL it needs COUNT\n"
+"      --prometheus     print once, in the exposition format of Prometheus\n"
+"  -f, --from FILE      read FILE instead of " SNAP_OBJECTS "\n"
+"  -j, --json           print JSON; with INTERVAL it needs COUNT\n"
 "  -h, --help           this text\n"
 "\n"
 "Exit status: 0 shown, 1 failed, 2 usage, 4 not permitted or no module.\n";
@@ -218,7 +217,7 @@ static int parse(struct stat *stat, int argc, char **argv)
 	if (at < argc)
 		return err_usage("'%s' is one word too many", argv[at]);
 	if (stat->interval_ms && stat->prometheus)
-		return err_usage("--prometheus is once; leave INTERVAL to who asks for it");
+		return err_usage("--prometheus prints once and takes no INTERVAL");
 	if (stat->interval_ms && !stat->count && out_is_json())
 		return err_usage("JSON has an end, so COUNT is needed");
 	return EXIT_OK;
