@@ -8,6 +8,6 @@ set -u
 here=$TOP/tests/e2e/cli/guest
 
 build
-guest 6.12 rxe --stock-driver -- "$here/stock-driver"
+whole guest 6.12 rxe --stock-driver -- "$here/stock-driver"
 whole guest 6.1 rxe --stock-driver -- "$here/stock-driver"
 finish
