@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* What the KUnit suites call; built for them alone. */
-#include <kunit/visibility.h>
 #include <linux/module.h>
 
 #include "addr.h"
@@ -19,8 +18,8 @@
 #include "slot.h"
 #include "wr.h"
 
-/* Into a namespace that only the suites import. */
-#define SHOW(symbol)	EXPORT_SYMBOL_IF_KUNIT(symbol)
+/* Not EXPORT_SYMBOL_IF_KUNIT(), which asks whether the kernel was built with KUnit. */
+#define SHOW(symbol)	EXPORT_SYMBOL_GPL(symbol)
 
 SHOW(kverbs_addr_in);
 SHOW(kverbs_addr_out);
