@@ -149,7 +149,7 @@ static void bench_that_always_has_room_looks_at_the_time(struct kunit *test)
 {
 	struct measured *m = measured_at(test, IB_POLL_SOFTIRQ);
 
-	m->hca->bh_work_queued = true;
+	m->hca->tasklet_scheduled = true;
 	fake_hca_refuse(m->hca, 100000, -ENOMEM);
 	m->plan.count = 0;
 	m->plan.duration_ns = NSEC_PER_MSEC;

@@ -28,7 +28,7 @@ static struct fake_cq *to_fake_cq(struct ib_cq *ib)
 }
 
 static int create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
-		     struct uverbs_attr_bundle *attrs)
+		     struct FAKE_CQ_CALLER *caller)
 {
 	struct fake_hca *hca = to_fake_hca(ib->device);
 	struct fake_cq *cq = to_fake_cq(ib);

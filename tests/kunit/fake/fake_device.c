@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/etherdevice.h>
+#include <linux/if_arp.h>
 #include <linux/in.h>
 #include <linux/mman.h>
 #include <linux/net.h>
 #include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 #include <linux/uaccess.h>
 #include <net/net_namespace.h>
@@ -34,9 +37,13 @@ static int query_port(struct ib_device *ib, u32 port, struct ib_port_attr *attr)
 	return 0;
 }
 
+/* An iWARP device's GID is the MAC of its interface; the CM of 6.1 looks it up by that. */
+static const u8 fake_mac[ETH_ALEN] = { 0x02, 'f', 'a', 'k', 'e', 1 };
+
 static int query_gid(struct ib_device *ib, u32 port, int index, union ib_gid *gid)
 {
-	*gid = (union ib_gid) { .raw = { 0x02, 'f', 'a', 'k', 'e', 1 } };
+	*gid = (union ib_gid) {};
+	ether_addr_copy(gid->raw, fake_mac);
 	return 0;
 }
 
@@ -110,6 +117,21 @@ static void give_address(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, ret);
 }
 
+/* The loopback interface has none, but takes one at any time. */
+static void give_mac(struct kunit *test)
+{
+	struct sockaddr mac = { .sa_family = ARPHRD_LOOPBACK };
+	struct net_device *lo = init_net.loopback_dev;
+	int ret = 0;
+
+	memcpy(mac.sa_data, fake_mac, sizeof(fake_mac));
+	rtnl_lock();
+	if (!ether_addr_equal(lo->dev_addr, fake_mac))
+		ret = dev_set_mac_address(lo, &mac, NULL);
+	rtnl_unlock();
+	KUNIT_ASSERT_EQ(test, 0, ret);
+}
+
 static void remove_it(struct work_struct *work)
 {
 	struct fake_hca *hca = container_of(work, struct fake_hca, removal);
@@ -155,6 +177,7 @@ struct fake_hca *fake_device_new(struct kunit *test)
 	ib_set_device_ops(&hca->ib, &fake_iw_ops);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, free_device, hca));
 	give_address(test);
+	give_mac(test);
 	KUNIT_ASSERT_EQ(test, 0, ib_device_set_netdev(&hca->ib, init_net.loopback_dev, 1));
 	return hca;
 }

@@ -75,8 +75,8 @@ static int post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 	spin_unlock_irqrestore(&hca->lock, flags);
 	if (fake_qp_is_broken(qp))
 		fake_hca_flush(hca, qp);
-	else if (!ret && hca->bh_work_queued)
-		queue_work(system_bh_wq, &hca->bh_work);
+	else if (!ret && hca->tasklet_scheduled)
+		tasklet_schedule(&hca->tasklet);
 	else if (!ret && hca->work_queued)
 		schedule_work(&hca->work);
 	return ret;
@@ -120,7 +120,7 @@ static struct fake_wr *next_posted(struct fake_hca *hca)
 	spin_lock_irqsave(&hca->lock, flags);
 	if (hca->nr_completed < hca->nr_sends)
 		wr = &hca->sends[hca->nr_completed++];
-	else if (hca->bh_work_queued)
+	else if (hca->tasklet_scheduled)
 		forget_sends(hca);
 	spin_unlock_irqrestore(&hca->lock, flags);
 	return wr;
@@ -146,9 +146,9 @@ static void do_work(struct work_struct *work)
 	complete_sends(container_of(work, struct fake_hca, work));
 }
 
-static void do_bh_work(struct work_struct *work)
+static void do_tasklet(struct tasklet_struct *tasklet)
 {
-	complete_sends(container_of(work, struct fake_hca, bh_work));
+	complete_sends(container_of(tasklet, struct fake_hca, tasklet));
 }
 
 /**
@@ -171,9 +171,9 @@ void fake_hca_forget(struct fake_hca *hca)
 void fake_hca_stop_work(struct fake_hca *hca)
 {
 	hca->work_queued = false;
-	hca->bh_work_queued = false;
+	hca->tasklet_scheduled = false;
 	cancel_work_sync(&hca->work);
-	cancel_work_sync(&hca->bh_work);
+	tasklet_kill(&hca->tasklet);
 }
 
 static void stop_work(void *hca)
@@ -199,7 +199,7 @@ void fake_hca_init(struct fake_hca *hca)
 	xa_init(&hca->qps);
 	hca->room = UINT_MAX;
 	INIT_WORK(&hca->work, do_work);
-	INIT_WORK(&hca->bh_work, do_bh_work);
+	tasklet_setup(&hca->tasklet, do_tasklet);
 }
 
 /**

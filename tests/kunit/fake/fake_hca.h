@@ -4,6 +4,7 @@
 #define KVERBS_FAKE_HCA_H
 
 #include <kunit/test.h>
+#include <linux/interrupt.h>
 #include <rdma/ib_verbs.h>
 
 #define FAKE_WRS	160
@@ -91,8 +92,8 @@ struct fake_wr {
  * @work_bad: the one that this fails, or NULL
  * @work_bad_nr: the first, second, ... of @sends that this fails, or 0
  * @work_queued: queue @work when something is posted to send
- * @bh_work: the same before the poster goes on; it forgets what is complete
- * @bh_work_queued: queue @bh_work instead of @work
+ * @tasklet: the same before the poster goes on; it forgets what is complete
+ * @tasklet_scheduled: schedule @tasklet instead of @work
  * @errors: what each verb fails with, or 0
  * @limits: what it says of itself when it is registered
  * @port_caps: RDMA_CORE_*, of its port
@@ -133,8 +134,8 @@ struct fake_hca {
 	struct ib_cqe *work_bad;
 	unsigned int work_bad_nr;
 	bool work_queued;
-	struct work_struct bh_work;
-	bool bh_work_queued;
+	struct tasklet_struct tasklet;
+	bool tasklet_scheduled;
 	int errors[FAKE_VERBS];
 	struct ib_device_attr limits;
 	u32 port_caps;
