@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Have the suites run where KUnit is not part of the kernel, and is not told of modules. */
+#include <linux/module.h>
+
+#include "external.h"
+
+static struct kunit_suite_set suites = { __kunit_suites_start, __kunit_suites_end };
+
+static int __init run_suites(void)
+{
+	kunit_module_init(&suites);
+	return 0;
+}
+module_init(run_suites);
+
+static void __exit end_suites(void)
+{
+	kunit_module_exit(&suites);
+}
+module_exit(end_suites);
