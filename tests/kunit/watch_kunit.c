@@ -5,24 +5,24 @@
 #include <linux/sched/signal.h>
 
 #include "fake_file.h"
+#include "patience.h"
 
 #define OLD	7
-
-/* How long a test looks at least, so that what it looks for comes meanwhile. */
-#define SHORT	(HZ / 20)
 
 /**
  * struct watched - a ring, and a byte of the test's own memory
  * @ring: the ring
  * @watch: the byte
  * @page: where it is
- * @work: does something to either, later
+ * @watcher: who looks
+ * @work: does something to either while the watcher looks
  */
 struct watched {
 	struct kverbs_ring *ring;
 	struct kverbs_watch watch;
 	struct page *page;
-	struct delayed_work work;
+	struct task_struct *watcher;
+	struct work_struct work;
 };
 
 static void set_byte(struct watched *w, u8 value)
@@ -65,21 +65,34 @@ static void cancel(void *data)
 {
 	struct watched *w = data;
 
-	cancel_delayed_work_sync(&w->work);
+	cancel_work_sync(&w->work);
 }
 
 static void do_later(struct kunit *test, work_func_t what)
 {
 	struct watched *w = test->priv;
 
-	INIT_DELAYED_WORK(&w->work, what);
+	INIT_WORK(&w->work, what);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, cancel, w));
-	schedule_delayed_work(&w->work, SHORT);
+	w->watcher = current;
+	queue_work(system_unbound_wq, &w->work);
+}
+
+static bool is_watching(struct task_struct *task)
+{
+#ifdef TIF_POLLING_NRFLAG
+	return test_tsk_thread_flag(task, TIF_POLLING_NRFLAG);
+#else
+	return true;
+#endif
 }
 
 static struct watched *watched_of(struct work_struct *work)
 {
-	return container_of(to_delayed_work(work), struct watched, work);
+	struct watched *w = container_of(work, struct watched, work);
+
+	FAKE_SOON(is_watching(w->watcher));
+	return w;
 }
 
 static void change_byte(struct work_struct *work)

@@ -8,7 +8,6 @@
 #include "fake_qp.h"
 
 #define PORT		7472
-#define TIMEOUT_MS	120000
 
 const char *const fake_stage_names[FAKE_STAGES] = {
 	[FAKE_MADE]		= "not started",
@@ -68,7 +67,7 @@ struct kverbs_conn_attr fake_conn_attr(struct fake_conn *fake)
 		.owner = fake,
 		.cqs = &fake->cqs,
 		.param = { .sq_depth = FAKE_DEPTH, .rq_depth = FAKE_DEPTH },
-		.timeout_ms = TIMEOUT_MS,
+		.timeout_ms = FAKE_PATIENCE_MS,
 	};
 }
 

@@ -4,22 +4,11 @@
 #define KVERBS_FAKE_DEVICE_H
 
 #include "fake_hca.h"
+#include "patience.h"
 
 #define FAKE_MAX_MSG	SZ_1G
 /* 198.51.100.1: the CM takes a loopback address for any. */
 #define FAKE_ADDRESS	0xc6336401
-#define FAKE_PATIENCE	(10 * HZ)
-
-/* What may come only after a while, though nobody tells of it. */
-#define FAKE_SOON(cond)								\
-({										\
-	unsigned long until = jiffies + FAKE_PATIENCE;				\
-	bool seen;								\
-										\
-	while (!(seen = (cond)) && time_before(jiffies, until))			\
-		usleep_range(100, 200);						\
-	seen;									\
-})
 
 struct fake_hca *fake_device_new(struct kunit *test);
 int fake_device_register(struct fake_hca *hca);

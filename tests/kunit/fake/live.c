@@ -5,8 +5,7 @@
 #include <linux/slab.h>
 
 #include "live.h"
-
-#define PATIENCE	(20 * HZ)
+#include "patience.h"
 
 /**
  * live_await() - wait for what must happen
@@ -16,7 +15,7 @@
  */
 bool live_await(struct completion *what)
 {
-	return wait_for_completion_timeout(what, PATIENCE);
+	return wait_for_completion_timeout(what, FAKE_PATIENCE);
 }
 
 static void on_established(struct kverbs_conn *conn)
@@ -45,7 +44,7 @@ static struct kverbs_conn_attr end_attr(struct live *live, struct live_end *end)
 		.owner = end,
 		.cqs = &live->cqs,
 		.param = { .sq_depth = 64, .rq_depth = 64 },
-		.timeout_ms = 20000,
+		.timeout_ms = FAKE_PATIENCE_MS,
 	};
 }
 
