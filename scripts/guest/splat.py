@@ -37,4 +37,6 @@ def find(log, ignore=None):
 def leaks(report):
     """The blocks of a kmemleak report that our module allocated."""
     blocks = re.split(r"(?m)^(?=unreferenced object)", report)
-    return [line for block in blocks if "kverbs" in block for line in block.splitlines()]
+    # KUnit of 6.12 never drops the reference by which a test's thread uses an mm of its own.
+    ours = [block for block in blocks if "kverbs" in block and "kunit_vm_mmap_init" not in block]
+    return [line for block in ours for line in block.splitlines()]
