@@ -6,6 +6,7 @@
 #include <kverbs.h>
 
 #include "cli/err.h"
+#include "cli/opts.h"
 #include "cli/out.h"
 #include "commands.h"
 
@@ -42,7 +43,9 @@ static int help(const char *name)
 	cmd = cmd_find(name);
 	if (!cmd)
 		return unknown(name);
-	fputs(cmd->help, stdout);
+	printf("%s\n", cmd->usage);
+	opts_print(stdout, cmd->options, cmd->json);
+	printf("\n%s", cmd->notes);
 	return EXIT_OK;
 }
 

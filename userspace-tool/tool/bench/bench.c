@@ -15,7 +15,7 @@
 /* Of what is no operation of connections. */
 #define ALONE_COUNT 100
 
-static const char help[] =
+static const char usage[] =
 "usage: kverbs bench OP HOST [options]\n"
 "       kverbs bench reg [HOST] [options]\n"
 "\n"
@@ -24,68 +24,67 @@ static const char help[] =
 "  send-lat, write-lat, read-lat, imm-lat, atomic-lat  latency\n"
 "  connect  time of each step of connecting and disconnecting\n"
 "  reg      time to register memory, export it to HOST, revoke and unregister it, by\n"
-"           size and kind of pages\n"
-"\n"
-"  -s, --size BYTES       of an operation (default 64K, latency 2; reg 4K to 16M);\n"
-"                         of atomic-lat always 8\n"
-"  -a, --all              sizes from 2 to 8M, one after another; reg 4K to 64M; not\n"
-"                         for atomic-lat\n"
-"  -n, --iters N          operations of each connection (default 1000, write-bw 5000,\n"
-"                         reg and connect 100)\n"
-"  -D, --duration S       measure S seconds instead, with a line for each second\n"
-"  -q, --qp N             connections (default 1)\n"
-"  -b, --bidirectional    add as many connections in the other direction\n"
-"  -t, --tx-depth N       operations in flight on each (default 128)\n"
-"  -r, --rx-depth N       receives posted on each (default 512)\n"
-"  -l, --post-list N      post N by one call (default 1), bandwidths\n"
-"  -Q, --cq-mod N         signal only every N-th operation (default 1), bandwidths\n"
-"  -e, --events           sleep for completions (default: poll); not for write-lat\n"
-"      --engine ENGINE    user: this program, by the library and the ring (default);\n"
-"                         kernel: a loop in the module; without --verify\n"
-"      --poll HOW         context that polls for the kernel engine: softirq, workqueue\n"
-"                         (default with -e) or direct (default), the loop itself\n"
-"      --no-warm-up       count from the first operation on\n"
-"      --verify           check every byte where it arrives\n"
-"      --limit-bw MIBPS   fail below MIBPS MiB/s\n"
-"      --limit-msgrate M  fail below M million operations per second\n"
-"      --limit-lat-p99 US fail if the 99th percentile exceeds US microseconds\n"
-"  -I, --source ADDR      local address to use\n"
-"  -x, --gid-index N      the address of GID N, as in kverbs dev; RoCE v2 only\n"
-"  -W, --timeout S        fail after S seconds without progress (default 30)\n"
-"      --key FILE         authenticate each other with the key that the server has, too\n"
-"                         (default: $KVERBS_KEY_FILE)\n"
-"  -p, --port PORT        the server's port (default " WIRE_DEFAULT_PORT ")\n"
-"  -j, --json             the result as JSON\n"
-"  -h, --help             this text\n"
-"\n"
+"           size and kind of pages\n";
+
+static const char notes[] =
 "Exit status: 0 done, and no limit missed, 1 failed, 2 usage, 3 cannot reach,\n"
 "4 not permitted or no device.\n";
 
 static const struct opts_option options[] = {
-	OPTS_RANGE("size", 's', OPTS_NUMBER, struct bench, size, 1, BENCH_SIZE_MAX),
-	OPTS_OPTION("all", 'a', OPTS_SET, struct bench, all),
-	OPTS_RANGE("iters", 'n', OPTS_NUMBER, struct bench, count, 1, UINT32_MAX),
+	OPTS_RANGE("size", 's', OPTS_NUMBER, struct bench, size, 1, BENCH_SIZE_MAX,
+		   OPTS_HELP("BYTES", "of an operation (default 64K, latency 2; reg 4K to 16M);\n"
+			     "of atomic-lat always 8")),
+	OPTS_OPTION("all", 'a', OPTS_SET, struct bench, all,
+		    OPTS_HELP(NULL, "sizes from 2 to 8M, one after another; reg 4K to 64M; not\n"
+			      "for atomic-lat")),
+	OPTS_RANGE("iters", 'n', OPTS_NUMBER, struct bench, count, 1, UINT32_MAX,
+		   OPTS_HELP("N", "operations of each connection (default 1000, write-bw 5000,\n"
+			     "reg and connect 100)")),
 	OPTS_RANGE("duration", 'D', OPTS_MILLIS, struct bench, duration_ms, 100,
-		   BENCH_DURATION_MAX),
-	OPTS_RANGE("qp", 'q', OPTS_NUMBER, struct bench, lanes, 1, BENCH_LANES_MAX),
-	OPTS_OPTION("bidirectional", 'b', OPTS_SET, struct bench, both),
-	OPTS_RANGE("tx-depth", 't', OPTS_NUMBER, struct bench, tx_depth, 1, BENCH_DEPTH_MAX),
-	OPTS_RANGE("rx-depth", 'r', OPTS_NUMBER, struct bench, rx_depth, 2, BENCH_DEPTH_MAX),
-	OPTS_RANGE("post-list", 'l', OPTS_NUMBER, struct bench, post_list, 1, BENCH_DEPTH_MAX),
-	OPTS_RANGE("cq-mod", 'Q', OPTS_NUMBER, struct bench, cq_mod, 1, BENCH_DEPTH_MAX),
-	OPTS_OPTION("events", 'e', OPTS_SET, struct bench, events),
-	OPTS_OPTION("engine", 0, OPTS_TEXT, struct bench, engine_name),
-	OPTS_OPTION("poll", 0, OPTS_TEXT, struct bench, poll_name),
-	OPTS_OPTION("no-warm-up", 0, OPTS_CLEAR, struct bench, warm_up),
-	OPTS_OPTION("verify", 0, OPTS_SET, struct bench, verify),
-	OPTS_OPTION("limit-bw", 0, OPTS_REAL, struct bench, limit_bw),
-	OPTS_OPTION("limit-msgrate", 0, OPTS_REAL, struct bench, limit_rate),
-	OPTS_OPTION("limit-lat-p99", 0, OPTS_REAL, struct bench, limit_p99),
-	OPTS_OPTION("source", 'I', OPTS_TEXT, struct bench, to.source),
-	OPTS_RANGE("gid-index", 'x', OPTS_NUMBER, struct bench, gid, 0, UINT16_MAX),
-	OPTS_RANGE("timeout", 'W', OPTS_MILLIS, struct bench, to.timeout_ms, 1, 86400000),
-	OPTS_OPTION("key", 0, OPTS_TEXT, struct bench, to.key_file),
-	OPTS_OPTION("port", 'p', OPTS_PORT, struct bench, to.port),
+		   BENCH_DURATION_MAX,
+		   OPTS_HELP("S", "measure S seconds instead, with a line for each second")),
+	OPTS_RANGE("qp", 'q', OPTS_NUMBER, struct bench, lanes, 1, BENCH_LANES_MAX,
+		   OPTS_HELP("N", "connections (default 1)")),
+	OPTS_OPTION("bidirectional", 'b', OPTS_SET, struct bench, both,
+		    OPTS_HELP(NULL, "add as many connections in the other direction")),
+	OPTS_RANGE("tx-depth", 't', OPTS_NUMBER, struct bench, tx_depth, 1, BENCH_DEPTH_MAX,
+		   OPTS_HELP("N", "operations in flight on each (default 128)")),
+	OPTS_RANGE("rx-depth", 'r', OPTS_NUMBER, struct bench, rx_depth, 2, BENCH_DEPTH_MAX,
+		   OPTS_HELP("N", "receives posted on each (default 512)")),
+	OPTS_RANGE("post-list", 'l', OPTS_NUMBER, struct bench, post_list, 1, BENCH_DEPTH_MAX,
+		   OPTS_HELP("N", "post N by one call (default 1), bandwidths")),
+	OPTS_RANGE("cq-mod", 'Q', OPTS_NUMBER, struct bench, cq_mod, 1, BENCH_DEPTH_MAX,
+		   OPTS_HELP("N", "signal only every N-th operation (default 1), bandwidths")),
+	OPTS_OPTION("events", 'e', OPTS_SET, struct bench, events,
+		    OPTS_HELP(NULL, "sleep for completions (default: poll); not for write-lat")),
+	OPTS_OPTION("engine", 0, OPTS_TEXT, struct bench, engine_name,
+		    OPTS_HELP("ENGINE", "user: this program, with the ring (default);\n"
+			      "kernel: a loop in the module; without --verify")),
+	OPTS_OPTION("poll", 0, OPTS_TEXT, struct bench, poll_name,
+		    OPTS_HELP("HOW", "context that polls for the kernel engine: softirq,\n"
+			      "workqueue (default with -e) or direct (default), the\n"
+			      "loop itself")),
+	OPTS_OPTION("no-warm-up", 0, OPTS_CLEAR, struct bench, warm_up,
+		    OPTS_HELP(NULL, "count from the first operation on")),
+	OPTS_OPTION("verify", 0, OPTS_SET, struct bench, verify,
+		    OPTS_HELP(NULL, "check every byte where it arrives")),
+	OPTS_OPTION("limit-bw", 0, OPTS_REAL, struct bench, limit_bw,
+		    OPTS_HELP("MIBPS", "fail below MIBPS MiB/s")),
+	OPTS_OPTION("limit-msgrate", 0, OPTS_REAL, struct bench, limit_rate,
+		    OPTS_HELP("M", "fail below M million operations per second")),
+	OPTS_OPTION("limit-lat-p99", 0, OPTS_REAL, struct bench, limit_p99,
+		    OPTS_HELP("US", "fail if the 99th percentile exceeds US microseconds")),
+	OPTS_OPTION("source", 'I', OPTS_TEXT, struct bench, to.source,
+		    OPTS_HELP("ADDR", "local address to use")),
+	OPTS_RANGE("gid-index", 'x', OPTS_NUMBER, struct bench, gid, 0, UINT16_MAX,
+		   OPTS_HELP("N", "the address of GID N, as in kverbs dev; RoCE v2 only")),
+	OPTS_RANGE("timeout", 'W', OPTS_MILLIS, struct bench, to.timeout_ms, 1, 86400000,
+		   OPTS_HELP("S", "fail after S seconds without progress (default 30)")),
+	OPTS_OPTION("key", 0, OPTS_TEXT, struct bench, to.key_file,
+		    OPTS_HELP("FILE", "prove mutually to have the same key as the server\n"
+			      "(default: $KVERBS_KEY_FILE)")),
+	OPTS_OPTION("port", 'p', OPTS_PORT, struct bench, to.port,
+		    OPTS_HELP("PORT", "the server's port (default " WIRE_DEFAULT_PORT ")")),
 	{ }
 };
 
@@ -385,6 +384,9 @@ static int bench_run(int argc, char **argv)
 const struct command cmd_bench = {
 	.name = "bench",
 	.summary = "Measure bandwidth and latency against a server",
-	.help = help,
+	.usage = usage,
+	.options = options,
+	.json = "the result as JSON",
+	.notes = notes,
 	.run = bench_run,
 };

@@ -3,17 +3,25 @@
 #ifndef KVERBS_TOOL_CMD_H
 #define KVERBS_TOOL_CMD_H
 
+struct opts_option;
+
 /**
  * struct command - a row of the table
  * @name: what one types
  * @summary: one line for the overview
- * @help: the whole of --help
+ * @usage: the help before the options
+ * @options: its options, up to one without a name
+ * @json: help of --json
+ * @notes: the help after the options
  * @run: argv[0] is the name; returns an exit status
  */
 struct command {
 	const char *name;
 	const char *summary;
-	const char *help;
+	const char *usage;
+	const struct opts_option *options;
+	const char *json;
+	const char *notes;
 	int (*run)(int argc, char **argv);
 };
 

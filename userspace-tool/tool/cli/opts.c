@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#define _GNU_SOURCE
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
@@ -201,4 +202,41 @@ int opts_parse(int argc, char **argv, const struct opts_option *options, void *t
 		if (take_found(options, nr, c, to))
 			return -EINVAL;
 	return optind;
+}
+
+static int width_of(const struct opts_option *o)
+{
+	return strlen("  -x, --") + strlen(o->name) + (o->arg ? 1 + strlen(o->arg) : 0);
+}
+
+static void print_option(FILE *to, const struct opts_option *o, int column)
+{
+	const char *text = o->help, *end;
+	int at;
+
+	at = o->letter ? fprintf(to, "  -%c, ", o->letter) : fprintf(to, "      ");
+	at += fprintf(to, o->arg ? "--%s %s" : "--%s", o->name, o->arg);
+	for (; text; text = *end ? end + 1 : NULL) {
+		end = strchrnul(text, '\n');
+		fprintf(to, "%*s%.*s\n", column - at, "", (int)(end - text), text);
+		at = 0;
+	}
+}
+
+void opts_print(FILE *to, const struct opts_option *options, const char *json)
+{
+	const struct opts_option common[] = {
+		{ .name = "json", .letter = 'j', .help = json },
+		{ .name = "help", .letter = 'h', .help = "this text" },
+		{ }
+	};
+	const struct opts_option *o;
+	int column = 0;
+
+	for (o = options; o->name; o++)
+		column = max(column, width_of(o) + 2);
+	for (o = options; o->name; o++)
+		print_option(to, o, column);
+	for (o = common; o->name; o++)
+		print_option(to, o, column);
 }

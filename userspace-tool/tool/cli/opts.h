@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* Argument of an option, and the member that stores it. */
 enum opts_kind {
@@ -39,6 +40,8 @@ struct opts_many {
  * @at: where in the command's struct it goes
  * @min: of a number or of milliseconds
  * @max: the same
+ * @arg: name of its argument in the help, NULL: it has none
+ * @help: text in the help, lines separated by a newline
  */
 struct opts_option {
 	const char *name;
@@ -47,15 +50,20 @@ struct opts_option {
 	size_t at;
 	uint64_t min;
 	uint64_t max;
+	const char *arg;
+	const char *help;
 };
 
-#define OPTS_OPTION(_name, _letter, _kind, _struct, _field)			\
-	{ .name = (_name), .letter = (_letter), .kind = (_kind),		\
-	  .at = offsetof(_struct, _field) }
+/* The last argument of OPTS_OPTION() and OPTS_RANGE(): @arg and @help. */
+#define OPTS_HELP(_arg, _help)	.arg = (_arg), .help = (_help)
 
-#define OPTS_RANGE(_name, _letter, _kind, _struct, _field, _min, _max)		\
+#define OPTS_OPTION(_name, _letter, _kind, _struct, _field, ...)		\
 	{ .name = (_name), .letter = (_letter), .kind = (_kind),		\
-	  .at = offsetof(_struct, _field), .min = (_min), .max = (_max) }
+	  .at = offsetof(_struct, _field), ##__VA_ARGS__ }
+
+#define OPTS_RANGE(_name, _letter, _kind, _struct, _field, _min, _max, ...)	\
+	{ .name = (_name), .letter = (_letter), .kind = (_kind),		\
+	  .at = offsetof(_struct, _field), .min = (_min), .max = (_max), ##__VA_ARGS__ }
 
 /*
  * Fill @to from the command line. @options ends with one without a name; --json is
@@ -63,6 +71,9 @@ struct opts_option {
  * having said why.
  */
 int opts_parse(int argc, char **argv, const struct opts_option *options, void *to);
+
+/* Print the help of @options, and of --json, for which @json is the text, and --help. */
+void opts_print(FILE *to, const struct opts_option *options, const char *json);
 
 /* A value by itself: 0 or -EINVAL having said why. */
 int opts_number(const char *name, const char *arg, uint64_t min, uint64_t max,

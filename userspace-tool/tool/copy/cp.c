@@ -303,42 +303,41 @@ static int run(struct cp *cp)
 	return status;
 }
 
-static const char help[] =
+static const char usage[] =
 "usage: kverbs cp [options] SRC... DST\n"
 "\n"
 "Copy files to or from a kverbs server: either DST or every SRC is HOST:PATH,\n"
 "PATH being beneath the server's --root. An IPv6 address goes in brackets. Each copy is\n"
 "verified, and gets its name only when it is complete. Running an interrupted copy again\n"
-"resumes it.\n"
-"\n"
-"  -r, --recursive        directories too; links and special files are left out\n"
-"      --no-resume        start from the beginning even if part of a file exists\n"
-"      --sync             write all data to the disk before success is reported\n"
-"      --timeout S        fail after S seconds without an answer (default 30)\n"
-"      --progress, --no-progress\n"
-"                         progress bar (default: if standard error is a terminal)\n"
-"  -I, --source ADDR      local address to use\n"
-"      --key FILE         authenticate each other with the key that the server has, too\n"
-"                         (default: $KVERBS_KEY_FILE)\n"
-"  -p, --port PORT        the server's port (default " WIRE_DEFAULT_PORT ")\n"
-"  -v, --verbose          print a line for each file, with the method of transfer\n"
-"  -j, --json             the result as JSON\n"
-"  -h, --help             this text\n"
-"\n"
+"resumes it.\n";
+
+static const char notes[] =
 "Exit status: 0 copied and verified, 1 failed or data differed, 2 usage, 3 cannot\n"
 "reach, 4 not permitted or no device.\n";
 
 static const struct opts_option options[] = {
-	OPTS_OPTION("recursive", 'r', OPTS_SET, struct cp, recursive),
-	OPTS_OPTION("no-resume", 0, OPTS_SET, struct cp, no_resume),
-	OPTS_OPTION("sync", 0, OPTS_SET, struct cp, sync),
-	OPTS_RANGE("timeout", 0, OPTS_MILLIS, struct cp, to.timeout_ms, 100, 86400000),
-	OPTS_OPTION("progress", 0, OPTS_SET, struct cp, progress),
-	OPTS_OPTION("no-progress", 0, OPTS_CLEAR, struct cp, progress),
-	OPTS_OPTION("source", 'I', OPTS_TEXT, struct cp, to.source),
-	OPTS_OPTION("key", 0, OPTS_TEXT, struct cp, to.key_file),
-	OPTS_OPTION("port", 'p', OPTS_PORT, struct cp, to.port),
-	OPTS_OPTION("verbose", 'v', OPTS_SET, struct cp, verbose),
+	OPTS_OPTION("recursive", 'r', OPTS_SET, struct cp, recursive,
+		    OPTS_HELP(NULL, "directories too; links and special files are left out")),
+	OPTS_OPTION("no-resume", 0, OPTS_SET, struct cp, no_resume,
+		    OPTS_HELP(NULL, "start from the beginning even if part of a file exists")),
+	OPTS_OPTION("sync", 0, OPTS_SET, struct cp, sync,
+		    OPTS_HELP(NULL, "write all data to the disk before success is reported")),
+	OPTS_RANGE("timeout", 0, OPTS_MILLIS, struct cp, to.timeout_ms, 100, 86400000,
+		   OPTS_HELP("S", "fail after S seconds without an answer (default 30)")),
+	OPTS_OPTION("progress", 0, OPTS_SET, struct cp, progress,
+		    OPTS_HELP(NULL, "draw a progress bar (default: if standard error is a\n"
+			      "terminal)")),
+	OPTS_OPTION("no-progress", 0, OPTS_CLEAR, struct cp, progress,
+		    OPTS_HELP(NULL, "draw none")),
+	OPTS_OPTION("source", 'I', OPTS_TEXT, struct cp, to.source,
+		    OPTS_HELP("ADDR", "local address to use")),
+	OPTS_OPTION("key", 0, OPTS_TEXT, struct cp, to.key_file,
+		    OPTS_HELP("FILE", "prove mutually to have the same key as the server\n"
+			      "(default: $KVERBS_KEY_FILE)")),
+	OPTS_OPTION("port", 'p', OPTS_PORT, struct cp, to.port,
+		    OPTS_HELP("PORT", "the server's port (default " WIRE_DEFAULT_PORT ")")),
+	OPTS_OPTION("verbose", 'v', OPTS_SET, struct cp, verbose,
+		    OPTS_HELP(NULL, "print a line for each file, with the method of transfer")),
 	{ }
 };
 
@@ -404,6 +403,9 @@ static int cp_run(int argc, char **argv)
 const struct command cmd_cp = {
 	.name = "cp",
 	.summary = "Copy files to or from a server, verified",
-	.help = help,
+	.usage = usage,
+	.options = options,
+	.json = "the result as JSON",
+	.notes = notes,
 	.run = cp_run,
 };

@@ -353,15 +353,12 @@ static int show(struct kverbs *kv, int verbose)
 	return EXIT_OK;
 }
 
-static const char help[] =
+static const char usage[] =
 "usage: kverbs dev [options]\n"
 "\n"
-"Show RDMA devices, their ports and GIDs: all that ibv_devinfo and ibstat show.\n"
-"\n"
-"  -v, --verbose        limits too\n"
-"  -j, --json           all of it as JSON\n"
-"  -h, --help           this text\n"
-"\n"
+"Show RDMA devices, their ports and GIDs: all that ibv_devinfo and ibstat show.\n";
+
+static const char notes[] =
 "Exit status: 0 there is a device, 2 usage, 4 not permitted or no device.\n";
 
 /* Options. */
@@ -370,7 +367,8 @@ struct dev {
 };
 
 static const struct opts_option options[] = {
-	OPTS_OPTION("verbose", 'v', OPTS_SET, struct dev, verbose),
+	OPTS_OPTION("verbose", 'v', OPTS_SET, struct dev, verbose,
+		    OPTS_HELP(NULL, "limits too")),
 	{ }
 };
 
@@ -396,6 +394,9 @@ static int dev_run(int argc, char **argv)
 const struct command cmd_dev = {
 	.name = "dev",
 	.summary = "Show RDMA devices, ports and GIDs",
-	.help = help,
+	.usage = usage,
+	.options = options,
+	.json = "all of it as JSON",
+	.notes = notes,
 	.run = dev_run,
 };

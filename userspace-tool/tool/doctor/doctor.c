@@ -182,28 +182,26 @@ int doctor_examine(struct doctor *d)
 	return status_of(d);
 }
 
-static const char help[] =
+static const char usage[] =
 "usage: kverbs doctor [options] [HOST]\n"
 "\n"
 "Find problems of RDMA on this host, and of connecting to HOST, which runs a server;\n"
-"print the command that fixes each. Some checks need root.\n"
-"\n"
-"  -W, --timeout S      wait S seconds for an answer of HOST (default 5)\n"
-"  -I, --source ADDR    local address to use\n"
-"      --key FILE       authenticate each other with the key that the server has, too\n"
-"                       (default: $KVERBS_KEY_FILE)\n"
-"  -p, --port PORT      the server's port (default " WIRE_DEFAULT_PORT ")\n"
-"  -j, --json           the findings as JSON\n"
-"  -h, --help           this text\n"
-"\n"
+"print the command that fixes each. Some checks need root.\n";
+
+static const char notes[] =
 "Exit status: 0 no problem; by the first check that failed: 3 HOST is not reached,\n"
 "4 the module, its node or an RDMA device, 1 any other; 2 usage.\n";
 
 static const struct opts_option options[] = {
-	OPTS_RANGE("timeout", 'W', OPTS_MILLIS, struct doctor, to.timeout_ms, 1, 86400000),
-	OPTS_OPTION("source", 'I', OPTS_TEXT, struct doctor, to.source),
-	OPTS_OPTION("key", 0, OPTS_TEXT, struct doctor, to.key_file),
-	OPTS_OPTION("port", 'p', OPTS_PORT, struct doctor, to.port),
+	OPTS_RANGE("timeout", 'W', OPTS_MILLIS, struct doctor, to.timeout_ms, 1, 86400000,
+		   OPTS_HELP("S", "wait S seconds for an answer of HOST (default 5)")),
+	OPTS_OPTION("source", 'I', OPTS_TEXT, struct doctor, to.source,
+		    OPTS_HELP("ADDR", "local address to use")),
+	OPTS_OPTION("key", 0, OPTS_TEXT, struct doctor, to.key_file,
+		    OPTS_HELP("FILE", "prove mutually to have the same key as the server\n"
+			      "(default: $KVERBS_KEY_FILE)")),
+	OPTS_OPTION("port", 'p', OPTS_PORT, struct doctor, to.port,
+		    OPTS_HELP("PORT", "the server's port (default " WIRE_DEFAULT_PORT ")")),
 	{ }
 };
 
@@ -235,6 +233,9 @@ static int doctor_run(int argc, char **argv)
 const struct command cmd_doctor = {
 	.name = "doctor",
 	.summary = "Find out what would stop RDMA, and what mends it",
-	.help = help,
+	.usage = usage,
+	.options = options,
+	.json = "the findings as JSON",
+	.notes = notes,
 	.run = doctor_run,
 };

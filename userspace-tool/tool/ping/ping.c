@@ -482,39 +482,37 @@ out_close_kv:
 	return status;
 }
 
-static const char help[] =
+static const char usage[] =
 "usage: kverbs ping [options] HOST\n"
 "\n"
-"Send messages to a kverbs server and verify that they come back unchanged.\n"
-"\n"
-"  -c, --count N        stop after N (default: until interrupted)\n"
-"  -i, --interval S     seconds between two, 0: one after another (default 1)\n"
-"  -s, --size BYTES     payload, up to 1M (default 56); rping's is 23 to\n"
-"                       65535 (default 64)\n"
-"  -W, --timeout S      wait S seconds for a reply (default 10)\n"
-"  -I, --source ADDR    local address to use\n"
-"      --key FILE       authenticate each other with the key that the server has, too\n"
-"                       (default: $KVERBS_KEY_FILE)\n"
-"  -p, --port PORT      the server's port (default " WIRE_DEFAULT_PORT "; rping's "
-RPING_DEFAULT_PORT ")\n"
-"      --rping          the server is rdma-core's rping -s -S BYTES\n"
-"  -q, --quiet          only the summary\n"
-"  -j, --json           the result as JSON\n"
-"  -h, --help           this text\n"
-"\n"
+"Send messages to a kverbs server and verify that they come back unchanged.\n";
+
+static const char notes[] =
 "Exit status: 0 all came back right, 1 some did not, 2 usage, 3 cannot reach,\n"
 "4 not permitted or no device.\n";
 
 static const struct opts_option options[] = {
-	OPTS_RANGE("count", 'c', OPTS_NUMBER, struct ping, count, 1, UINT32_MAX),
-	OPTS_RANGE("interval", 'i', OPTS_MILLIS, struct ping, interval_ms, 0, 86400000),
-	OPTS_RANGE("size", 's', OPTS_NUMBER, struct ping, size, 0, WIRE_ECHO_MAX),
-	OPTS_RANGE("timeout", 'W', OPTS_MILLIS, struct ping, timeout_ms, 1, 86400000),
-	OPTS_OPTION("source", 'I', OPTS_TEXT, struct ping, to.source),
-	OPTS_OPTION("key", 0, OPTS_TEXT, struct ping, to.key_file),
-	OPTS_OPTION("port", 'p', OPTS_PORT, struct ping, to.port),
-	OPTS_OPTION("rping", 0, OPTS_SET, struct ping, rping),
-	OPTS_OPTION("quiet", 'q', OPTS_SET, struct ping, quiet),
+	OPTS_RANGE("count", 'c', OPTS_NUMBER, struct ping, count, 1, UINT32_MAX,
+		   OPTS_HELP("N", "stop after N (default: until interrupted)")),
+	OPTS_RANGE("interval", 'i', OPTS_MILLIS, struct ping, interval_ms, 0, 86400000,
+		   OPTS_HELP("S", "seconds between two, 0: one after another (default 1)")),
+	OPTS_RANGE("size", 's', OPTS_NUMBER, struct ping, size, 0, WIRE_ECHO_MAX,
+		   OPTS_HELP("BYTES", "payload, up to 1M (default 56); rping's is 23 to\n"
+			     "65535 (default 64)")),
+	OPTS_RANGE("timeout", 'W', OPTS_MILLIS, struct ping, timeout_ms, 1, 86400000,
+		   OPTS_HELP("S", "wait S seconds for a reply (default 10)")),
+	OPTS_OPTION("source", 'I', OPTS_TEXT, struct ping, to.source,
+		    OPTS_HELP("ADDR", "local address to use")),
+	OPTS_OPTION("key", 0, OPTS_TEXT, struct ping, to.key_file,
+		    OPTS_HELP("FILE", "prove mutually to have the same key as the server\n"
+			      "(default: $KVERBS_KEY_FILE)")),
+	OPTS_OPTION("port", 'p', OPTS_PORT, struct ping, to.port,
+		    OPTS_HELP("PORT", "the server's port (default " WIRE_DEFAULT_PORT
+			      "; rping's " RPING_DEFAULT_PORT ")")),
+	OPTS_OPTION("rping", 0, OPTS_SET, struct ping, rping,
+		    OPTS_HELP(NULL, "the server is rdma-core's rping -s -S BYTES")),
+	OPTS_OPTION("quiet", 'q', OPTS_SET, struct ping, quiet,
+		    OPTS_HELP(NULL, "only the summary")),
 	{ }
 };
 
@@ -571,6 +569,9 @@ static int ping_run(int argc, char **argv)
 const struct command cmd_ping = {
 	.name = "ping",
 	.summary = "Measure round trips to a server",
-	.help = help,
+	.usage = usage,
+	.options = options,
+	.json = "the result as JSON",
+	.notes = notes,
 	.run = ping_run,
 };

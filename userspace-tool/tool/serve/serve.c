@@ -242,54 +242,54 @@ static int run(struct server *srv)
 	return status;
 }
 
-static const char help[] =
+static const char usage[] =
 "usage: kverbs serve [options]\n"
 "\n"
 "Serve ping, bench and, with --root, cp to any number of clients, until SIGTERM or\n"
-"SIGINT; a second signal ends it at once. Clients choose the parameters.\n"
-"\n"
-"      --root DIR         let clients read and write files beneath DIR\n"
-"      --read-only        do not let clients write\n"
-"  -b, --bind ADDR        local address (default: any)\n"
-"  -p, --port PORT        port, 0: any (default " WIRE_DEFAULT_PORT "; rping's "
-RPING_DEFAULT_PORT ")\n"
-"      --rping            serve rdma-core's rping -c, and nothing else\n"
-"      --allow CIDR       accept only clients from CIDR (comma-separated, repeatable)\n"
-"      --allow-file FILE  the same from a file; SIGHUP reads it again\n"
-"      --key FILE         require clients to have the same key, and prove to have it\n"
-"                         (default: the credential kverbs.key, if there is one)\n"
-"      --max-clients N    maximum of clients (default 1024)\n"
-"      --peer-clients N   maximum of clients of one address (default 256)\n"
-"      --peer-bytes BYTES maximum of memory for clients of one address (default: none)\n"
-"      --rate N           new clients of one address per second (default: any)\n"
-"      --idle-timeout S   disconnect a client after S idle seconds (default 300)\n"
-"      --grace S          seconds for clients to finish after a signal (default 10)\n"
-"      --log FORM         text or json (default: the journal, or text)\n"
-"      --log-rate N       lines per second about one address, 0: any (default 5)\n"
-"  -v, --verbose          log when clients connect and disconnect\n"
-"  -j, --json             print a JSON object when listening, and one at the end\n"
-"  -h, --help             this text\n"
-"\n"
+"SIGINT; a second signal ends it at once. Clients choose the parameters.\n";
+
+static const char notes[] =
 "Exit status: 0 ended by a signal, 1 failed, 2 usage, 4 not permitted or no device.\n";
 
 static const struct opts_option options[] = {
-	OPTS_OPTION("root", 0, OPTS_TEXT, struct server, root_path),
-	OPTS_OPTION("read-only", 0, OPTS_SET, struct server, read_only),
-	OPTS_OPTION("bind", 'b', OPTS_TEXT, struct server, bind),
-	OPTS_OPTION("port", 'p', OPTS_PORT, struct server, port),
-	OPTS_OPTION("rping", 0, OPTS_SET, struct server, rping),
-	OPTS_OPTION("allow", 0, OPTS_MANY, struct server, guard.opts.allow),
-	OPTS_OPTION("allow-file", 0, OPTS_TEXT, struct server, guard.opts.allow_file),
-	OPTS_OPTION("key", 0, OPTS_TEXT, struct server, guard.opts.key_file),
-	OPTS_OPTION("log", 0, OPTS_TEXT, struct server, guard.opts.log),
-	OPTS_RANGE("log-rate", 0, OPTS_NUMBER, struct server, guard.opts.log_rate, 0, 1000000),
-	OPTS_RANGE("max-clients", 0, OPTS_NUMBER, struct server, max_clients, 1, 65536),
-	OPTS_RANGE("peer-clients", 0, OPTS_NUMBER, struct server, guard.limit.clients, 1, 65536),
-	OPTS_RANGE("peer-bytes", 0, OPTS_NUMBER, struct server, guard.limit.bytes, 1, 1ull << 50),
-	OPTS_OPTION("rate", 0, OPTS_REAL, struct server, guard.limit.rate),
-	OPTS_RANGE("grace", 0, OPTS_MILLIS, struct server, grace_ms, 0, 86400000),
-	OPTS_RANGE("idle-timeout", 0, OPTS_MILLIS, struct server, idle_ms, 100, 86400000),
-	OPTS_OPTION("verbose", 'v', OPTS_SET, struct server, verbose),
+	OPTS_OPTION("root", 0, OPTS_TEXT, struct server, root_path,
+		    OPTS_HELP("DIR", "let clients read and write files beneath DIR")),
+	OPTS_OPTION("read-only", 0, OPTS_SET, struct server, read_only,
+		    OPTS_HELP(NULL, "do not let clients write")),
+	OPTS_OPTION("bind", 'b', OPTS_TEXT, struct server, bind,
+		    OPTS_HELP("ADDR", "local address (default: any)")),
+	OPTS_OPTION("port", 'p', OPTS_PORT, struct server, port,
+		    OPTS_HELP("PORT", "port, 0: any (default " WIRE_DEFAULT_PORT
+			      "; rping's " RPING_DEFAULT_PORT ")")),
+	OPTS_OPTION("rping", 0, OPTS_SET, struct server, rping,
+		    OPTS_HELP(NULL, "serve rdma-core's rping -c, and nothing else")),
+	OPTS_OPTION("allow", 0, OPTS_MANY, struct server, guard.opts.allow,
+		    OPTS_HELP("CIDR", "accept only clients from CIDR (comma-separated,\n"
+			      "repeatable)")),
+	OPTS_OPTION("allow-file", 0, OPTS_TEXT, struct server, guard.opts.allow_file,
+		    OPTS_HELP("FILE", "the same from a file; SIGHUP reads it again")),
+	OPTS_OPTION("key", 0, OPTS_TEXT, struct server, guard.opts.key_file,
+		    OPTS_HELP("FILE", "require clients to have the same key, and prove to have it\n"
+			      "(default: the credential kverbs.key, if there is one)")),
+	OPTS_OPTION("log", 0, OPTS_TEXT, struct server, guard.opts.log,
+		    OPTS_HELP("FORM", "text or json (default: the journal, or text)")),
+	OPTS_RANGE("log-rate", 0, OPTS_NUMBER, struct server, guard.opts.log_rate, 0, 1000000,
+		   OPTS_HELP("N", "lines per second about one address, 0: any (default 5)")),
+	OPTS_RANGE("max-clients", 0, OPTS_NUMBER, struct server, max_clients, 1, 65536,
+		   OPTS_HELP("N", "maximum of clients (default 1024)")),
+	OPTS_RANGE("peer-clients", 0, OPTS_NUMBER, struct server, guard.limit.clients, 1, 65536,
+		   OPTS_HELP("N", "maximum of clients of one address (default 256)")),
+	OPTS_RANGE("peer-bytes", 0, OPTS_NUMBER, struct server, guard.limit.bytes, 1, 1ull << 50,
+		   OPTS_HELP("BYTES", "maximum of memory for clients of one address\n"
+			     "(default: none)")),
+	OPTS_OPTION("rate", 0, OPTS_REAL, struct server, guard.limit.rate,
+		    OPTS_HELP("N", "new clients of one address per second (default: any)")),
+	OPTS_RANGE("grace", 0, OPTS_MILLIS, struct server, grace_ms, 0, 86400000,
+		   OPTS_HELP("S", "seconds for clients to finish after a signal (default 10)")),
+	OPTS_RANGE("idle-timeout", 0, OPTS_MILLIS, struct server, idle_ms, 100, 86400000,
+		   OPTS_HELP("S", "disconnect a client after S idle seconds (default 300)")),
+	OPTS_OPTION("verbose", 'v', OPTS_SET, struct server, verbose,
+		    OPTS_HELP(NULL, "log when clients connect and disconnect")),
 	{ }
 };
 
@@ -321,6 +321,9 @@ static int serve_run(int argc, char **argv)
 const struct command cmd_serve = {
 	.name = "serve",
 	.summary = "Serve ping, bench and cp to other hosts",
-	.help = help,
+	.usage = usage,
+	.options = options,
+	.json = "print a JSON object when listening, and one at the end",
+	.notes = notes,
 	.run = serve_run,
 };

@@ -184,22 +184,20 @@ static int look_on(const struct stat *stat)
 	return status;
 }
 
-static const char help[] =
+static const char usage[] =
 "usage: kverbs stat [INTERVAL [COUNT]] [options]\n"
 "\n"
 "Show the connections of all processes, with their totals or, with INTERVAL, their\n"
-"rates per second: every INTERVAL seconds, COUNT times or until interrupted. Needs root.\n"
-"\n"
-"      --prometheus     print once, in the exposition format of Prometheus\n"
-"  -f, --from FILE      read FILE instead of " SNAP_OBJECTS "\n"
-"  -j, --json           print JSON; with INTERVAL it needs COUNT\n"
-"  -h, --help           this text\n"
-"\n"
+"rates per second: every INTERVAL seconds, COUNT times or until interrupted. Needs root.\n";
+
+static const char notes[] =
 "Exit status: 0 shown, 1 failed, 2 usage, 4 not permitted or no module.\n";
 
 static const struct opts_option options[] = {
-	OPTS_OPTION("prometheus", 0, OPTS_SET, struct stat, prometheus),
-	OPTS_OPTION("from", 'f', OPTS_TEXT, struct stat, from),
+	OPTS_OPTION("prometheus", 0, OPTS_SET, struct stat, prometheus,
+		    OPTS_HELP(NULL, "print once, in the exposition format of Prometheus")),
+	OPTS_OPTION("from", 'f', OPTS_TEXT, struct stat, from,
+		    OPTS_HELP("FILE", "read FILE instead of " SNAP_OBJECTS)),
 	{ }
 };
 
@@ -236,6 +234,9 @@ static int stat_run(int argc, char **argv)
 const struct command cmd_stat = {
 	.name = "stat",
 	.summary = "Show the connections of all processes",
-	.help = help,
+	.usage = usage,
+	.options = options,
+	.json = "print JSON; with INTERVAL it needs COUNT",
+	.notes = notes,
 	.run = stat_run,
 };

@@ -188,23 +188,13 @@ static int live(struct top_view *view, struct top *top)
 	return ret ? err_report(ERR_LOCAL, ret, "draw") : EXIT_OK;
 }
 
-static const char help[] =
+static const char usage[] =
 "usage: kverbs top [options]\n"
 "\n"
 "Show the rates of RDMA connections of this host: live on a terminal, where 'h' explains\n"
-"the keys, else in tables. Needs root.\n"
-"\n"
-"  -d, --delay SECONDS  between updates (default 2)\n"
-"  -n, --count COUNT    stop after COUNT updates (default: never)\n"
-"  -D, --device DEV     only connections on that device\n"
-"  -p, --process PROC   only connections of processes with that pid or name\n"
-"  -o, --sort COLUMN    sort by a column, such as OPS/s (default BOTH/s)\n"
-"  -r, --reverse        reverse the order\n"
-"  -b, --batch          print tables even on a terminal\n"
-"  -f, --from FILE      read FILE instead of " SNAP_OBJECTS "\n"
-"  -j, --json           print a line of JSON for each update\n"
-"  -h, --help           this text\n"
-"\n"
+"the keys, else in tables. Needs root.\n";
+
+static const char notes[] =
 "COLUMN is PID, COMMAND, CONN, DEVICE, QP, STATE, OUT/s, IN/s, BOTH/s, OPS/s, SQ, RQ,\n"
 "ERR, PEER, LOCAL, OUT or IN.\n"
 "\n"
@@ -212,14 +202,22 @@ static const char help[] =
 
 static const struct opts_option options[] = {
 	OPTS_RANGE("delay", 'd', OPTS_MILLIS, struct top, delay_ms, TOP_MIN_DELAY_MS,
-		   TOP_MAX_DELAY_MS),
-	OPTS_RANGE("count", 'n', OPTS_NUMBER, struct top, count, 1, UINT32_MAX),
-	OPTS_OPTION("device", 'D', OPTS_TEXT, struct top, device),
-	OPTS_OPTION("process", 'p', OPTS_TEXT, struct top, process),
-	OPTS_OPTION("sort", 'o', OPTS_TEXT, struct top, sort),
-	OPTS_OPTION("reverse", 'r', OPTS_SET, struct top, reverse),
-	OPTS_OPTION("batch", 'b', OPTS_SET, struct top, batch),
-	OPTS_OPTION("from", 'f', OPTS_TEXT, struct top, from),
+		   TOP_MAX_DELAY_MS,
+		   OPTS_HELP("SECONDS", "between updates (default 2)")),
+	OPTS_RANGE("count", 'n', OPTS_NUMBER, struct top, count, 1, UINT32_MAX,
+		   OPTS_HELP("COUNT", "stop after COUNT updates (default: never)")),
+	OPTS_OPTION("device", 'D', OPTS_TEXT, struct top, device,
+		    OPTS_HELP("DEV", "only connections on that device")),
+	OPTS_OPTION("process", 'p', OPTS_TEXT, struct top, process,
+		    OPTS_HELP("PROC", "only connections of processes with that pid or name")),
+	OPTS_OPTION("sort", 'o', OPTS_TEXT, struct top, sort,
+		    OPTS_HELP("COLUMN", "sort by a column, such as OPS/s (default BOTH/s)")),
+	OPTS_OPTION("reverse", 'r', OPTS_SET, struct top, reverse,
+		    OPTS_HELP(NULL, "reverse the order")),
+	OPTS_OPTION("batch", 'b', OPTS_SET, struct top, batch,
+		    OPTS_HELP(NULL, "print tables even on a terminal")),
+	OPTS_OPTION("from", 'f', OPTS_TEXT, struct top, from,
+		    OPTS_HELP("FILE", "read FILE instead of " SNAP_OBJECTS)),
 	{ }
 };
 
@@ -272,6 +270,9 @@ static int top_run(int argc, char **argv)
 const struct command cmd_top = {
 	.name = "top",
 	.summary = "Show what connections do, live",
-	.help = help,
+	.usage = usage,
+	.options = options,
+	.json = "print a line of JSON for each update",
+	.notes = notes,
 	.run = top_run,
 };
