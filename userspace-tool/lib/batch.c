@@ -162,11 +162,6 @@ static void go_to(const struct posting *p, struct place *at, size_t op)
 		cut(p, &p->b->ops[op], &at->split);
 }
 
-static bool all_taken(const struct posting *p)
-{
-	return p->at.op == p->nr;
-}
-
 static void take_whole(const struct kverbs_op *op, struct kverbs_sqe *sqe)
 {
 	sqe->length = length_of(op);
@@ -349,7 +344,7 @@ static int submit_all(struct posting *p)
 		/* Half a transfer cannot be taken back: a signal must wait. */
 		if (error == -EINTR && p->at.behind)
 			error = 0;
-	} while (!error && !all_taken(p));
+	} while (!error && p->at.op != p->nr);
 	return error;
 }
 

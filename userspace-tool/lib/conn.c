@@ -164,12 +164,6 @@ int kverbs_reject(struct kverbs_conn *conn, const void *priv, size_t priv_len)
 	return ret;
 }
 
-static void begin_free(struct kverbs_conn *conn)
-{
-	conn->freeing = true;
-	end_conn(conn, -ECANCELED);
-}
-
 /*
  * The HCA is quiet and all that the kernel had to say has been read: what is
  * still pending stays so for ever. A callback that runs may be about to post;
@@ -193,7 +187,8 @@ void kverbs_conn_free(struct kverbs_conn *conn)
 		return;
 	kv = conn->kv;
 	pthread_mutex_lock(&kv->lock);
-	begin_free(conn);
+	conn->freeing = true;
+	end_conn(conn, -ECANCELED);
 	pthread_mutex_unlock(&kv->lock);
 
 	kverbs_sys_destroy(kv->fd, conn->obj.id);

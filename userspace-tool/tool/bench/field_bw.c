@@ -113,12 +113,6 @@ static int push_stirred(struct field *f, uint64_t now)
 	return f->busy > 0;
 }
 
-/* When the time is over, do not wait for operations in flight: they do not count. */
-static bool may_leave(const struct field *f)
-{
-	return f->done && !(f->param.flags & BENCH_F_VERIFY);
-}
-
 static int drive(struct field *f, uint64_t count)
 {
 	uint64_t now;
@@ -132,7 +126,8 @@ static int drive(struct field *f, uint64_t count)
 		if (field_is_warm(f, now))
 			return 0;
 		if (field_time_is_over(f, now)) {
-			if (may_leave(f))
+			/* Operations in flight do not count, unless they are to be verified. */
+			if (f->done && !(f->param.flags & BENCH_F_VERIFY))
 				return 0;
 			end_goals(f);
 		}

@@ -39,12 +39,6 @@ static int push(struct walk *w, const char *name)
 	return 0;
 }
 
-static void pop(struct walk *w, size_t len)
-{
-	w->len = len;
-	w->path[len] = '\0';
-}
-
 /* Look before opening: to open a device may set something off. */
 static int open_entry(int dir, const char *name)
 {
@@ -71,7 +65,8 @@ static int enter(struct walk *w, int dir, const char *name)
 		return w->ops->skip(w->arg, w->path, ret);
 	fd = open_entry(dir, name);
 	ret = fd < 0 ? w->ops->skip(w->arg, w->path, fd) : visit(w, fd);
-	pop(w, len);
+	w->len = len;
+	w->path[len] = '\0';
 	return ret;
 }
 
