@@ -40,6 +40,9 @@ struct kverbs_listener;
 /* Registered memory. */
 struct kverbs_buf;
 
+/* Each part that a line such as the next one begins is a manual page, see scripts/lib/kdoc.py. */
+/* ---- context ---------------------------------------------------------- */
+
 /**
  * struct kverbs_opts - how to open a context
  * @sz: sizeof(struct kverbs_opts)
@@ -140,6 +143,8 @@ KVERBS_API int kverbs_device_list(struct kverbs *kv, struct kverbs_device **list
  */
 KVERBS_API void kverbs_device_list_free(struct kverbs_device *list, int nr);
 
+/* ---- memory ----------------------------------------------------------- */
+
 /**
  * kverbs_buf_alloc() - allocate page-aligned, zeroed memory and register it
  * @kv: the context
@@ -188,6 +193,8 @@ KVERBS_API void *kverbs_buf_addr(const struct kverbs_buf *buf);
  * Return: bytes.
  */
 KVERBS_API size_t kverbs_buf_size(const struct kverbs_buf *buf);
+
+/* ---- connections ------------------------------------------------------ */
 
 /**
  * struct kverbs_conn_opts - how to connect or accept
@@ -398,6 +405,8 @@ KVERBS_API void *kverbs_conn_data(const struct kverbs_conn *conn);
 KVERBS_API const char *kverbs_addr_format(const struct kverbs_addr *addr, char *buf,
 					  size_t len);
 
+/* ---- exports and tokens ------------------------------------------------ */
+
 /**
  * struct kverbs_token - remote access to a range of a buffer
  * @length: bytes it covers
@@ -480,6 +489,8 @@ KVERBS_API int kverbs_token_unpack(struct kverbs_token *token, const void *buf,
  * @token: the token
  */
 KVERBS_API void kverbs_token_free(struct kverbs_token *token);
+
+/* ---- requests --------------------------------------------------------- */
 
 struct kverbs_req;
 
@@ -853,6 +864,8 @@ KVERBS_API int kverbs_post_watch(struct kverbs_conn *conn, const struct kverbs_o
  */
 KVERBS_API bool kverbs_complete(const struct kverbs_req *req);
 
+/* ---- measuring -------------------------------------------------------- */
+
 /**
  * struct kverbs_bench_opts - traffic for the kernel to make
  * @sz: sizeof(struct kverbs_bench_opts)
@@ -920,6 +933,8 @@ struct kverbs_bench_opts {
  */
 KVERBS_API int kverbs_bench(struct kverbs_conn *conn, const struct kverbs_bench_opts *opts,
 			    struct kverbs_cmd_bench *result, size_t sz, uint64_t *hist);
+
+/* ---- names ------------------------------------------------------------ */
 
 /**
  * kverbs_wc_status_str() - name of a work completion status
