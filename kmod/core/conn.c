@@ -132,14 +132,14 @@ static bool begin_end(struct kverbs_conn *conn, enum kverbs_cqe_type type, int e
 /**
  * kverbs_conn_end() - begin to end a connection
  * @conn: the connection, in any state
- * @type: DEVICE_REMOVED, REJECTED, or anything else for what the state says
- * @error: why, -errno, or 0 if it was asked for
+ * @type: DEVICE_REMOVED or REJECTED; any other becomes DISCONNECTED or FAILED by the state
+ * @error: why, -errno, or 0 if this side asked for it
  * @reason: of a REJECTED
  *
- * The first caller says why; teardown follows on the workqueue.
+ * The first call decides why the connection ended; teardown follows on the workqueue.
  *
  * Context: any.
- * Return: true for the first caller.
+ * Return: true for the first call.
  */
 bool kverbs_conn_end(struct kverbs_conn *conn, enum kverbs_cqe_type type, int error,
 		     u32 reason)
@@ -183,9 +183,9 @@ void kverbs_conn_set_dead(struct kverbs_conn *conn)
 }
 
 /**
- * kverbs_conn_stamp() - note that something is reached
+ * kverbs_conn_stamp() - take a timestamp
  * @conn: the connection
- * @what: that
+ * @what: what the connection has reached
  *
  * Context: any.
  */
@@ -199,9 +199,9 @@ void kverbs_conn_stamp(struct kverbs_conn *conn, enum kverbs_conn_stamp what)
 }
 
 /**
- * kverbs_conn_set_step() - say what is to be done next, since the last step is over
+ * kverbs_conn_set_step() - set the next step, since the last one is complete
  * @conn: the connection
- * @step: the next one
+ * @step: the next step
  *
  * Context: any.
  */

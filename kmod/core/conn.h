@@ -22,11 +22,11 @@ struct kverbs_conn;
 struct kverbs_conn_attr;
 
 /**
- * struct kverbs_conn_ops - what the owner of a connection is told
- * @accepting: it is being accepted with this attr, which it has by now; not told of what
- *	was not requested, or is over; under its mutex; may be NULL
- * @established: it is up; from the CM's handler, so short
- * @ended: it is over and nothing of it is on the HCA; the last call
+ * struct kverbs_conn_ops - events for the owner of a connection
+ * @accepting: kverbs_conn_accept() has found a request and copied this attr; called with
+ *	the mutex of the connection held; may be NULL
+ * @established: the connection is up; called from the CM's handler, so must be short
+ * @ended: the connection is DEAD, and nothing of it is on the HCA; the last call
  */
 struct kverbs_conn_ops {
 	void (*accepting)(struct kverbs_conn *conn, struct kverbs_conn_attr *attr);
@@ -35,12 +35,12 @@ struct kverbs_conn_ops {
 };
 
 /**
- * struct kverbs_conn_attr - what to make a connection of
- * @ops: what the owner is told
+ * struct kverbs_conn_attr - parameters of a connection
+ * @ops: events for the owner
  * @owner: the owner
- * @cqs: where its completion queue comes from
+ * @cqs: where the completion queue comes from
  * @param: depths, retries and timers
- * @timeout_ms: until established
+ * @timeout_ms: time to become ESTABLISHED
  * @priv_len: bytes in @priv
  * @priv: private data for the peer
  */
@@ -54,14 +54,14 @@ struct kverbs_conn_attr {
 	u8 priv[KVERBS_PRIV_ACCEPT_MAX];
 };
 
-/* What rdma_conn_param can carry back to us. */
+/* Private data that an answer can carry. */
 #define KVERBS_PEER_PRIV_MAX	KVERBS_PRIV_ACCEPT_MAX
 
 /**
  * struct kverbs_conn_end - why a connection ended
  * @type: enum kverbs_cqe_type
- * @error: -errno, or 0 if this side asked for it
- * @reason: of a REJECTED
+ * @error: -errno, or 0 if this side ended it
+ * @reason: reason of a REJECTED
  */
 struct kverbs_conn_end {
 	u8 type;
@@ -70,9 +70,9 @@ struct kverbs_conn_end {
 };
 
 /**
- * enum kverbs_conn_step - what is to be done next on the way up
+ * enum kverbs_conn_step - the next step of the active side
  * @KVERBS_STEP_NONE: nothing
- * @KVERBS_STEP_ADDR: resolve the address, maybe once more
+ * @KVERBS_STEP_ADDR: resolve the address again
  * @KVERBS_STEP_ROUTE: the address is resolved: resolve the route
  * @KVERBS_STEP_CONNECT: the route is resolved: make the QP, connect
  */
@@ -84,13 +84,13 @@ enum kverbs_conn_step {
 };
 
 /**
- * enum kverbs_conn_stamp - what a connection has reached on its way up
- * @KVERBS_STAMP_BEGIN: it was made
+ * enum kverbs_conn_stamp - timestamps of a connection that comes up
+ * @KVERBS_STAMP_BEGIN: it was allocated
  * @KVERBS_STAMP_ADDR: the address is resolved
  * @KVERBS_STAMP_ROUTE: the route is resolved
- * @KVERBS_STAMP_QP: the queue pair is made
- * @KVERBS_STAMP_UP: it is established
- * @KVERBS_STAMPS: how many
+ * @KVERBS_STAMP_QP: the queue pair is created
+ * @KVERBS_STAMP_UP: the connection is established
+ * @KVERBS_STAMPS: number of timestamps
  */
 enum kverbs_conn_stamp {
 	KVERBS_STAMP_BEGIN,
@@ -103,34 +103,34 @@ enum kverbs_conn_stamp {
 
 /**
  * struct kverbs_conn - a connection
- * @attr: what it is made of
+ * @attr: its parameters
  * @lock: guards @state, @end, @step, @stamps and @peer_priv; taken in any context
  * @state: enum kverbs_conn_state, written by conn.c only
- * @end: why it ended, set when it leaves the states before CLOSING
+ * @end: why it ended, set when it enters CLOSING
  * @step: next step for @work
- * @stamps: when it reached each, ns, 0: not yet
- * @was_up: it was ESTABLISHED once
- * @mutex: held while HCA objects are made or torn down
- * @use: read by who uses them, written by who tears them down
- * @recv_lock: held while parked receives are posted
+ * @stamps: ktime_get_ns() of each enum kverbs_conn_stamp, 0: not reached yet
+ * @was_up: it has been ESTABLISHED
+ * @mutex: held while HCA objects are created or torn down
+ * @use: read-locked by users of the HCA objects, write-locked by the teardown
+ * @recv_lock: held while deferred receives are posted
  * @sync_lock: held while a synchronous chain is posted
- * @tenant: on the device, from when that is known
- * @id: the CM's id, NULL when torn down
- * @connect: its rdma_connect()
+ * @tenant: on the device, once that is known
+ * @id: the CM id, NULL when torn down
+ * @connect: the call of rdma_connect()
  * @qp: the queue pair
  * @cq: its completion queue
- * @nr_cqe: completions promised of it
- * @queue: the queue pair's work
+ * @nr_cqe: completions reserved in @cq
+ * @queue: the work of the queue pair
  * @sync: its synchronous chains, under @sync_lock
  * @pool: its MRs
- * @lkeys: its local registrations
- * @backlog: where it counts while REQUESTED
- * @work: takes the next step, posts parked receives
+ * @lkeys: its registrations for local access
+ * @backlog: the backlog of the listener, while REQUESTED
+ * @work: takes the next step, posts deferred receives
  * @close_work: tears down
- * @deadline: ends what is not established in time
- * @keepalive: ends what has no peer any more
+ * @deadline: ends a connection that is not established in time
+ * @keepalive: ends a connection whose peer does not answer
  * @responder_resources: READs that the peer may have in flight
- * @initiator_depth: READs that we may have in flight
+ * @initiator_depth: READs that this side may have in flight
  * @port: of the device
  * @transport: enum kverbs_transport
  * @device_index: of the device, U32_MAX before it is known
@@ -145,10 +145,10 @@ enum kverbs_conn_stamp {
  * after @mutex and before @lock; a CM handler takes none but @lock and
  * @queue.lock.
  *
- * Life: created (CONNECTING or REQUESTED), maybe ESTABLISHED, then CLOSING by
- * whoever calls kverbs_conn_end() first, then DEAD when teardown is through:
- * stop dialling, close the queue, disconnect, drain, destroy id and QP, sweep,
- * deregister, give back CQ and PD, leave the device. kverbs_conn_free() ends it and frees it.
+ * Life: created as CONNECTING or REQUESTED, perhaps ESTABLISHED, then CLOSING from the
+ * first kverbs_conn_end(), then DEAD when teardown is complete: stop connecting, close
+ * the queue, disconnect, drain, destroy id and QP, flush remaining operations,
+ * deregister, give back CQ and PD, leave the device. kverbs_conn_free() ends and frees it.
  */
 struct kverbs_conn {
 	struct kverbs_conn_attr attr;
@@ -200,7 +200,7 @@ void kverbs_conn_set_dead(struct kverbs_conn *conn);
 void kverbs_conn_stamp(struct kverbs_conn *conn, enum kverbs_conn_stamp what);
 void kverbs_conn_set_step(struct kverbs_conn *conn, enum kverbs_conn_step step);
 
-/* Whether it ends or has ended; else it may begin to at any time. */
+/* True in CLOSING and DEAD; otherwise the end may begin at any time. */
 static inline bool kverbs_conn_is_ending(const struct kverbs_conn *conn)
 {
 	return READ_ONCE(conn->state) >= KVERBS_CONN_CLOSING;

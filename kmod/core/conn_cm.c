@@ -24,14 +24,14 @@
 /* Not 7, which is for ever. */
 #define DEFAULT_RNR_RETRY	6
 #define DEFAULT_MAX_READ	16
-/* When KVERBS_QUIRK_NUDGE sends its probe. */
+/* Delay of the probe for KVERBS_QUIRK_NUDGE. */
 #define NUDGE_MS		50
-/* ib_core misses a neighbour's quick answer, and looks again when this is over. */
+/* ib_core misses the quick answer of a neighbour, and checks again after this timeout. */
 #define RESOLVE_MS		200
 
 static int cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event);
 
-/* What the CM must know before it resolves or accepts. */
+/* Sets the options of the CM id that must precede resolving or accepting. */
 static int set_options(struct kverbs_conn *conn)
 {
 	const struct kverbs_conn_param *param = &conn->attr.param;
@@ -80,7 +80,7 @@ static void fill_cm_param(struct kverbs_conn *conn, struct rdma_conn_param *para
 	};
 }
 
-/* On RoCE the CM does not say by which link a link-local address is reached. */
+/* On RoCE the CM does not fill in the interface of a link-local address. */
 static void complete_scope(struct sockaddr_storage *ss, const struct rdma_cm_id *id)
 {
 	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)ss;
@@ -90,7 +90,7 @@ static void complete_scope(struct sockaddr_storage *ss, const struct rdma_cm_id 
 		sin6->sin6_scope_id = id->route.addr.dev_addr.bound_dev_if;
 }
 
-/* Keeps what outlives the CM id, which is bound to a device. */
+/* Keeps what outlives the CM id, once that is bound to a device. */
 static void note_addresses(struct kverbs_conn *conn)
 {
 	struct rdma_cm_id *id = conn->id;
@@ -150,7 +150,7 @@ static int begin_connect(struct kverbs_conn *conn)
 	return kverbs_connect_start(&conn->connect);
 }
 
-/* Whatever else the CM says comes too early or too late. */
+/* False if the event that caused the step came too early or too late. */
 static bool is_due(const struct kverbs_conn *conn, enum kverbs_conn_step step)
 {
 	return step == KVERBS_STEP_CONNECT ? conn->tenant.dev && !conn->qp :
@@ -169,7 +169,7 @@ static enum kverbs_conn_step take_step(struct kverbs_conn *conn)
 	return is_due(conn, step) ? step : KVERBS_STEP_NONE;
 }
 
-/* Takes the next step towards a connection, or posts parked receives. */
+/* Takes the next step of the active side, or posts deferred receives. */
 static void step_work(struct work_struct *work)
 {
 	struct kverbs_conn *conn = container_of(work, struct kverbs_conn, work);
@@ -221,7 +221,7 @@ static void teardown(struct kverbs_conn *conn)
 	conn->id = NULL;
 	if (id)
 		rdma_destroy_id(id);
-	/* Its handler may just have started that. */
+	/* The handler, which has returned by now, may have started it again. */
 	kverbs_keepalive_stop(&conn->keepalive);
 	kverbs_conn_destroy_qp(conn);
 	kverbs_backlog_leave(&conn->backlog);
@@ -261,9 +261,9 @@ static struct kverbs_conn *new_conn(enum kverbs_conn_state state,
 }
 
 /**
- * kverbs_conn_create() - make a connection that will ask a peer
+ * kverbs_conn_create() - create a connection of the active side
  * @net: network namespace
- * @attr: what it is made of; copied
+ * @attr: its parameters; copied
  * @src: local address, or NULL
  * @dst: the peer
  *
@@ -302,10 +302,10 @@ out_free_conn:
 }
 
 /**
- * kverbs_conn_start() - set a connection going
+ * kverbs_conn_start() - begin to connect
  * @conn: from kverbs_conn_create()
  *
- * Whatever comes of it is told by the ops, even if it is told at once.
+ * The outcome is reported by kverbs_conn_ops, even if this fails at once.
  */
 void kverbs_conn_start(struct kverbs_conn *conn)
 {
@@ -333,11 +333,11 @@ static void save_priv(struct kverbs_conn *conn, const void *data, u8 len)
 }
 
 /**
- * kverbs_conn_adopt() - make a connection of a peer's request
+ * kverbs_conn_adopt() - create a connection for the request of a peer
  * @id: the request's id
  * @event: the request
- * @backlog: where it counts until it is answered
- * @attr: its owner, and depths that hold until it is accepted; copied
+ * @backlog: counts the request until it is answered
+ * @attr: the owner, and depths that hold until the request is accepted; copied
  *
  * Context: the CM's handler of the request, which must then either call
  * kverbs_conn_enter(), or kverbs_conn_abandon() and return an error.
@@ -370,12 +370,12 @@ struct kverbs_conn *kverbs_conn_adopt(struct rdma_cm_id *id,
 }
 
 /**
- * kverbs_conn_enter() - let an adopted connection live
+ * kverbs_conn_enter() - put an adopted connection into service
  * @conn: from kverbs_conn_adopt(), in the same handler
  *
- * From here on it may end at any time; that waits for the handler.
+ * From here on the connection may end at any time; teardown waits for the handler.
  *
- * Return: 0 or -ENODEV, and then it must be abandoned.
+ * Return: 0, or -ENODEV: the caller must call kverbs_conn_abandon().
  */
 int kverbs_conn_enter(struct kverbs_conn *conn)
 {
@@ -427,11 +427,11 @@ static int answer_request(struct kverbs_conn *conn)
 /**
  * kverbs_conn_accept() - accept a request
  * @conn: the connection
- * @attr: what it is made of
+ * @attr: its parameters; copied
  *
  * Context: process, may sleep.
- * Return: 0; -ENOTCONN if it does not wait for an answer; after any other error
- * it ends.
+ * Return: 0; -ENOTCONN if the connection is not REQUESTED; after any other error it
+ * ends.
  */
 int kverbs_conn_accept(struct kverbs_conn *conn, struct kverbs_conn_attr *attr)
 {
@@ -460,7 +460,7 @@ int kverbs_conn_accept(struct kverbs_conn *conn, struct kverbs_conn_attr *attr)
  * @priv: private data for the peer
  * @len: bytes of it
  *
- * Return: 0; -ENOTCONN if it does not wait for an answer.
+ * Return: 0, or -ENOTCONN if the connection is not REQUESTED.
  */
 int kverbs_conn_reject(struct kverbs_conn *conn, const void *priv, u8 len)
 {
@@ -469,7 +469,7 @@ int kverbs_conn_reject(struct kverbs_conn *conn, const void *priv, u8 len)
 	mutex_lock(&conn->mutex);
 	if (kverbs_conn_move(conn, KVERBS_CONN_REQUESTED, KVERBS_CONN_ACCEPTING)) {
 		kverbs_backlog_leave(&conn->backlog);
-		/* If it fails, destroying the id refuses as well. */
+		/* If this fails, destroying the id rejects as well. */
 		rdma_reject(conn->id, priv, len, IB_CM_REJ_CONSUMER_DEFINED);
 		fail(conn, -ECANCELED);
 		ret = 0;
@@ -479,7 +479,7 @@ int kverbs_conn_reject(struct kverbs_conn *conn, const void *priv, u8 len)
 }
 
 /**
- * kverbs_conn_close() - end a connection and wait until nothing is on the HCA
+ * kverbs_conn_close() - end a connection and wait until it is DEAD
  * @conn: the connection
  *
  * Context: process, may sleep; waits for the HCA, not for the peer.
@@ -506,9 +506,9 @@ void kverbs_conn_free(struct kverbs_conn *conn)
 }
 
 /**
- * kverbs_conn_forget() - drop the local registrations of a region
+ * kverbs_conn_forget() - drop the registrations of a region from the lkey cache
  * @conn: the connection
- * @region: the region, which no work uses any more
+ * @region: the region, which no operation uses any more
  *
  * Context: process, may sleep.
  */
@@ -559,7 +559,7 @@ static void note_path(struct kverbs_conn *conn, struct rdma_cm_id *id,
 		WRITE_ONCE(conn->mtu, ib_mtu_enum_to_int(id->route.path_rec->mtu));
 }
 
-/* The end cannot overtake it: teardown waits for this handler to return. */
+/* @ended cannot overtake @established: teardown waits for this handler to return. */
 static void established(struct kverbs_conn *conn, struct rdma_cm_id *id,
 			const struct rdma_cm_event *event)
 {
@@ -590,7 +590,7 @@ static void rejected(struct kverbs_conn *conn, struct rdma_cm_id *id,
 		data = rdma_consumer_reject_data(id, event, &len);
 	if (asked)
 		save_priv(conn, data, data ? len : 0);
-	/* A peer that leaves before it knows that all is up here refuses, too. */
+	/* A peer that leaves before it knows that this side is up sends a reject, too. */
 	if (READ_ONCE(conn->was_up))
 		fail(conn, -ECONNRESET);
 	else
@@ -602,7 +602,7 @@ static int event_error(const struct rdma_cm_event *event)
 	return event->status < 0 ? event->status : -EHOSTUNREACH;
 }
 
-/* Short, never waits, and takes any event in any state. */
+/* Is short, never waits, and accepts any event in any state. */
 static int cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct kverbs_conn *conn = id->context;
@@ -619,7 +619,7 @@ static int cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		established(conn, id, event);
 		break;
 	case RDMA_CM_EVENT_ADDR_ERROR:
-		/* The deadline ends it. */
+		/* Try again until the deadline ends the connection. */
 		if (event->status == -ETIMEDOUT)
 			next_step(conn, KVERBS_STEP_ADDR);
 		else

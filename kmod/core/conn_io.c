@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Posting on a connection: what it can do, and when a receive may be posted. */
+/* Posting on a connection: which operations it supports, and when receives are posted. */
 #include "conn_io.h"
 #include "opcode.h"
 #include "quirks.h"
 #include "wr.h"
 
 /**
- * kverbs_conn_post_deferred() - post the receives that can be posted by now
+ * kverbs_conn_post_deferred() - post the deferred receives that are ready
  * @conn: the connection
  *
  * Context: process, may sleep.
@@ -40,19 +40,19 @@ static void await_posted(struct kverbs_conn *conn, struct kverbs_cq_set *cqs, u3
 }
 
 /**
- * kverbs_conn_recv_list() - take receives, at any time before the end
+ * kverbs_conn_recv_list() - accept receives, at any time before the end
  * @conn: the connection
- * @reqs: the receives; done is called of those that are taken
+ * @reqs: the receives; @done is called for those that are accepted
  * @nr: how many, at least 1
- * @error: why not all were: -EAGAIN no slot, -ENOTCONN; else 0
+ * @error: why not all were accepted: -EAGAIN for want of a slot, -ENOTCONN; else 0
  *
  * Context: process, may sleep.
- * Return: how many were taken, from the first on.
+ * Return: how many were accepted, from the first on.
  */
 unsigned int kverbs_conn_recv_list(struct kverbs_conn *conn, struct kverbs_req **reqs,
 				   unsigned int nr, int *error)
 {
-	/* Of the ring that the caller holds, or of the one that ACCEPT put there. */
+	/* Read once, since ACCEPT may change it. The caller holds the ring of the old set. */
 	struct kverbs_cq_set *cqs = READ_ONCE(conn->attr.cqs);
 	u32 ticket;
 
@@ -65,12 +65,12 @@ unsigned int kverbs_conn_recv_list(struct kverbs_conn *conn, struct kverbs_req *
 }
 
 /**
- * kverbs_conn_recv() - take a receive, at any time before the end
+ * kverbs_conn_recv() - accept a receive, at any time before the end
  * @conn: the connection
- * @req: the receive; its done is called if and only if this returns 0
+ * @req: the receive; @done is called if and only if this returns 0
  *
  * Context: process, may sleep.
- * Return: 0, -EAGAIN no slot, -ENOTCONN.
+ * Return: 0; -EAGAIN if no slot is free; -ENOTCONN.
  */
 int kverbs_conn_recv(struct kverbs_conn *conn, struct kverbs_req *req)
 {
@@ -81,7 +81,7 @@ int kverbs_conn_recv(struct kverbs_conn *conn, struct kverbs_req *req)
 }
 
 /**
- * kverbs_conn_has_atomics() - whether the peers can use atomics
+ * kverbs_conn_has_atomics() - whether transport and device support atomics
  * @conn: the connection, with its device
  *
  * Return: true if so.
@@ -104,13 +104,13 @@ static bool can_do(const struct kverbs_conn *conn, const struct kverbs_req *req)
 }
 
 /**
- * kverbs_conn_post_list() - post any operations but receives
+ * kverbs_conn_post_list() - post operations other than receives
  * @conn: the connection
- * @reqs: the operations; done is called of those that are posted
+ * @reqs: the operations; @done is called for those that are posted
  * @nr: how many
  * @chain: room to build them in
- * @error: why not all were posted, -EOPNOTSUPP not on this device or
- *	transport; or as kverbs_wr_post_list() has it; else 0
+ * @error: why not all were posted: -EOPNOTSUPP if the device or the transport lacks the
+ *	operation, or as for kverbs_wr_post_list(); else 0
  *
  * Context: process, may sleep.
  * Return: how many were posted, from the first on.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What a connection has on the HCA: PD, CQ and QP are made, drained and destroyed here. */
+/* PD, CQ and QP of a connection: created, drained and destroyed. */
 #include <linux/delay.h>
 
 #include "conn_qp.h"
@@ -25,7 +25,7 @@ static int status_error(enum ib_wc_status status)
 	}
 }
 
-/* The CM flushes what will not come up before it says why; its event is what to tell. */
+/* Before a connection is up, the CM flushes the queue pair and then reports why it failed. */
 static void queue_broken(struct kverbs_queue *queue, enum ib_wc_status status)
 {
 	struct kverbs_conn *conn = container_of(queue, struct kverbs_conn, queue);
@@ -53,7 +53,7 @@ const struct kverbs_queue_ops kverbs_conn_queue_ops = {
 	.kick	= queue_kick,
 };
 
-/* Atomic or not, and the id stays while the state says that it is used. */
+/* In atomic context or not. The id stays while the state is ACCEPTING or CONNECTING. */
 static void qp_event(struct ib_event *event, void *context)
 {
 	struct kverbs_conn *conn = context;
@@ -154,17 +154,17 @@ static int make_qp(struct kverbs_conn *conn)
 	if (ret)
 		return ret;
 	conn->qp = conn->id->qp;
-	/* Else "rdma resource" would call it the CM's, which made it for us. */
+	/* "rdma resource" would otherwise attribute the queue pair to rdma_cm. */
 	conn->qp->res.kern_name = KBUILD_MODNAME;
 	kverbs_queue_open(queue, conn->qp);
 	return 0;
 }
 
 /**
- * kverbs_conn_setup_qp() - make PD, CQ and QP
+ * kverbs_conn_setup_qp() - create PD, CQ and QP
  * @conn: the connection, its mutex held, its id bound to a device
  *
- * Return: 0 or -errno; what was made stays for the teardown.
+ * Return: 0 or -errno; the teardown destroys what was created.
  */
 int kverbs_conn_setup_qp(struct kverbs_conn *conn)
 {
@@ -196,9 +196,9 @@ int kverbs_conn_setup_qp(struct kverbs_conn *conn)
 }
 
 /**
- * struct last - a work request behind which none follows
+ * struct last - the last work request of a queue
  * @cqe: its completion
- * @done: it has come, and so have all before it
+ * @done: it has completed, and so have all before it
  */
 struct last {
 	struct ib_cqe cqe;
@@ -254,7 +254,7 @@ static int drain_sends(struct ib_qp *qp, struct kverbs_cq_set *set)
 	return ret;
 }
 
-/* Receives first, since their completions may lead to sends. */
+/* Receives first, since their completions may cause sends. */
 static int drain_polling(struct ib_qp *qp, struct kverbs_cq_set *set)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
@@ -269,10 +269,13 @@ static int drain_polling(struct ib_qp *qp, struct kverbs_cq_set *set)
 }
 
 /*
- * Of a direct queue ib_drain_qp() takes completions itself, beside those who poll:
- * they would overtake each other, those of others in that queue, too. So this does what it
- * does, but polls as everybody does. What a device refuses, of which it may know more, is
- * left to ib_drain_qp() while nobody else polls.
+ * Waits until all work of a queue pair, to which nothing is posted any more, is complete.
+ * There is a free slot in each queue.
+ *
+ * ib_drain_qp() polls a direct queue itself, so that its completions and those of the tasks
+ * that poll would overtake each other. drain_polling() does the same by
+ * kverbs_cq_set_poll(). If the device refuses its work requests, ib_drain_qp() may know more
+ * of the device; then the lock keeps others from polling.
  */
 static void drain(struct ib_qp *qp, struct kverbs_cq_set *set)
 {
@@ -287,12 +290,12 @@ static void drain(struct ib_qp *qp, struct kverbs_cq_set *set)
 }
 
 /**
- * kverbs_conn_quiesce() - the HCA begins nothing of it after this
- * @conn: the connection, its mutex held, on its way to an end
+ * kverbs_conn_quiesce() - let the HCA begin no more work of a connection
+ * @conn: the connection, its mutex held, in CLOSING
  *
- * A queue pair that never was up may flush nothing: rxe's does not, if it found no
- * memory on its way to RTS. Nor need it, since none of its work can have been done
- * but receives; they end with the queue pair.
+ * A queue pair that has never been up is not drained. It may flush nothing: rxe's does not
+ * if it ran out of memory on the way to RTS. It can have no work but receives, which
+ * kverbs_queue_flush_remaining() completes.
  */
 void kverbs_conn_quiesce(struct kverbs_conn *conn)
 {
@@ -310,8 +313,8 @@ void kverbs_conn_quiesce(struct kverbs_conn *conn)
  * kverbs_conn_destroy_qp() - undo kverbs_conn_setup_qp()
  * @conn: the connection, quiesced, its id destroyed
  *
- * siw's drain may end while READs are not flushed, so their memory and whoever
- * takes their completions stay until the queue pair is gone.
+ * siw may leave READs unflushed by the drain, so their memory and the completion queue
+ * stay until the queue pair is destroyed.
  */
 void kverbs_conn_destroy_qp(struct kverbs_conn *conn)
 {
@@ -335,10 +338,10 @@ void kverbs_conn_destroy_qp(struct kverbs_conn *conn)
 }
 
 /**
- * kverbs_conn_flush() - wait until whoever was told of a completion has been
+ * kverbs_conn_flush() - wait until the handlers of completions so far have returned
  * @conn: the connection
  *
- * So that he can go once he has seen that nothing of his is under way.
+ * After this an owner that has no operation in flight may be freed.
  *
  * Context: process, may sleep; not from a completion handler.
  */

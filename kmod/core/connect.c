@@ -15,7 +15,7 @@ static int connect_thread(void *data)
 	int ret = -EINTR;
 
 	allow_signal(SIGKILL);
-	/* A signal from before that is lost, but its stop is not. */
+	/* A signal that came before allow_signal() is lost, but @stop is not. */
 	if (!READ_ONCE(connect->stop))
 		ret = kverbs_rdma_connect(connect->id, &connect->param);
 	if (ret)
@@ -45,7 +45,7 @@ int kverbs_connect_start(struct kverbs_connect *connect)
 }
 
 /**
- * kverbs_connect_stop() - break off what kverbs_connect_start() began
+ * kverbs_connect_stop() - interrupt kverbs_connect_start()
  * @connect: started or not
  *
  * Context: process, may sleep. After this @failed is not called.

@@ -7,13 +7,13 @@
 struct task_struct;
 
 /**
- * struct kverbs_connect - a call of rdma_connect() that can be broken off
- * @id: of what connects
+ * struct kverbs_connect - a call of rdma_connect() that can be interrupted
+ * @id: the CM id
  * @blocks: the driver has KVERBS_QUIRK_BLOCKING_CONNECT
- * @param: what to tell the peer
- * @failed: told if the call fails, perhaps in a thread of its own
- * @task: where the call is made, if it may wait for the peer
- * @stop: break it off
+ * @param: for the peer
+ * @failed: called if rdma_connect() fails, perhaps in @task
+ * @task: the thread that calls rdma_connect(), if @blocks
+ * @stop: the thread must not call rdma_connect() any more
  *
  * Life: zeroed by its owner, who fills in @id, @blocks, @param and @failed before
  * kverbs_connect_start() and lets none of them go before kverbs_connect_stop().

@@ -9,9 +9,9 @@
 #include "verbs.h"
 #include "workqueue.h"
 
-/* What a new queue has room for, so that a few connections can share it. */
+/* Completions that a new queue has room for, so that a few connections can share it. */
 #define CQ_SIZE	2048U
-/* What a pass takes of one queue before it looks at the next. */
+/* Completions that kverbs_cq_set_poll() takes of one queue before it polls the next. */
 #define PASS_SIZE	64
 
 static void poll_for_others(struct work_struct *work)
@@ -27,8 +27,7 @@ static void poll_for_others(struct work_struct *work)
 /**
  * kverbs_cq_set_init() - make an empty set
  * @set: the set
- * @context: where completions are seen to; IB_POLL_DIRECT: whoever waits for them
- *	polls
+ * @context: where completions are handled; IB_POLL_DIRECT: in tasks that poll
  */
 void kverbs_cq_set_init(struct kverbs_cq_set *set, enum ib_poll_context context)
 {
@@ -53,8 +52,8 @@ void kverbs_cq_set_exit(struct kverbs_cq_set *set)
 }
 
 /*
- * As ib_process_cq_direct(), but that looks with 512 bytes of its stack, which hardened
- * kernels clear whether anything has come or not.
+ * Like ib_process_cq_direct(), which however has 512 bytes of work completions on its stack:
+ * hardened kernels clear them with every poll, whether or not there is a completion.
  */
 static int poll_batch(struct kverbs_cq *cq)
 {
@@ -76,10 +75,10 @@ static void poll_cq(struct kverbs_cq *cq)
 }
 
 /**
- * kverbs_cq_set_poll() - take what is in the queues
- * @set: a direct one
+ * kverbs_cq_set_poll() - handle completions of a direct set
+ * @set: the set
  *
- * Does nothing while another task polls: the next pass sees what that one left.
+ * Does nothing while another task polls: the next call handles what that task left.
  *
  * Context: process, may sleep; not from a completion handler.
  */
@@ -95,10 +94,11 @@ void kverbs_cq_set_poll(struct kverbs_cq_set *set)
 }
 
 /**
- * kverbs_cq_set_poll_all() - take all that is in the queues when this begins
- * @set: a direct one
+ * kverbs_cq_set_poll_all() - handle all completions that are there when this begins
+ * @set: a direct set
  *
- * For who draws conclusions from what has not come: waits for others who poll.
+ * Unlike kverbs_cq_set_poll() it waits for a task that polls, so that the caller may
+ * conclude that a completion has not arrived.
  *
  * Context: process, may sleep; not from a completion handler.
  */
@@ -113,13 +113,13 @@ void kverbs_cq_set_poll_all(struct kverbs_cq_set *set)
 }
 
 /**
- * kverbs_cq_has_passed() - whether it is time to stop polling
- * @deadline_ns: ktime_get_ns() at which it is, 0: never
+ * kverbs_cq_has_passed() - whether a deadline has passed
+ * @deadline_ns: ktime_get_ns() of the deadline, 0: never
  *
- * Reading the exact time can take longer than a look at the queues, so that is left
- * until it is near.
+ * ktime_get_ns() can take longer than a poll of the queues, so it is called only when
+ * ktime_get_coarse_ns() is near the deadline.
  *
- * Return: true if it is.
+ * Return: true if it has.
  */
 bool kverbs_cq_has_passed(u64 deadline_ns)
 {
@@ -129,16 +129,16 @@ bool kverbs_cq_has_passed(u64 deadline_ns)
 }
 
 /**
- * kverbs_cq_relax() - let those go on that a completion may have to wait for
+ * kverbs_cq_relax() - yield the CPU between two polls
  *
- * Software devices work in threads. One that was woken on the processor of whoever polls
- * waits for as long as his time slice, some milliseconds, unless he goes out of its way.
+ * Software devices work in threads. A thread that is woken on the CPU of the poller would
+ * wait for the rest of the poller's time slice, some milliseconds.
  *
  * Context: process, may sleep.
  */
 void kverbs_cq_relax(void)
 {
-	/* Nobody may have interrupted to tell of it. */
+	/* A wakeup of a polling task sets the flag without an interrupt. */
 	preempt_fold_need_resched();
 	cond_resched();
 	if (single_task_running())
@@ -148,10 +148,10 @@ void kverbs_cq_relax(void)
 }
 
 /**
- * kverbs_cq_set_poll_get() - the caller is going to wait for a completion
- * @set: direct or not; kverbs_cq_set_poll_put() ends it
+ * kverbs_cq_set_poll_get() - have a direct set polled while the caller waits
+ * @set: the set, direct or not, until kverbs_cq_set_poll_put()
  *
- * Somebody in the kernel cannot rely on the user to poll.
+ * A wait within the kernel cannot rely on user space to poll.
  *
  * Context: any.
  */
@@ -198,14 +198,14 @@ static struct kverbs_cq *new_cq(struct kverbs_cq_set *set, struct ib_device *ib,
 }
 
 /**
- * kverbs_cq_get() - promise completions of a queue
- * @set: where to look and to add
- * @ib: on which device; the caller is its tenant
+ * kverbs_cq_get() - reserve completions of a queue
+ * @set: the set, which gets another queue if none has room
+ * @ib: the device; the caller is its tenant
  * @nr: how many completions may be outstanding
  *
  * Context: process, may sleep.
  * Return: the queue or an ERR_PTR: -EINVAL if the device has no such queue,
- * -ENOMEM, or what the device says.
+ * -ENOMEM, or the error of the device.
  */
 struct kverbs_cq *kverbs_cq_get(struct kverbs_cq_set *set, struct ib_device *ib,
 				unsigned int nr)
@@ -228,8 +228,8 @@ out_unlock:
 }
 
 /*
- * Nobody else polls it meanwhile, and nothing tells of what comes: so it is looked at
- * here, and then once more in its own context, which arms it again.
+ * irq_poll_disable() keeps the softirq out and may swallow an interrupt. So the queue is
+ * processed here, and irq_poll_sched() processes it once more and arms it again.
  */
 static void flush_softirq(struct kverbs_cq *cq)
 {
@@ -242,11 +242,9 @@ static void flush_softirq(struct kverbs_cq *cq)
 }
 
 /**
- * kverbs_cq_flush() - see to all that is in a queue
- * @set: its set
+ * kverbs_cq_flush() - handle all completions that are in a queue when this begins
+ * @set: the set of the queue
  * @cq: the queue
- *
- * A pass takes all that is there when it begins.
  *
  * Context: process, may sleep; not from a completion handler.
  */
@@ -266,10 +264,10 @@ void kverbs_cq_flush(struct kverbs_cq_set *set, struct kverbs_cq *cq)
 }
 
 /**
- * kverbs_cq_put() - give promised completions back
+ * kverbs_cq_put() - give reserved completions back
  * @set: the set
  * @cq: from kverbs_cq_get()
- * @nr: as there
+ * @nr: as given to kverbs_cq_get()
  *
  * Context: process, may sleep; not from a completion handler.
  */

@@ -8,16 +8,16 @@
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
-/* What is taken of a direct queue at a time. */
+/* Completions that one ib_poll_cq() of a direct queue takes. */
 #define KVERBS_CQ_BATCH	8
 
 /**
- * struct kverbs_cq - a completion queue and how much of it is promised
+ * struct kverbs_cq - a completion queue and the completions promised of it
  * @entry: in its set
  * @ib: the queue
  * @size: completions it can hold
- * @used: of those, promised to connections
- * @wcs: where they are looked at, if it is direct; under the set's lock
+ * @used: completions promised to connections
+ * @wcs: for polling a direct queue; under the lock of the set
  */
 struct kverbs_cq {
 	struct list_head entry;
@@ -28,17 +28,17 @@ struct kverbs_cq {
 };
 
 /**
- * struct kverbs_cq_set - the completion queues that an owner shares out
- * @lock: guards @cqs; held while they are polled, so completions stay in order
- * @cqs: struct kverbs_cq, of all devices; one leaves when nobody uses it
- * @context: where completions are seen to: IB_POLL_WORKQUEUE, _SOFTIRQ or _DIRECT
- * @direct: no interrupt and no context of their own: who waits polls them
- * @pollers: those in the kernel who wait
- * @poll_work: polls for them
+ * struct kverbs_cq_set - completion queues that connections share
+ * @lock: guards @cqs; held while they are polled, so that completions stay in order
+ * @cqs: struct kverbs_cq, of all devices; an unused one is freed
+ * @context: where completions are handled: IB_POLL_WORKQUEUE, _SOFTIRQ or _DIRECT
+ * @direct: IB_POLL_DIRECT: there is no interrupt, and a waiting task polls
+ * @pollers: waits within the kernel, see kverbs_cq_set_poll_get()
+ * @poll_work: polls for @pollers
  *
  * A queue never overflows: every work request that can be outstanding has its
- * completion promised before the QP is made. Where one queue does not suffice
- * for all connections there are more.
+ * completion promised before the QP is created. If one queue is too small for all
+ * connections, the set gets another.
  */
 struct kverbs_cq_set {
 	struct mutex lock;

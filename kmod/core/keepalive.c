@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Probes: a peer that went without a word is noticed, even if nothing is sent. */
+/* Probes of an idle connection: a peer that is gone is noticed even if nothing is sent. */
 #include "cq.h"
 #include "keepalive.h"
 #include "queue.h"
@@ -19,7 +19,7 @@ static void probe_done(struct ib_cq *cq, struct ib_wc *wc)
 static void probe(struct kverbs_keepalive *keepalive)
 {
 	struct kverbs_queue *queue = keepalive->queue;
-	/* Some want an entry for every READ. */
+	/* Some devices want an entry in every READ. */
 	struct ib_sge nothing = {};
 	struct ib_rdma_wr wr = {
 		.wr.opcode = keepalive->opcode,
@@ -41,7 +41,7 @@ static void probe(struct kverbs_keepalive *keepalive)
 		queue->ops->broken(queue, IB_WC_GENERAL_ERR);
 }
 
-/* What completes before a probe is an answer, too: the probe may have long to go. */
+/* A completion of an earlier operation is an answer, too: the probe may be far behind. */
 static bool is_idle(struct kverbs_keepalive *keepalive)
 {
 	struct kverbs_queue *queue = keepalive->queue;
@@ -54,7 +54,7 @@ static bool is_idle(struct kverbs_keepalive *keepalive)
 	return idle || keepalive->always;
 }
 
-static void look(struct work_struct *work)
+static void check(struct work_struct *work)
 {
 	struct kverbs_keepalive *keepalive =
 		container_of(work, struct kverbs_keepalive, work.work);
@@ -78,22 +78,22 @@ static void look(struct work_struct *work)
 }
 
 /**
- * kverbs_keepalive_init() - make one that does not look
+ * kverbs_keepalive_init() - prepare for kverbs_keepalive_start()
  * @keepalive: zeroed
- * @queue: whose peer is watched
+ * @queue: where probes will be posted
  */
 void kverbs_keepalive_init(struct kverbs_keepalive *keepalive,
 			   struct kverbs_queue *queue)
 {
 	keepalive->queue = queue;
 	keepalive->cqe.done = probe_done;
-	INIT_DELAYED_WORK(&keepalive->work, look);
+	INIT_DELAYED_WORK(&keepalive->work, check);
 }
 
 /**
- * kverbs_keepalive_start() - look from now on
+ * kverbs_keepalive_start() - begin to check
  * @keepalive: with its @ms, @opcode and @always
- * @first_ms: when for the first time
+ * @first_ms: delay of the first check
  *
  * Context: any.
  */
@@ -103,7 +103,7 @@ void kverbs_keepalive_start(struct kverbs_keepalive *keepalive, unsigned int fir
 }
 
 /**
- * kverbs_keepalive_stop() - look no more
+ * kverbs_keepalive_stop() - stop checking, and wait for a check that runs
  * @keepalive: started or not
  *
  * Context: process, may sleep.

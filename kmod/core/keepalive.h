@@ -8,24 +8,24 @@
 struct kverbs_cq_set;
 struct kverbs_queue;
 
-/* Send slots that only probes use. */
+/* Send slots for probes. */
 #define KVERBS_PROBE_WRS	1
 
 /**
- * struct kverbs_keepalive - whether an idle peer is still there
+ * struct kverbs_keepalive - probes an idle peer
  * @queue: where probes are posted
- * @cqs: where their completions come, to be polled if nobody else might
- * @work: looks
+ * @cqs: completion queues of the connection, polled if they are direct
+ * @work: checks whether the peer is idle
  * @cqe: completion of a probe
- * @ms: how often it looks, 0: once
+ * @ms: interval between two checks, 0: check once
  * @opcode: of a probe: an operation of no bytes that the peer's device answers
- * @always: completed work is no proof of the peer
+ * @always: probe even if operations complete, see KVERBS_QUIRK_READ_PROBE
  * @probing: a probe is with the HCA
- * @seen: operations that were completed when it looked last
+ * @seen: operations that were complete at the last check
  *
- * Life: zeroed by its owner; started once when the connection is up; stopped
- * before the queue is closed, and again when the CM's handler, which may start it late,
- * cannot run any more: before queue pair and queues go.
+ * Life: zeroed by its owner; started once when the connection is up; stopped before the
+ * queue is closed, and again, before the queue pair is destroyed, when the CM's handler,
+ * which may have started it late, has returned.
  */
 struct kverbs_keepalive {
 	struct kverbs_queue *queue;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Registrations for local access: made once, kept while region and QP live. */
+/*
+ * The lkey cache: a buffer that takes too many scatter/gather entries is registered, and the
+ * registration is kept while the region and the queue pair live.
+ */
 #include <linux/slab.h>
 
 #include "lkey.h"
 #include "region.h"
 
 /**
- * kverbs_lkey_cache_init() - make an empty set
- * @set: the set
+ * kverbs_lkey_cache_init() - make an empty cache
+ * @set: the cache
  * @pool: where its MRs come from
  */
 void kverbs_lkey_cache_init(struct kverbs_lkey_cache *set, struct kverbs_mr_pool *pool)
@@ -23,7 +26,7 @@ static u64 chunk_size(const struct kverbs_lkey_cache *set)
 	return (u64)set->pool->pages << PAGE_SHIFT;
 }
 
-/* With or without MRs: whoever ends the region must find it here. */
+/* Counts even without MRs: kverbs_region_destroy() must know of the struct. */
 static void count_local(struct kverbs_lkeys *local)
 {
 	kverbs_region_use(local->region);
@@ -45,8 +48,8 @@ static void free_local(struct kverbs_lkeys *local)
 }
 
 /**
- * kverbs_lkey_cache_destroy() - forget all; the pool frees the MRs
- * @set: the set, of a connection that is drained
+ * kverbs_lkey_cache_destroy() - empty the cache; the pool frees the MRs
+ * @set: the cache of a connection that is drained
  */
 void kverbs_lkey_cache_destroy(struct kverbs_lkey_cache *set)
 {
@@ -61,12 +64,12 @@ void kverbs_lkey_cache_destroy(struct kverbs_lkey_cache *set)
 }
 
 /**
- * kverbs_lkeys_get() - the registrations of a region, none made yet
- * @set: the set, locked
+ * kverbs_lkeys_get() - the registrations of a region, created without MRs if there are none
+ * @set: the cache, locked
  * @region: the region
- * @sink: for READ on iWARP
+ * @sink: for remote write, see KVERBS_QUIRK_READ_SINK
  *
- * Return: them or ERR_PTR(-ENOMEM).
+ * Return: the registrations or ERR_PTR(-ENOMEM).
  */
 struct kverbs_lkeys *kverbs_lkeys_get(struct kverbs_lkey_cache *set,
 				      struct kverbs_region *region, bool sink)
@@ -124,12 +127,12 @@ static struct kverbs_mr *chunk_mr(struct kverbs_lkey_cache *set,
 
 /**
  * kverbs_lkeys_sge() - an entry for the first part of a slice
- * @set: the set, locked
- * @local: the region's registrations
- * @slice: what is to be covered; moved on behind the part
+ * @set: the cache, locked
+ * @local: the registrations of the region
+ * @slice: advanced by the part that the entry covers
  * @max: at most so many bytes
- * @sge: filled in; it reaches to the end of a chunk, of the slice, or to @max
- * @mr: the MR that it names, which must be posted if it is only MAPPED
+ * @sge: filled in; ends with the chunk, with the slice, or after @max bytes
+ * @mr: the MR that @sge names, which must be posted if it is only MAPPED
  *
  * Context: process, may sleep.
  * Return: 0 or -errno.
@@ -180,12 +183,12 @@ static int drop_mrs(struct kverbs_lkey_cache *set, struct kverbs_lkeys *local)
 
 /**
  * kverbs_lkey_cache_forget() - deregister a region that no work uses any more
- * @set: the set
+ * @set: the cache
  * @region: the region
  *
  * Context: process, may sleep.
- * Return: 0, or -EBUSY if a registration is still in the queue, which only
- * happens if the connection is on its way down: finish that instead.
+ * Return: 0, or -EBUSY if a registration is still in the send queue, which happens only
+ * while the connection ends: the caller then waits for the end instead.
  */
 int kverbs_lkey_cache_forget(struct kverbs_lkey_cache *set, struct kverbs_region *region)
 {

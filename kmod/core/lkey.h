@@ -11,15 +11,15 @@
 struct kverbs_map;
 
 /**
- * struct kverbs_lkeys - registrations of a region for a connection's own use
- * @entry: in its set
- * @region: whose
- * @sink: made for READ on iWARP, where the peer writes it by its key
- * @nr: chunks that the region has
+ * struct kverbs_lkeys - registrations of a region for local access by one connection
+ * @entry: in the cache
+ * @region: the region
+ * @sink: registered for remote write, see KVERBS_QUIRK_READ_SINK
+ * @nr: chunks of the region
  * @mrs: an MR for each chunk, NULL until needed
  *
- * A chunk is what one MR can cover; chunks begin at the region's first page and
- * then at every stride of their set. It counts in the region's @locals by itself, as
+ * A chunk is as long as one MR can cover; chunks begin at the region's first page and
+ * then at every stride of the cache. The struct counts in the region's @cached, and so
  * does each MR.
  */
 struct kverbs_lkeys {
@@ -31,12 +31,12 @@ struct kverbs_lkeys {
 };
 
 /**
- * struct kverbs_lkey_cache - all of a connection's
- * @lock: guards @locals and @chain, and is held from finding MRs to posting them
- * @locals: struct kverbs_lkeys
- * @chain: for registrations that receives wait for, from when it is first needed
+ * struct kverbs_lkey_cache - the registrations of a connection for local access
+ * @lock: guards @entries and @chain, and is held from finding MRs to posting them
+ * @entries: struct kverbs_lkeys
+ * @chain: for registrations that receives wait for; allocated when first needed
  * @pool: where the MRs come from
- * @stride: from one chunk's start to the next one's, at most the size of one
+ * @stride: distance between the starts of two chunks, at most the size of one
  */
 struct kverbs_lkey_cache {
 	struct mutex lock;
@@ -47,9 +47,9 @@ struct kverbs_lkey_cache {
 };
 
 /**
- * struct kverbs_slice - what is still to be covered of a local buffer
- * @map: the region on the device
- * @offset: next byte in the region
+ * struct kverbs_slice - the rest of a local buffer that has no entries yet
+ * @map: DMA mapping of the region
+ * @offset: first byte in the region
  * @left: bytes
  */
 struct kverbs_slice {

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Fast-registration memory regions: pages in, key out, and their way back. */
+/*
+ * Fast-registration memory regions. kverbs_mr_get() maps pages to an MR; the caller posts its
+ * REG_MR. After the completion of a LOCAL_INV kverbs_mr_recycle() keeps the MR for the next
+ * registration. In any other state it must be deregistered, by kverbs_mr_free().
+ */
 #include <linux/random.h>
 #include <linux/slab.h>
 
@@ -8,7 +12,7 @@
 #include "trace.h"
 #include "verbs.h"
 
-/* Free MRs kept per connection; beyond that they cost more than they save. */
+/* FREE MRs that a pool keeps; more of them would cost more than they save. */
 #define FREE_MAX	32
 
 /**
@@ -27,9 +31,9 @@ void kverbs_mr_pool_init(struct kverbs_mr_pool *pool)
 }
 
 /**
- * kverbs_mr_publish() - let the peer's invalidation find an MR
+ * kverbs_mr_publish() - let kverbs_mr_revoke() find an MR
  * @pool: the pool
- * @mr: the MR, until it is recycled or freed
+ * @mr: the MR; found until it is recycled or freed
  */
 void kverbs_mr_publish(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
 {
@@ -48,7 +52,7 @@ static void unpublish(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
 /**
  * kverbs_mr_revoke() - note that the peer invalidated an MR
  * @pool: the pool
- * @rkey: the key that it named, perhaps none of a public MR's
+ * @rkey: the key that the peer named, which may be of no public MR
  *
  * Context: any but hardirq.
  */
@@ -66,7 +70,7 @@ void kverbs_mr_revoke(struct kverbs_mr_pool *pool, u32 rkey)
 	spin_unlock_bh(&pool->public_lock);
 }
 
-/* Dereg is a fence of its own, so the region can go after it. */
+/* ib_dereg_mr() is a fence of its own, so the region may be unpinned after it. */
 static void destroy_mr(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
 {
 	list_del(&mr->entry);
@@ -143,7 +147,7 @@ static unsigned int count_spans(const struct kverbs_map *map, u64 pos, u64 end)
 	return kverbs_map_find(map, end - 1) - kverbs_map_find(map, pos) + 1;
 }
 
-/* ib_map_mr_sg() takes whole entries, so the range gets entries of its own. */
+/* ib_map_mr_sg() maps whole entries, so the range gets entries of its own. */
 static struct scatterlist *range_entries(const struct kverbs_map *map, u64 pos,
 					 u64 end, unsigned int nr)
 {
@@ -184,12 +188,12 @@ static int map_range(struct kverbs_mr *mr, const struct kverbs_map *map,
 		return mapped;
 	if (mapped != nr || mr->ib->length != length)
 		return -EINVAL;
-	/* The default is a kernel address on some devices; nobody may learn it. */
+	/* The default is a kernel address on some devices, which must not leak to the peer. */
 	mr->ib->iova = offset_in_page(pos);
 	return 0;
 }
 
-/* A key that was handed out once should not be guessed from the next one. */
+/* Randomises the key, so that the peer cannot guess it from an earlier one. */
 static void renew_key(struct kverbs_mr *mr)
 {
 	u8 old = mr->ib->rkey & 0xff;
@@ -204,7 +208,7 @@ static void renew_key(struct kverbs_mr *mr)
 /**
  * kverbs_mr_get() - an MR that covers a range, ready to be posted
  * @pool: the pool
- * @map: the region on this device; the caller counts in the region's uses
+ * @map: mapping of the region on this device; the caller counts in the region's uses
  * @offset: first byte in the region
  * @length: bytes, within the pages that an MR can cover
  * @access: IB_ACCESS_*
@@ -244,7 +248,7 @@ struct kverbs_mr *kverbs_mr_get(struct kverbs_mr_pool *pool,
 }
 
 /**
- * kverbs_mr_recycle() - take an MR back that the HCA knows to be invalid
+ * kverbs_mr_recycle() - take back an MR that is invalid on the HCA
  * @pool: the pool
  * @mr: the MR, its LOCAL_INV completed
  *
@@ -267,7 +271,7 @@ void kverbs_mr_recycle(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
 }
 
 /**
- * kverbs_mr_free() - deregister an MR in whatever state
+ * kverbs_mr_free() - deregister an MR in any state
  * @pool: the pool
  * @mr: the MR; no work request that names it is in a queue
  *

@@ -11,13 +11,13 @@ struct kverbs_map;
 struct kverbs_region;
 
 /**
- * enum kverbs_mr_state - what the HCA knows of an MR
+ * enum kverbs_mr_state - state of an MR on the HCA
  * @KVERBS_MR_FREE: invalid, can be registered
- * @KVERBS_MR_MAPPED: has its pages, not posted
- * @KVERBS_MR_POSTED: REG_MR or LOCAL_INV is in the queue; after a failure it
- *	stays so: unknown, and only dereg helps
+ * @KVERBS_MR_MAPPED: has its pages, REG_MR is not posted yet
+ * @KVERBS_MR_POSTED: REG_MR or LOCAL_INV is in the send queue; final after a failure,
+ *	since the state on the HCA is unknown then and only ib_dereg_mr() helps
  * @KVERBS_MR_VALID: registered
- * @KVERBS_MR_REVOKED: it was, until the peer invalidated it
+ * @KVERBS_MR_REVOKED: invalidated by the peer
  */
 enum kverbs_mr_state {
 	KVERBS_MR_FREE,
@@ -30,13 +30,13 @@ enum kverbs_mr_state {
 /**
  * struct kverbs_mr - a fast-registration memory region
  * @entry: in its pool's free or busy list
- * @public: in its pool's list of those whose keys the peer may have
+ * @public: in its pool's list of MRs whose keys the peer may have
  * @ib: the MR
- * @region: whose memory it covers, counted in its uses; NULL when FREE
+ * @region: the region that it covers, counted in its uses; NULL when FREE
  * @state: written before posting and by the completion
- * @cqe: completion of a registration that nobody waits for
+ * @cqe: completion of kverbs_queue_post_regs()
  * @wr: the registration
- * @owner: of the completion
+ * @owner: for the handler of @cqe
  */
 struct kverbs_mr {
 	struct list_head entry;
@@ -52,13 +52,13 @@ struct kverbs_mr {
 /**
  * struct kverbs_mr_pool - the MRs of one protection domain
  * @lock: guards the lists but @public
- * @pd: where they belong
- * @pages: pages that one can cover
- * @free: FREE ones, kept for the next
- * @busy: all others
- * @nr_free: how many are kept
+ * @pd: the protection domain
+ * @pages: pages that an MR can cover
+ * @free: FREE MRs, kept for kverbs_mr_get()
+ * @busy: all other MRs
+ * @nr_free: number of MRs in @free
  * @public_lock: guards @public; taken by completions: bottom halves off; innermost
- * @public: those whose keys the peer may have
+ * @public: MRs whose keys the peer may have
  */
 struct kverbs_mr_pool {
 	struct mutex lock;

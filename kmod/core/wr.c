@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* From an operation to work requests. */
+/*
+ * Builds the work requests of an operation. Its entries name the DMA addresses of the buffer
+ * by the local DMA lkey, or, if these are too many, chunks of the lkey cache.
+ */
 #include <linux/kverbs.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
@@ -10,10 +13,10 @@
 #include "region.h"
 #include "wr.h"
 
-/* So many operations, or bytes, are told of by one completion at most. */
+/* At most so many operations, or bytes, are coalesced into one completion. */
 #define COALESCE_OPS	32
 #define COALESCE_BYTES	SZ_16K
-/* Entries that most buffers need: hardened kernels clear all that is on the stack. */
+/* Entries that suffice for most receives; hardened kernels clear arrays on the stack. */
 #define FEW_SGES	2
 
 static void fill_kind(const struct kverbs_req *req, union kverbs_wr *wr, u64 done)
@@ -31,7 +34,7 @@ static void fill_kind(const struct kverbs_req *req, union kverbs_wr *wr, u64 don
 	}
 }
 
-/* Appends a request without entries, which is linked later; @done bytes precede it. */
+/* Appends a work request without entries that begins @done bytes into the operation. */
 static struct ib_send_wr *add_wr(struct kverbs_req *req, struct kverbs_chain *chain,
 				 u64 done)
 {
@@ -49,7 +52,7 @@ static struct ib_send_wr *add_wr(struct kverbs_req *req, struct kverbs_chain *ch
 	return &wr->wr;
 }
 
-/* What holds for the operation as a whole is said of its first or last part. */
+/* Puts the flags and the data of the whole operation into its first and last work request. */
 static void seal(struct kverbs_req *req, struct kverbs_chain *chain, unsigned int nr_wrs)
 {
 	struct ib_send_wr *first = &chain->wrs[chain->nr_wrs - nr_wrs].wr;
@@ -83,7 +86,7 @@ static unsigned int max_locals(const struct kverbs_queue *queue,
 	return min(max_sges(queue, req), queue->max_local);
 }
 
-/* What follows in a chain is often of the same region, which takes a lock to look up. */
+/* kverbs_map_get() takes a lock, and operations of a chain often use the same region. */
 static struct kverbs_map *find_map(struct ib_pd *pd, struct kverbs_region *region,
 				   struct kverbs_chain *chain)
 {
@@ -96,7 +99,7 @@ static struct kverbs_map *find_map(struct ib_pd *pd, struct kverbs_region *regio
 	return chain->map;
 }
 
-/* The entries that name a buffer's pages themselves. */
+/* Entries that name the pages of the buffer by the local DMA lkey. */
 static int direct_sges(struct ib_pd *pd, const struct kverbs_req *req,
 		       struct kverbs_chain *chain, struct ib_sge *sges, int max)
 {
@@ -118,7 +121,7 @@ static int direct_sges(struct ib_pd *pd, const struct kverbs_req *req,
 	return nr;
 }
 
-/* One more request with such entries; if it does not fit, none is added. */
+/* Appends a work request with entries of direct_sges(), or none if they do not fit. */
 static int build_direct(struct kverbs_queue *queue, struct ib_pd *pd,
 			struct kverbs_req *req, struct kverbs_chain *chain)
 {
@@ -132,7 +135,7 @@ static int build_direct(struct kverbs_queue *queue, struct ib_pd *pd,
 						     KVERBS_OP_SGES - chain->nr_sges));
 	if (nr < 0)
 		return nr;
-	/* Some want an entry for every READ, even one of nothing. */
+	/* Some devices want an entry in every READ, even in one of no bytes. */
 	if (!nr && is_read(req))
 		sges[nr++] = (struct ib_sge) { .lkey = pd->local_dma_lkey };
 	wr = add_wr(req, chain, 0);
@@ -143,7 +146,7 @@ static int build_direct(struct kverbs_queue *queue, struct ib_pd *pd,
 	return 0;
 }
 
-/* A list may come back to a region, but its request can stand in the chain once. */
+/* A list may name a region twice, but the chain must register an MR only once. */
 static int add_reg(struct kverbs_chain *chain, struct kverbs_mr *mr)
 {
 	unsigned int i;
@@ -160,15 +163,15 @@ static int add_reg(struct kverbs_chain *chain, struct kverbs_mr *mr)
 }
 
 /**
- * struct builder - an operation on its way into requests that name chunks
+ * struct builder - work requests of an operation that name chunks of the lkey cache
  * @queue: where it will be posted
- * @set: the connection's local registrations, locked
+ * @set: the lkey cache of the connection, locked
  * @req: the operation
  * @chain: its requests
- * @sink: its chunks must be registered for the peer
- * @wr: the request being filled
- * @room: bytes that still go into it
- * @done: bytes that have a place
+ * @sink: the chunks must be registered for remote write
+ * @wr: the work request that is being filled
+ * @room: bytes that @wr has room for
+ * @done: bytes of the operation that have entries
  */
 struct builder {
 	struct kverbs_queue *queue;
@@ -181,7 +184,7 @@ struct builder {
 	u64 done;
 };
 
-/* A request with room for one more entry; a message has only one. */
+/* Sees to a work request with room for one more entry; a message has only one. */
 static int make_room(struct builder *b)
 {
 	if (b->chain->nr_sges == KVERBS_OP_SGES)
@@ -234,7 +237,7 @@ static int add_extent(struct builder *b, struct kverbs_extent extent)
 	return add_slice(b, local, &slice);
 }
 
-/* As many requests as it takes, whose entries name registered chunks. */
+/* Builds as many work requests as it takes, whose entries name chunks. */
 static int build_local(struct builder *b)
 {
 	unsigned int i;
@@ -317,13 +320,13 @@ static void coalesce_reqs(const struct kverbs_queue *queue, struct kverbs_req **
 /**
  * kverbs_wr_post() - build and post an operation other than RECV
  * @queue: the queue
- * @set: the connection's local registrations
+ * @set: the lkey cache of the connection
  * @req: the operation
  * @chain: room to build it in
  *
  * Context: process, may sleep; the connection's HCA objects stay.
- * Return: as kverbs_queue_post(); -EMSGSIZE also if it takes more requests than
- * KVERBS_OP_WRS; -ENOMEM and others for the memory.
+ * Return: as kverbs_queue_post(); -EMSGSIZE also if it takes more work requests than
+ * KVERBS_OP_WRS; or the error of kverbs_map_get() or kverbs_mr_get().
  */
 int kverbs_wr_post(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 		   struct kverbs_req *req, struct kverbs_chain *chain)
@@ -343,7 +346,7 @@ int kverbs_wr_post(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 	return kverbs_queue_post(queue, req, chain);
 }
 
-/* Of the operations, how many at the front can go in one chain of a request for each. */
+/* Builds a chain with a work request for each of the first operations; returns how many. */
 static unsigned int build_run(struct kverbs_queue *queue, struct ib_pd *pd,
 			      struct kverbs_req **reqs, unsigned int nr,
 			      struct kverbs_chain *chain)
@@ -361,7 +364,7 @@ static unsigned int build_run(struct kverbs_queue *queue, struct ib_pd *pd,
 	return i;
 }
 
-/* At least one, or @error says why not. */
+/* Posts at least one operation, or sets @error. */
 static unsigned int post_run(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 			     struct kverbs_req **reqs, unsigned int nr,
 			     struct kverbs_chain *chain, int *error)
@@ -372,7 +375,7 @@ static unsigned int post_run(struct kverbs_queue *queue, struct kverbs_lkey_cach
 		run = build_run(queue, set->pool->pd, reqs, nr, chain);
 	if (run > 1)
 		return kverbs_queue_post_list(queue, reqs, run, chain, error);
-	/* By itself it may take registrations, and more than one request. */
+	/* A single operation may take registrations and several work requests. */
 	*error = kverbs_wr_post(queue, set, reqs[0], chain);
 	return !*error;
 }
@@ -380,11 +383,11 @@ static unsigned int post_run(struct kverbs_queue *queue, struct kverbs_lkey_cach
 /**
  * kverbs_wr_post_list() - build and post operations other than RECV
  * @queue: the queue
- * @set: the connection's local registrations
+ * @set: the lkey cache of the connection
  * @reqs: the operations
  * @nr: how many
  * @chain: room to build them in
- * @error: why not all were posted, as kverbs_wr_post() has it; else 0
+ * @error: why not all were posted, as for kverbs_wr_post(); else 0
  *
  * Context: process, may sleep; the connection's HCA objects stay.
  * Return: how many were posted, from the first on.
@@ -402,10 +405,10 @@ unsigned int kverbs_wr_post_list(struct kverbs_queue *queue, struct kverbs_lkey_
 }
 
 /**
- * struct recv_builder - a receive on its way into entries that name chunks
+ * struct recv_builder - entries of a receive that name chunks of the lkey cache
  * @sges: the entries
- * @nr: how many
- * @max: how many there may be
+ * @nr: number of entries
+ * @max: room in @sges
  * @valid: every chunk so far is registered
  */
 struct recv_builder {
@@ -462,7 +465,7 @@ static int build_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 	return builder.valid ? builder.nr : -EAGAIN;
 }
 
-/* Kept, since receives of such a buffer often come again and again. */
+/* Kept in the cache, since such receives often come again and again. */
 static struct kverbs_chain *recv_chain(struct kverbs_lkey_cache *set)
 {
 	lockdep_assert_held(&set->lock);
@@ -508,7 +511,7 @@ static int direct_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *set
 	return direct_sges(set->pool->pd, req, NULL, sges, min_t(int, queue->max_sge, max));
 }
 
-/* A buffer in many pieces, or one that must be registered. */
+/* Posts a receive whose buffer has many pieces or must be registered. */
 static noinline_for_stack int recv_scattered(struct kverbs_queue *queue,
 					     struct kverbs_lkey_cache *set,
 					     struct kverbs_req *req)
@@ -536,20 +539,20 @@ static int post_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 }
 
 /**
- * kverbs_wr_recv() - build and post the first parked receive
+ * kverbs_wr_recv() - build and post the first deferred receive
  * @queue: the queue
- * @set: the connection's local registrations
+ * @set: the lkey cache of the connection
  * @req: from kverbs_queue_first_deferred()
  *
  * Context: process, may sleep; the connection's HCA objects stay.
- * Return: 0 posted; -EAGAIN not yet, the owner will be kicked; else it can not
- * be posted at all.
+ * Return: 0; -EAGAIN if it must wait for kverbs_queue_ops.kick; or why it can never be
+ * posted.
  */
 int kverbs_wr_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 		   struct kverbs_req *req)
 {
 	int ret = post_recv(queue, set, req);
 
-	/* Closed meanwhile: what ends the connection ends the receive. */
+	/* A closed queue completes its deferred receives in kverbs_queue_flush_remaining(). */
 	return ret == -ENOTCONN ? -EAGAIN : ret;
 }
