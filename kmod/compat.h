@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What differs between kernels, and nothing else; Kbuild probes for it. */
+/* Differences between kernels, and nothing else; Kbuild probes for them. */
 #ifndef KVERBS_COMPAT_H
 #define KVERBS_COMPAT_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What the KUnit suites call; built for them alone. */
+/* Exports for the KUnit suites; built only for them. */
 #include <linux/module.h>
 
 #include "addr.h"

@@ -80,7 +80,7 @@ struct kverbs_bench {
 	bool counts;
 };
 
-/* What was only flushed says less than what it was flushed for. */
+/* A flush is a consequence: keep the first error that is not WR_FLUSH_ERR. */
 static void note_error(struct kverbs_bench *bench, const struct kverbs_req *req)
 {
 	if (!req->result || (bench->error && bench->wc_status != IB_WC_WR_FLUSH_ERR))
@@ -177,7 +177,7 @@ static int await(struct kverbs_bench *bench, const u64 *counter, u64 above)
 	return ret ? 0 : -ETIMEDOUT;
 }
 
-/* Whoever is scheduled is charged for what he ran until then. */
+/* schedule() charges the task for the time that it ran. */
 static u64 thread_ns(void)
 {
 	schedule();
@@ -361,7 +361,7 @@ static int push(struct kverbs_bench *bench)
 	return ret;
 }
 
-/* Of an operation that has begun the rest follows. */
+/* Rounds the goal up, so that an operation of several parts is completed. */
 static void end_goal(struct kverbs_bench *bench)
 {
 	unsigned int nr = bench->plan->nr_parts;

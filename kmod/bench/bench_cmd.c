@@ -17,7 +17,7 @@
 #define DEFAULT_TIMEOUT_MS	10000
 #define MAX_DURATION_MS		86400000
 #define FLAGS			(KVERBS_BENCH_LATENCY | KVERBS_BENCH_HALF)
-/* What gives credit. */
+/* Length of the message that gives credit. */
 #define NOTE_LEN		8
 
 static bool is_latency(const struct kverbs_cmd_bench *cmd)
@@ -58,7 +58,7 @@ static bool has_no_recvs(const struct kverbs_cmd_bench *cmd)
 	       !cmd->credit;
 }
 
-/* What a bandwidth receives is credit, what a latency receives is an answer. */
+/* A bandwidth measurement receives credit, a latency measurement answers. */
 static bool recvs_fit(const struct kverbs_cmd_bench *cmd)
 {
 	if (cmd->recvs > KVERBS_BENCH_RECVS_MAX)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Pinned pages are charged before they are pinned, per user as io_uring does. */
+/* Charges pages to the user before they are pinned, as io_uring does. */
 #include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/mm.h>

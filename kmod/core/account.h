@@ -9,12 +9,12 @@ struct user_struct;
 
 /**
  * struct kverbs_account - pages charged to a user and shown in a process
- * @user: who is charged against RLIMIT_MEMLOCK, NULL if he is exempt
- * @mm: where VmPin shows them
- * @npages: how many
+ * @user: charged against RLIMIT_MEMLOCK, NULL with CAP_IPC_LOCK
+ * @mm: the process whose VmPin shows the pages
+ * @npages: number of pages
  *
- * It outlives the process: what was charged is given back to whom it was
- * charged, from whatever context.
+ * Outlives the process: kverbs_account_uncharge() returns the pages to the same user and
+ * the same mm, in any context.
  */
 struct kverbs_account {
 	struct user_struct *user;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* How many requests may wait at a listener. */
+/* Limits the requests that wait for an answer at a listener. */
 #include <linux/slab.h>
 
 #include "backlog.h"
@@ -36,8 +36,8 @@ void kverbs_backlog_put(struct kverbs_backlog *backlog)
 }
 
 /**
- * kverbs_backlog_enter() - wait in it
- * @backlog: the backlog; who waits holds a reference
+ * kverbs_backlog_enter() - count a request, with a reference
+ * @backlog: the backlog
  *
  * Context: any.
  * Return: 0, or -EBUSY if it is full.
@@ -54,7 +54,7 @@ int kverbs_backlog_enter(struct kverbs_backlog *backlog)
 
 /**
  * kverbs_backlog_leave() - undo kverbs_backlog_enter(), once
- * @slot: where the backlog is kept, NULL there if that was done already
+ * @slot: pointer to the backlog; NULL there if the request has left already
  *
  * Context: any.
  */

@@ -5,10 +5,10 @@
 #include <linux/kref.h>
 
 /**
- * struct kverbs_backlog - how many requests of a listener wait for an answer
+ * struct kverbs_backlog - requests of a listener that wait for an answer
  * @ref: the listener's and every waiting connection's
  * @waiting: connections in REQUESTED
- * @max: at most so many
+ * @max: limit of @waiting
  */
 struct kverbs_backlog {
 	struct kref ref;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The devices that kverbs may use, and how they go away. */
+/* The devices that kverbs can use, their tenants, and hot removal. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/slab.h>
@@ -9,7 +9,7 @@
 /* Pages of one MR: bounds the scatterlist that registering it takes. */
 #define MR_PAGES_MAX	4096U
 
-/* Guards the list and, while it is held, every device in it against removal. */
+/* Guards the list; while it is held, no device in the list can be removed. */
 static DEFINE_MUTEX(registry_lock);
 static LIST_HEAD(registry);
 
@@ -47,13 +47,13 @@ static int enter(struct kverbs_device *dev, struct kverbs_tenant *tenant,
 
 /**
  * kverbs_device_enter() - become a tenant of a device
- * @ib: the device; the caller knows that it is still there
- * @tenant: what enters; leaves by kverbs_device_leave()
- * @kind: when it must leave
- * @evict: how it is told to
+ * @ib: the device, which the caller keeps from being removed
+ * @tenant: the tenant; leaves by kverbs_device_leave()
+ * @kind: decides when it must leave
+ * @evict: called when it must leave
  *
  * Context: process, may sleep.
- * Return: 0, or -ENODEV if kverbs cannot use the device or it is going.
+ * Return: 0, or -ENODEV if kverbs cannot use the device or it is being removed.
  */
 int kverbs_device_enter(struct ib_device *ib, struct kverbs_tenant *tenant,
 			enum kverbs_tenant_kind kind,
@@ -74,7 +74,7 @@ int kverbs_device_enter(struct ib_device *ib, struct kverbs_tenant *tenant,
 
 /**
  * kverbs_device_leave() - stop being a tenant
- * @tenant: which holds nothing of the device any more; not a tenant is fine
+ * @tenant: holds nothing of the device any more; need not be on a device
  *
  * Context: process, may sleep.
  */
@@ -97,10 +97,10 @@ void kverbs_device_leave(struct kverbs_tenant *tenant)
 /**
  * kverbs_device_next() - find a device by its index
  * @index: smallest index that will do
- * @net: network namespace that must be let use it
+ * @net: network namespace that must have access
  *
- * Return: the device with a reference that keeps it registered, so that the
- * caller must ib_device_put() it soon, or NULL.
+ * Return: the device or NULL. The reference keeps the device registered, so the caller
+ * must call ib_device_put() soon.
  */
 struct ib_device *kverbs_device_next(u32 index, const struct net *net)
 {
@@ -120,7 +120,7 @@ struct ib_device *kverbs_device_next(u32 index, const struct net *net)
 
 /**
  * kverbs_device_count() - how many devices kverbs can use now
- * @net: network namespace that must be let use them
+ * @net: network namespace that must have access
  *
  * Return: their number.
  */
@@ -153,11 +153,11 @@ static void get_use(struct kverbs_device *dev, struct kverbs_device_use *use)
 }
 
 /**
- * kverbs_device_for_each() - see what is done with all devices
- * @show: called for each
+ * kverbs_device_for_each() - report the use of all devices
+ * @show: called for each device
  * @arg: for @show
  *
- * What a tenant moved counts once, whether it has left or not.
+ * The traffic of a tenant counts once, whether or not it has left.
  *
  * Context: process, may sleep.
  */
@@ -268,7 +268,7 @@ static bool all_left(struct kverbs_device *dev, enum kverbs_tenant_kind kind)
 	return empty;
 }
 
-/* Needs nothing from user space: tenants leave by work that they queue. */
+/* Does not depend on user space: tenants leave by work that they queue. */
 static void remove_device(struct ib_device *ib, void *client_data)
 {
 	struct kverbs_device *dev;
@@ -301,7 +301,7 @@ static struct ib_client client = {
 };
 
 /**
- * kverbs_device_init() - begin to follow the devices of the system
+ * kverbs_device_init() - register with ib_core
  *
  * Return: 0 or -errno.
  */
@@ -311,7 +311,7 @@ int kverbs_device_init(void)
 }
 
 /**
- * kverbs_device_exit() - stop following devices
+ * kverbs_device_exit() - unregister from ib_core
  */
 void kverbs_device_exit(void)
 {

@@ -11,9 +11,9 @@
 
 /**
  * enum kverbs_tenant_kind - in which order tenants leave a device
- * @KVERBS_TENANT_CM: connections and listeners, first of all
- * @KVERBS_TENANT_MAP: DMA mappings, which those used
- * @KVERBS_TENANT_KINDS: how many kinds there are
+ * @KVERBS_TENANT_CM: connections and listeners, which leave first
+ * @KVERBS_TENANT_MAP: DMA mappings, which connections use
+ * @KVERBS_TENANT_KINDS: number of kinds
  */
 enum kverbs_tenant_kind {
 	KVERBS_TENANT_CM,
@@ -22,11 +22,11 @@ enum kverbs_tenant_kind {
 };
 
 /**
- * struct kverbs_moved - work that is over
- * @ops: operations that went well
+ * struct kverbs_moved - traffic of completed operations
+ * @ops: operations that succeeded
  * @errors: operations that failed
- * @bytes_out: moved to peers
- * @bytes_in: moved here
+ * @bytes_out: bytes to peers
+ * @bytes_in: bytes from peers
  */
 struct kverbs_moved {
 	u64 ops;
@@ -36,10 +36,10 @@ struct kverbs_moved {
 };
 
 /**
- * struct kverbs_device_use - what is done with a device
+ * struct kverbs_device_use - use of a device
  * @name: of the device
  * @conns: connections on it
- * @moved: by those and by all that were
+ * @moved: traffic of these and of all earlier connections
  */
 struct kverbs_device_use {
 	const char *name;
@@ -54,13 +54,13 @@ struct kverbs_device_use {
  * @entry: in the registry, by age
  * @lock: guards @removing, @tenants and @moved; held around @evict and @count, so
  *	outside the locks that those take
- * @removing: no more tenants are taken
- * @tenants: all that must have left before the device may go, by kind
- * @moved: by tenants that have left
+ * @removing: no more tenants may enter
+ * @tenants: by kind; all must leave before the device is removed
+ * @moved: traffic of tenants that have left
  * @left: woken when a tenant leaves
  *
- * Made by the ib_client's add, ended by its remove, which waits for all tenants.
- * A tenant therefore may use @ib until it leaves.
+ * Created by ib_client.add and freed after ib_client.remove, which waits for all tenants:
+ * a tenant may use @ib until it leaves.
  */
 struct kverbs_device {
 	struct ib_device *ib;
@@ -74,13 +74,13 @@ struct kverbs_device {
 };
 
 /**
- * struct kverbs_tenant - something that holds resources of a device
+ * struct kverbs_tenant - holder of resources of a device
  * @entry: in the device's list of its kind
  * @dev: the device, NULL when not on one
- * @evict: told once that the device is going; must queue work that ends in
+ * @evict: called once when the device is removed; must queue work that ends in
  *	kverbs_device_leave(), and not sleep
- * @count: add what it has moved; must not sleep. Set before it enters, NULL: it moves
- *	nothing
+ * @count: adds the traffic of the tenant; must not sleep. Set before the tenant enters;
+ *	NULL if it has none
  * @evicted: @evict was called
  */
 struct kverbs_tenant {

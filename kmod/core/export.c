@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Remote access to a range of a region: registered exactly, taken back surely. */
+/*
+ * Remote access to a range of a region. The range is registered to the byte, and
+ * kverbs_export_destroy() returns when the peer cannot reach it any more.
+ */
 #include <linux/slab.h>
 
 #include "conn_cm.h"
@@ -22,7 +25,7 @@ static int access_rights(u32 rights)
 
 /**
  * kverbs_export_count() - how many segments a range takes
- * @conn: a connection that has its QP
+ * @conn: the connection, which has its queue pair
  * @region: the region
  * @offset: first byte
  * @length: bytes, at least 1, within the region
@@ -62,7 +65,7 @@ static int map_segments(struct kverbs_export *export, struct kverbs_map *map,
 	return 0;
 }
 
-/* Links the work requests of mrs[from..] and says how many one chain takes. */
+/* Links the work requests of mrs[from..] to one chain; returns how many it has. */
 static unsigned int link_chain(struct kverbs_export *export, unsigned int from)
 {
 	unsigned int nr = min_t(unsigned int, export->nr - from, KVERBS_SYNC_WRS);
@@ -84,8 +87,8 @@ static void mark_chain(struct kverbs_export *export, unsigned int from, unsigned
 }
 
 /*
- * After a failure the state of what was posted is unknown until the QP is gone. Nothing
- * was if the connection goes on.
+ * After a failure the state of the MRs is unknown until the queue pair is destroyed, unless
+ * the connection continues: then nothing was posted.
  */
 static int post_chain(struct kverbs_export *export, unsigned int from, unsigned int nr)
 {
@@ -156,7 +159,7 @@ static int fill_export(struct kverbs_export *export, struct kverbs_region *regio
  * @conn: the connection, in use
  * @rights: KVERBS_REMOTE_*
  *
- * Return: 0, -ENOTCONN, or -EOPNOTSUPP: no atomics here.
+ * Return: 0, -ENOTCONN, or -EOPNOTSUPP for want of atomics.
  */
 int kverbs_export_check(struct kverbs_conn *conn, u32 rights)
 {
@@ -200,7 +203,7 @@ static int export_locked(struct kverbs_conn *conn, struct kverbs_region *region,
 	return ret;
 }
 
-/* What was posted would keep the region in use until the connection has ended. */
+/* MRs that were posted would keep the region in use until the connection has ended. */
 static int give_up(struct kverbs_export *export, int ret)
 {
 	bool left = export && export->nr;
@@ -218,14 +221,14 @@ static int give_up(struct kverbs_export *export, int ret)
  * @offset: first byte
  * @length: bytes, at least 1, within the region
  * @rights: KVERBS_REMOTE_*, which the region allows
- * @segs: filled in with what the peer must be told; room for kverbs_export_count()
+ * @segs: filled in for the peer; has room for kverbs_export_count()
  *
- * The MRs are gone as soon as the connection ends, so nobody looks at them later.
+ * The MRs are freed when the connection ends and must not be used after that.
  *
  * Context: process, may sleep and be killed.
- * Return: the export, whose keys work, or an ERR_PTR, and then nothing of it is left:
- * -ENOTCONN, -ENOMEM, -EOPNOTSUPP no atomics here, -EIO (the connection has ended);
- * -EINTR killed: then nothing is once the connection has ended.
+ * Return: the export, whose keys are valid, or an ERR_PTR: -ENOTCONN; -ENOMEM; -EOPNOTSUPP
+ * for want of atomics; -EIO: the connection has ended; -EINTR: killed, and MRs may be
+ * registered until the connection ends.
  */
 struct kverbs_export *kverbs_export_create(struct kverbs_conn *conn,
 					   struct kverbs_region *region, u64 offset,
@@ -258,7 +261,7 @@ static void prepare_invalidate(struct kverbs_export *export)
 	}
 }
 
-/* What the peer took back is invalid already. */
+/* Recycles the MRs that the peer has invalidated. */
 static void recycle_revoked(struct kverbs_export *export)
 {
 	unsigned int i, nr = 0;
@@ -293,13 +296,13 @@ static int invalidate(struct kverbs_export *export)
 }
 
 /**
- * kverbs_export_destroy() - take remote access back and free the export
+ * kverbs_export_destroy() - revoke remote access and free the export
  * @export: the export, freed whatever is returned
  *
  * Context: process, may sleep and be killed.
- * Return: 0: the peer cannot reach the memory any more, if need be because the
- * connection was closed for it; -EINTR killed: then it cannot once the
- * connection has ended.
+ * Return: 0 if the peer cannot reach the memory any more, if necessary because this has
+ * closed the connection; -EINTR: killed, and the peer may reach it until the connection
+ * ends.
  */
 int kverbs_export_destroy(struct kverbs_export *export)
 {

@@ -10,7 +10,7 @@ struct kverbs_region;
 struct kverbs_segment;
 
 /**
- * struct kverbs_export - remote access for one connection's peer
+ * struct kverbs_export - remote access for the peer of a connection
  * @conn: the connection
  * @nr: segments
  * @mrs: an MR for each, in order; they belong to the connection's pool and end

@@ -9,7 +9,7 @@ static DECLARE_FAULT_ATTR(fail_kverbs);
 static struct dentry *dir;
 
 /**
- * kverbs_fault_init() - have faults asked for in debugfs, at fail_kverbs
+ * kverbs_fault_init() - create fail_kverbs in debugfs
  *
  * Without debugfs there are none.
  */
@@ -19,7 +19,7 @@ void kverbs_fault_init(void)
 }
 
 /**
- * kverbs_fault_exit() - end that
+ * kverbs_fault_exit() - remove fail_kverbs
  */
 void kverbs_fault_exit(void)
 {
@@ -27,7 +27,7 @@ void kverbs_fault_exit(void)
 }
 
 /**
- * kverbs_fault() - whether the verb that comes next is to fail
+ * kverbs_fault() - whether the next verb shall fail
  *
  * Context: any.
  * Return: 0, or -ENOMEM, and then the verb must not be called.

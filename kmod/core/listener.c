@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Listening, and handing requests up. */
+/* Listeners: bound CM ids that report connection requests. */
 #include <linux/slab.h>
 
 #include "listener.h"
@@ -59,7 +59,7 @@ static int bind(struct kverbs_listener *listener, struct sockaddr *addr)
 	struct rdma_cm_id *id = listener->id;
 	int ret;
 
-	/* Not every transport can serve both families by one listener. */
+	/* Not every transport can serve both address families with one listener. */
 	ret = kverbs_rdma_set_afonly(id);
 	if (!ret)
 		ret = kverbs_rdma_bind_addr(id, addr);
@@ -74,7 +74,7 @@ static int bind(struct kverbs_listener *listener, struct sockaddr *addr)
  * @net: network namespace
  * @addr: where; changed to what was bound
  * @backlog: requests that may wait for an answer
- * @ops: what the owner is told
+ * @ops: events for the owner
  * @owner: the owner
  *
  * Context: process, may sleep; bound with the caller's rights.
@@ -122,7 +122,7 @@ out_free_listener:
  * kverbs_listener_start() - begin to listen
  * @listener: the listener
  *
- * Return: 0, -EADDRINUSE, -ENODEV (the device went), or what the CM says.
+ * Return: 0; -EADDRINUSE; -ENODEV if the device was removed; or the error of the CM.
  */
 int kverbs_listener_start(struct kverbs_listener *listener)
 {
@@ -139,7 +139,7 @@ int kverbs_listener_start(struct kverbs_listener *listener)
  * kverbs_listener_free() - stop listening
  * @listener: the listener
  *
- * Requests that wait for an answer go on waiting.
+ * Requests that wait for an answer stay.
  *
  * Context: process, may sleep.
  */

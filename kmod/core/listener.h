@@ -11,10 +11,10 @@
 struct kverbs_listener;
 
 /**
- * struct kverbs_listener_ops - what the owner of a listener is told
- * @request: a peer asks; must adopt the connection, or return an error to have
- *	it refused. From the CM's handler.
- * @removed: its device went away and it is dead
+ * struct kverbs_listener_ops - events for the owner of a listener
+ * @request: a connection request; must adopt the connection, or return an error to have
+ *	it rejected. Called from the CM's handler.
+ * @removed: the device was removed, and the listener is dead
  */
 struct kverbs_listener_ops {
 	int (*request)(struct kverbs_listener *listener, struct rdma_cm_id *id,
@@ -24,13 +24,13 @@ struct kverbs_listener_ops {
 
 /**
  * struct kverbs_listener - a listening CM id
- * @ops: what the owner is told
+ * @ops: events for the owner
  * @owner: the owner
  * @backlog: requests that wait for an answer
  * @tenant: on the device, if it listens on an address of one
  * @mutex: held while @id is taken down
- * @id: the CM's id, NULL when dead
- * @evict_work: takes it down when the device goes
+ * @id: the CM id, NULL when dead
+ * @evict_work: destroys @id when the device is removed
  *
  * A listener on any address is on no device and survives them all.
  */

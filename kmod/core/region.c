@@ -134,11 +134,11 @@ static int check_range(unsigned long addr, u64 length)
  * kverbs_region_create() - pin memory of the current process
  * @addr: its start, any alignment
  * @length: bytes, at least 1
- * @writable: the HCA shall be able to write it
+ * @writable: let the HCA write to it
  *
  * Context: process, may sleep and be killed.
- * Return: the region or an ERR_PTR: -EINVAL bad range; -EFAULT, -EOPNOTSUPP not
- * to be pinned; -EPERM, -ENOMEM the limit, or memory; -EINTR killed.
+ * Return: the region or an ERR_PTR: -EINVAL for a bad range; -EFAULT, -EOPNOTSUPP if the
+ * memory cannot be pinned; -EPERM, -ENOMEM for RLIMIT_MEMLOCK or want of memory; -EINTR.
  */
 struct kverbs_region *kverbs_region_create(unsigned long addr, u64 length,
 					   bool writable)
@@ -231,7 +231,7 @@ static int make_spans(struct kverbs_map *map)
 	u64 start = 0;
 	unsigned int i;
 
-	/* That much a user may ask for, so it is no bug if it is too much. */
+	/* User space chooses the size, so a failure deserves no warning. */
 	map->spans = kvcalloc(map->sgt.nents, sizeof(*map->spans),
 			      GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!map->spans)
@@ -243,7 +243,7 @@ static int make_spans(struct kverbs_map *map)
 	return 0;
 }
 
-/* Of what an IOMMU translates dma_need_sync() knows nothing, and may say that all bounces. */
+/* Behind an IOMMU dma_need_sync() may claim that every mapping bounces. */
 static bool is_translated(struct device *dev)
 {
 	struct iommu_domain *domain = iommu_get_domain_for_dev(dev);
@@ -251,15 +251,15 @@ static bool is_translated(struct device *dev)
 	return domain && domain->type & __IOMMU_DOMAIN_DMA_API;
 }
 
-/* There only devices bounce that are not trusted, or do not see the CPU's caches. */
+/* Behind an IOMMU only untrusted or non-coherent devices use SWIOTLB. */
 static bool translation_bounces(struct device *dev)
 {
 	return !dev_is_dma_coherent(dev) || (dev_is_pci(dev) && to_pci_dev(dev)->untrusted);
 }
 
 /*
- * A bounced mapping is a copy, and a stale one at that. This is the one look at
- * dma_device, because there is no ib_dma_need_sync() to ask.
+ * A bounced mapping is a copy, which would soon be stale. This is the only use of
+ * dma_device, since there is no ib_dma_need_sync().
  */
 static bool bounces(struct kverbs_map *map)
 {
@@ -323,7 +323,7 @@ static void free_map(struct kverbs_map *map)
 	kfree(map);
 }
 
-/* The map may have gone with its region meanwhile; the struct is still there. */
+/* kverbs_region_destroy() may have unmapped it already; the struct is still there. */
 static void evict_map(struct work_struct *work)
 {
 	struct kverbs_map *map = container_of(work, struct kverbs_map, evict_work);
@@ -373,9 +373,9 @@ out_free_map:
 }
 
 /**
- * kverbs_map_get() - a region's map on a device, made if there is none yet
- * @region: the region, counted in its uses by the caller
- * @ib: the device, which the caller is a tenant of
+ * kverbs_map_get() - the mapping of a region on a device, created on first use
+ * @region: the region; the caller counts in its uses
+ * @ib: the device; the caller is its tenant
  *
  * Context: process, may sleep.
  * Return: the map or an ERR_PTR: -ENOMEM; -EOPNOTSUPP if the device can reach
@@ -403,7 +403,7 @@ static void unmap_all(struct kverbs_region *region)
 	mutex_lock(&region->lock);
 	list_for_each_entry_safe(map, next, &region->maps, entry) {
 		destroy_map(map);
-		/* Once evicted it is its work's to free. */
+		/* evict_map() frees a mapping that was evicted. */
 		if (!map->tenant.evicted)
 			list_add(&map->entry, &dead);
 	}
@@ -479,7 +479,7 @@ static void unuse_last(struct kverbs_region *region, int nr)
 {
 	unsigned long flags;
 
-	/* Under the lock, so that the region is still there to be woken. */
+	/* Under the lock, so that kverbs_region_destroy() does not free the region yet. */
 	spin_lock_irqsave(&region->idle.lock, flags);
 	if (atomic_sub_and_test(nr, &region->uses))
 		wake_up_locked(&region->idle);
@@ -507,15 +507,15 @@ void kverbs_region_unuse_many(struct kverbs_region *region, int nr)
 
 /**
  * kverbs_region_destroy() - unmap, unpin and uncharge
- * @region: not used by anything but connections that are being torn down, for
- *	whose last use of it this waits
+ * @region: the region; only connections that are being torn down may still use it, and
+ *	this waits for them
  *
  * Context: process, may sleep.
  */
 void kverbs_region_destroy(struct kverbs_region *region)
 {
 	wait_event(region->idle, !atomic_read(&region->uses));
-	/* Whoever woke us has let go of it. */
+	/* Wait until unuse_last() has released the lock. */
 	spin_lock_irq(&region->idle.lock);
 	spin_unlock_irq(&region->idle.lock);
 	trace_kverbs_region_unpin(region);

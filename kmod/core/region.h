@@ -13,22 +13,22 @@
 
 /**
  * struct kverbs_region - a pinned range of a user's memory
- * @ref: the owner's and that of work which unmaps it
+ * @ref: one of the owner, and one of each mapping
  * @length: bytes
- * @npages: pages that it touches
- * @page_offset: where it starts in its first page
- * @writable: the HCA may write it
+ * @npages: number of pages
+ * @page_offset: offset of the first byte in the first page
+ * @writable: the HCA may write to it
  * @sgt: the pages
- * @account: to whom they are charged
- * @uses: exports, work in flight and local registrations of it. While it is
- *	not 0 nothing may unmap or unpin it.
- * @cached: of @uses, those that only speed up later work and can be dropped
+ * @account: the charge for the pages
+ * @uses: exports, operations in flight and registrations of lkey caches. While it is
+ *	not 0, the region is neither unmapped nor unpinned.
+ * @cached: the part of @uses that lkey caches hold, and can drop
  * @idle: woken when @uses becomes 0
- * @lock: guards @maps, and is held while one is made
- * @maps: struct kverbs_map, one for each device that has touched it
+ * @lock: guards @maps, and is held while a mapping is created
+ * @maps: struct kverbs_map, one for each device that has used the region
  *
- * Life: pinned by kverbs_region_create(), then maps come on first use; ended by
- * kverbs_region_destroy() when @uses is 0: unmap, unpin, uncharge.
+ * Life: pinned by kverbs_region_create(), mapped for a device on first use there, and
+ * unmapped, unpinned and uncharged by kverbs_region_destroy() when @uses is 0.
  */
 struct kverbs_region {
 	struct kref ref;
@@ -58,18 +58,18 @@ struct kverbs_span {
 };
 
 /**
- * struct kverbs_map - a region as one device sees it
- * @entry: in the region's list, under its lock
- * @tenant: on the device, from which it leaves after the connections
- * @region: whose it is; a reference is held
+ * struct kverbs_map - the DMA mapping of a region on one device
+ * @entry: in the list of the region, under its lock
+ * @tenant: on the device, which it leaves after the connections
+ * @region: the region; a reference is held
  * @ib: the device
  * @sgt: the pages with their DMA addresses
  * @nr_spans: entries in @spans
- * @spans: where the bytes are, sorted; for looking an offset up
- * @evict_work: unmaps it when the device goes
+ * @spans: DMA addresses, sorted by offset
+ * @evict_work: unmaps when the device is removed
  *
- * Stays valid for whoever counts in the region's uses and is on a connection of
- * that device which has not been torn down.
+ * Valid as long as the user counts in the uses of the region and its connection on that
+ * device has not been torn down.
  */
 struct kverbs_map {
 	struct list_head entry;
@@ -94,7 +94,7 @@ const struct kverbs_span *kverbs_map_find(const struct kverbs_map *map, u64 pos)
 int kverbs_map_sges(const struct kverbs_map *map, u64 offset, u64 length,
 		    u32 lkey, struct ib_sge *sge, int max);
 
-/* Whether a range of bytes lies in the region. */
+/* True if a range of bytes lies within the region. */
 static inline bool kverbs_region_covers(const struct kverbs_region *region, u64 offset,
 					u64 length)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What can be watched as it happens: the events "kverbs" of tracefs, perf and bpftrace. */
+/* The trace events "kverbs", for tracefs, perf and bpftrace. */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM kverbs
 
@@ -84,8 +84,8 @@ KVERBS_TRACE_WC(KVERBS_TRACE_NUMBER, KVERBS_TRACE_NUMBER)
 	__print_symbolic(number, names(KVERBS_TRACE_TEXT, KVERBS_TRACE_LAST_TEXT))
 
 /*
- * A connection is known by a number of its own (as %p gives it, so that no address is told), its
- * queue pair by that which "rdma resource show qp" has, 0 before there is one.
+ * A connection is identified by its hashed address, as %p prints it, and its queue pair by the
+ * number that "rdma resource show qp" shows, 0 before there is one.
  */
 TRACE_EVENT(kverbs_conn_state,
 	TP_PROTO(const struct kverbs_conn *conn, enum kverbs_conn_state to),
@@ -147,7 +147,7 @@ TRACE_EVENT(kverbs_cm_event,
 		  __entry->status)
 );
 
-/* An operation, known by a number of its own, is with the HCA, or was refused. */
+/* An operation, identified by its hashed address, was posted, or the HCA refused it. */
 TRACE_EVENT(kverbs_post,
 	TP_PROTO(const struct kverbs_queue *queue, const struct kverbs_req *req,
 		 unsigned int nr_regs, int ret),
@@ -176,7 +176,7 @@ TRACE_EVENT(kverbs_post,
 		  __entry->length, __entry->wrs, __entry->regs, __entry->ret)
 );
 
-/* Every operation that was taken ends once. */
+/* Every accepted operation completes once. */
 TRACE_EVENT(kverbs_complete,
 	TP_PROTO(const struct kverbs_req *req),
 	TP_ARGS(req),
@@ -201,7 +201,7 @@ TRACE_EVENT(kverbs_complete,
 		  __entry->bytes)
 );
 
-/* A piece of memory gets a key of the device's, for this side's use or for the peer's. */
+/* Memory is registered, for local access or for the peer. */
 TRACE_EVENT(kverbs_register,
 	TP_PROTO(const struct ib_mr *mr, int access),
 	TP_ARGS(mr, access),

@@ -173,7 +173,7 @@ static bool is_busy(struct kverbs_object *obj)
 	return obj->ops->busy && obj->ops->busy(obj);
 }
 
-/* What is busy can be found all the time, lest somebody else be told that it is gone. */
+/* Tests for busy under xa_lock, so that a DESTROY that fails with EBUSY never hides the id. */
 static struct kverbs_object *unpublish(struct kverbs_file *file, u32 id)
 {
 	struct kverbs_object *obj;

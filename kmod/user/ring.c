@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The shared rings: slots are promised first, so no completion is ever lost. */
+/* The shared rings: a slot is reserved for every completion, so none is ever lost. */
 #include <linux/mm.h>
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
@@ -32,7 +32,7 @@ static struct kverbs_cqe *cqe_at(struct kverbs_ring *ring, u32 n)
 /* A head that is out of range counts as: nothing was read. */
 static u32 unread(struct kverbs_ring *ring)
 {
-	/* Pairs with the user's release: he has read what he says he has. */
+	/* Pairs with the release of user space, which has read the completions before. */
 	u32 head = smp_load_acquire(&user_indices(ring)->cq_head);
 	/* Pairs with kverbs_ring_publish(): what is counted here the user can see. */
 	u32 tail = smp_load_acquire(&ring->cq_tail);
@@ -221,7 +221,7 @@ int kverbs_ring_watch(struct kverbs_ring *ring, u32 nr, u64 deadline_ns,
  * @nr: until so many are unread
  * @deadline_ns: CLOCK_MONOTONIC time at which to give up, 0: never
  *
- * Nobody wakes a waiter whose ring is BUSY_POLL, so he looks all the time.
+ * The completion queues of a BUSY_POLL ring wake no task, so the waiter polls.
  *
  * Context: process, sleeps interruptibly.
  * Return: 0, -ETIME, -ENOENT (the ring is being destroyed), -ERESTARTNOHAND: a

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Submission entries under way, from the slot they are promised to their completion. */
+/* Submission entries in flight, from the reservation of a slot to the completion. */
 #include "ring.h"
 #include "slot.h"
 
@@ -33,7 +33,7 @@ struct kverbs_slot *kverbs_slots_get(struct kverbs_ring *ring, u32 nr)
 	u32 unpromised;
 
 	spin_lock_bh(&ring->lock);
-	/* The user may say of what he has read that he has not. */
+	/* User space may move its head back, so @reserved may exceed what is free. */
 	unpromised = ring->cq_entries - kverbs_ring_unread(ring);
 	unpromised -= min(unpromised, ring->reserved);
 	for (nr = min(nr, unpromised); nr; nr--) {

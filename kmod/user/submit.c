@@ -271,7 +271,7 @@ static int prepare(struct batch *batch, u32 nr, struct kverbs_req **req)
 	return ret;
 }
 
-/* Read once: what the user writes meanwhile is not looked at again. */
+/* Reads the entry once, so that a later write of user space has no effect. */
 static void read_entry(struct batch *batch, u32 n)
 {
 	const struct kverbs_sqe *sqes = batch->ring->sq.addr;
@@ -389,7 +389,7 @@ static bool watches(const struct kverbs_cmd_submit *cmd)
 	return cmd->flags & KVERBS_SUBMIT_WATCH;
 }
 
-/* Before anything is taken, so that it need not be told of a byte that is not there. */
+/* Validates the watched byte before an entry is accepted, so that a bad address fails it all. */
 static int check_watch(const struct kverbs_cmd_submit *cmd)
 {
 	if (!watches(cmd))
@@ -420,7 +420,7 @@ static int wait_or_watch(struct kverbs_ring *ring, const struct kverbs_cmd_submi
 	return kverbs_ring_wait(ring, cmd->min_complete, cmd->deadline_ns);
 }
 
-/* What was taken counts, whatever ends the wait. */
+/* Accepted entries are success, whatever ends the wait. */
 static int wait_for(struct kverbs_ring *ring, const struct kverbs_cmd_submit *cmd)
 {
 	int ret = wait_or_watch(ring, cmd);
@@ -436,7 +436,7 @@ static int submit_and_wait(struct kverbs_ucmd *ucmd, struct kverbs_ring *ring)
 	ret = check_cmd(cmd, ring);
 	if (ret)
 		return ret;
-	/* What has completed gives its slots back before more is taken. */
+	/* Completions give their slots back before more entries are accepted. */
 	if (ring->cqs.direct)
 		kverbs_cq_set_poll(&ring->cqs);
 	if (cmd->to_submit)
@@ -444,7 +444,7 @@ static int submit_and_wait(struct kverbs_ucmd *ucmd, struct kverbs_ring *ring)
 	if (!ret && cmd->min_complete)
 		ret = wait_for(ring, cmd);
 	cmd->out_ready = kverbs_ring_unread(ring);
-	/* Who only looks is going to look again. */
+	/* A poll-only SUBMIT that found nothing will be repeated at once. */
 	if (ring->cqs.direct && !cmd->to_submit && !cmd->min_complete && !cmd->out_ready)
 		kverbs_cq_relax();
 	return ret;
