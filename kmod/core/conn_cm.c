@@ -132,7 +132,8 @@ static int begin_route(struct kverbs_conn *conn)
 
 static void connect_failed(struct kverbs_connect *connect, int error)
 {
-	kverbs_conn_end(container_of(connect, struct kverbs_conn, connect), KVERBS_CQE_FAILED, error, 0);
+	kverbs_conn_end(container_of(connect, struct kverbs_conn, connect), KVERBS_CQE_FAILED,
+			error, 0);
 }
 
 static int begin_connect(struct kverbs_conn *conn)

@@ -190,7 +190,7 @@ static struct kverbs_req *first_coalesced(struct kverbs_queue *queue, struct kve
 
 /* A send queue completes in order, so the coalesced operations before @req succeeded. */
 static void retire_coalesced(struct kverbs_queue *queue, struct kverbs_req *first,
-			  struct kverbs_req *req)
+			     struct kverbs_req *req)
 {
 	for (; first != req; first = list_next_entry(first, entry)) {
 		first->byte_len = first->length;
@@ -588,7 +588,7 @@ static void defer(struct kverbs_queue *queue, struct kverbs_req *req)
  * Return: how many were accepted, from the first on.
  */
 unsigned int kverbs_queue_defer(struct kverbs_queue *queue, struct kverbs_req **reqs,
-			       unsigned int nr, u32 *ticket, int *error)
+				unsigned int nr, u32 *ticket, int *error)
 {
 	unsigned int i = 0;
 
@@ -712,7 +712,7 @@ out_unlock:
  * @result: why, -errno
  */
 void kverbs_queue_fail_deferred(struct kverbs_queue *queue, struct kverbs_req *req,
-			      int result)
+				int result)
 {
 	req->result = result;
 	finish(req);

@@ -163,13 +163,13 @@ unsigned int kverbs_queue_post_list(struct kverbs_queue *queue, struct kverbs_re
 int kverbs_queue_post_regs(struct kverbs_queue *queue, struct kverbs_chain *chain);
 
 unsigned int kverbs_queue_defer(struct kverbs_queue *queue, struct kverbs_req **reqs,
-			       unsigned int nr, u32 *ticket, int *error);
+				unsigned int nr, u32 *ticket, int *error);
 bool kverbs_queue_is_posted(struct kverbs_queue *queue, u32 ticket);
 void kverbs_queue_await_posted(struct kverbs_queue *queue, u32 ticket);
 struct kverbs_req *kverbs_queue_first_deferred(struct kverbs_queue *queue);
 int kverbs_queue_post_recv(struct kverbs_queue *queue, struct kverbs_req *req,
 			   struct ib_sge *sges, int nr);
 void kverbs_queue_fail_deferred(struct kverbs_queue *queue, struct kverbs_req *req,
-			      int result);
+				int result);
 
 #endif /* KVERBS_QUEUE_H */

@@ -299,7 +299,7 @@ static void drop_useless_fence(const struct kverbs_queue *queue, struct kverbs_r
  * COALESCE_OPS and COALESCE_BYTES bound how long the first operation waits for it.
  */
 static void coalesce_reqs(const struct kverbs_queue *queue, struct kverbs_req **reqs,
-		      unsigned int nr)
+			  unsigned int nr)
 {
 	bool may_coalesce = !(queue->quirks & KVERBS_QUIRK_NO_COALESCING);
 	unsigned int i, ops = 0;

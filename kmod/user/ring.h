@@ -39,8 +39,8 @@ struct kverbs_slot;
  *	for those of the wait queues and the eventfd
  * @cq_tail: completions written; the shared copy is never read back; read without @lock
  * @reserved: completion slots promised and not written yet
- * @works: as many as completion slots, so that one is free if a slot is
- * @free_slots: those not under way
+ * @slots: for entries in flight; as many as completions, so one is free if a completion is
+ * @free_slots: unused ones of @slots
  * @wait: woken when a completion is written
  * @eventfd: told whenever completions are written, NULL if there is none
  * @closing: waiters shall come back

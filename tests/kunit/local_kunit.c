@@ -488,8 +488,8 @@ static void local_forget_does_not_touch_what_is_in_the_queue(struct kunit *test)
 	struct poster *poster = test->priv;
 
 	post(test, KVERBS_OP_SEND, 0, LENGTH);
-	KUNIT_EXPECT_EQ(test, -EBUSY, kverbs_lkey_cache_forget(&poster->set,
-							  &poster->region->region));
+	KUNIT_EXPECT_EQ(test, -EBUSY,
+			kverbs_lkey_cache_forget(&poster->set, &poster->region->region));
 	KUNIT_EXPECT_EQ(test, 3, atomic_read(&poster->fake->hca->nr_mrs));
 }
 
