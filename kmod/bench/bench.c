@@ -98,14 +98,14 @@ static void count(struct kverbs_bench *bench, u64 *counter, u64 nr)
 }
 
 /* A connection is measured by one at a time: all are of the same measurement. */
-static void op_done(struct list_head *over)
+static void op_done(struct list_head *done_list)
 {
 	struct kverbs_bench *bench = NULL;
 	struct kverbs_bench_op *op;
 	struct kverbs_req *req;
 	u64 nr = 0;
 
-	for (; (req = kverbs_req_pop(over, op_done)); nr++) {
+	for (; (req = kverbs_req_pop(done_list, op_done)); nr++) {
 		op = container_of(req, struct kverbs_bench_op, req);
 		bench = op->bench;
 		note_error(bench, req);
@@ -114,13 +114,13 @@ static void op_done(struct list_head *over)
 	count(bench, &bench->done, nr);
 }
 
-static void recv_done(struct list_head *over)
+static void recv_done(struct list_head *done_list)
 {
 	struct kverbs_bench *bench = NULL;
 	struct kverbs_req *req;
 	u64 nr = 0;
 
-	for (; (req = kverbs_req_pop(over, recv_done)); nr++) {
+	for (; (req = kverbs_req_pop(done_list, recv_done)); nr++) {
 		bench = container_of(req, struct kverbs_bench_op, req)->bench;
 		note_error(bench, req);
 	}
@@ -133,7 +133,7 @@ static u64 counted(const u64 *counter)
 	return smp_load_acquire(counter);
 }
 
-/* What await() waits for. */
+/* The condition of await(). */
 struct wanted {
 	const u64 *counter;
 	u64 above;
@@ -665,8 +665,8 @@ static int run(struct kverbs_bench *bench)
 
 /**
  * kverbs_bench_run() - measure
- * @conn: a connection with nothing under way, and nobody else who posts to it
- * @plan: what; checked
+ * @conn: a connection with no operation in flight and no other poster
+ * @plan: the measurement, validated
  * @result: zeroed
  *
  * When it returns nothing is under way. If anything was, a receive perhaps, the

@@ -102,14 +102,14 @@ static const struct cmd_op cmd_ops[] = {
 	CMD_OP(KVERBS_BENCH, kverbs_cmd_bench, struct kverbs_cmd_bench, out_wc_status),
 };
 
-/* The new object is nobody's yet if its maker was not told its id. */
+/* Destroys a new object whose id could not be copied to user space. */
 static void abort_new(struct kverbs_object *obj)
 {
 	kverbs_object_unreserve(obj);
 	obj->ops->destroy(obj);
 }
 
-/* Somebody may guess the id and destroy it before it is started. */
+/* Holds a reference: another thread may guess the id and destroy the object before @start. */
 static void publish_new(struct kverbs_ucmd *ucmd)
 {
 	struct kverbs_object *obj = ucmd->new;
@@ -156,9 +156,9 @@ static noinline_for_stack int run_any(struct kverbs_ucmd *ucmd, const struct cmd
 }
 
 /*
- * What every operation takes, in the size that it has here: hardened kernels clear the
- * room for any other command first, and look twice at what they copy of a size not known
- * before.
+ * The fast path of SUBMIT, if its struct has the size known here. run_any() has room for any
+ * command on its stack, which hardened kernels clear, and copies a variable size, which they
+ * check.
  */
 static int run_submit(struct kverbs_ucmd *ucmd, const struct cmd_op *op, void __user *arg)
 {
@@ -286,7 +286,7 @@ static const struct file_operations kverbs_fops = {
 	.llseek		= noop_llseek,
 };
 
-/* Not for everybody: a udev rule gives it to a group. */
+/* For root only: a udev rule gives the node to a group. */
 static struct miscdevice kverbs_misc = {
 	.minor	= MISC_DYNAMIC_MINOR,
 	.name	= KBUILD_MODNAME,
@@ -295,7 +295,7 @@ static struct miscdevice kverbs_misc = {
 };
 
 /**
- * kverbs_chardev_init() - let user space in
+ * kverbs_chardev_init() - register /dev/kverbs
  *
  * Return: 0 or -errno.
  */
@@ -305,7 +305,7 @@ int kverbs_chardev_init(void)
 }
 
 /**
- * kverbs_chardev_exit() - let nobody in any more
+ * kverbs_chardev_exit() - remove /dev/kverbs
  */
 void kverbs_chardev_exit(void)
 {

@@ -61,7 +61,7 @@ void kverbs_conn_obj_put_ref(struct kverbs_conn_obj *conn_obj)
 	kref_put(&conn_obj->ref, conn_obj_release);
 }
 
-/* The connection's last event gives the slots back that are left. */
+/* Writes an event; the @last one gives the remaining slots of the connection back. */
 static void post_event(struct kverbs_conn_obj *conn_obj, u8 type, int result, u32 imm,
 		       bool last)
 {
@@ -96,7 +96,7 @@ struct acceptance {
 	u64 user_data;
 };
 
-/* Work that was submitted to the old ring completes there, and keeps it. */
+/* Entries that were submitted to the old ring complete there, and keep it. */
 static void conn_accepting(struct kverbs_conn *conn, struct kverbs_conn_attr *attr)
 {
 	struct acceptance *acceptance = container_of(attr, struct acceptance, attr);
@@ -138,7 +138,7 @@ static void attach_ring(struct kverbs_conn_obj *conn_obj, struct kverbs_ring *ri
 	atomic_inc(&ring->users);
 }
 
-/* Events that have not come by now will not come. */
+/* Gives the slots back; a later event is not written. */
 static void detach_ring(struct kverbs_conn_obj *conn_obj)
 {
 	struct kverbs_ring *ring = conn_obj->ring;
@@ -161,7 +161,7 @@ static void end_exports(struct kverbs_conn_obj *conn_obj)
 		list_del_init(&export_obj->entry);
 		id = export_obj->obj.id;
 		mutex_unlock(&conn_obj->export_lock);
-		/* Gone already if somebody else is about to end it. */
+		/* Fails if another task is already destroying the export. */
 		kverbs_object_destroy(conn_obj->obj.file, id);
 		mutex_lock(&conn_obj->export_lock);
 	}
@@ -344,7 +344,7 @@ int kverbs_cmd_connect(struct kverbs_ucmd *ucmd)
 	return ret;
 }
 
-/* To the ring where its slot is: by now the connection may be on another one. */
+/* Writes to the ring where the slot was reserved: ACCEPT may have moved the connection. */
 static void post_request(struct kverbs_ring *ring, const struct kverbs_conn_obj *conn_obj,
 			 u64 listener_data)
 {
@@ -574,7 +574,7 @@ static void query_state(struct kverbs_conn *conn, struct kverbs_cmd_conn_query *
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
-/* Who was asked has resolved nothing, and what comes too early counts for nothing. */
+/* 0 on the passive side, which resolves nothing, and for steps not reached yet. */
 static u64 since_begin(const struct kverbs_conn *conn, enum kverbs_conn_stamp what)
 {
 	if (!conn->stamps[KVERBS_STAMP_ADDR] || !conn->stamps[what])

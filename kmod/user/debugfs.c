@@ -20,7 +20,7 @@ static struct dentry *dir;
 static LIST_HEAD(files);
 /* Of the last file that was opened. */
 static u64 last_nr;
-/* Guards both; held while objects are read, so that no file closes meanwhile. */
+/* Guards @files and @last_nr; held while objects are read, so that no file closes. */
 static DEFINE_MUTEX(files_lock);
 
 static const char *const state_names[] = {
@@ -126,7 +126,7 @@ static void show_file(struct seq_file *m, struct kverbs_file *file)
 	unsigned long id;
 
 	xa_for_each(&file->objects.xa, id, entry) {
-		/* It may have gone meanwhile, or have been replaced. */
+		/* The entry is not referenced: the object may be gone, or be another one. */
 		obj = kverbs_object_get_any(file, id);
 		if (IS_ERR(obj))
 			continue;
@@ -190,9 +190,7 @@ void kverbs_debugfs_remove(struct kverbs_file *file)
 }
 
 /**
- * kverbs_debugfs_init() - make the directory
- *
- * Without debugfs there is none, and nobody minds.
+ * kverbs_debugfs_init() - create the directory, if debugfs is there
  */
 void kverbs_debugfs_init(void)
 {

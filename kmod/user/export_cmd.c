@@ -78,7 +78,7 @@ static int check_room(struct kverbs_cmd_export *cmd, struct kverbs_conn *conn,
 	return ret;
 }
 
-/* Its memory may fault for as long as its user likes, so nothing is held meanwhile. */
+/* User memory may fault for any length of time, so this holds no lock. */
 static int copy_segments(const struct kverbs_cmd_export *cmd,
 			 const struct kverbs_segment *segs)
 {

@@ -13,7 +13,7 @@ struct kverbs_object;
 
 /* Objects that one file may hold at a time. */
 #define KVERBS_MAX_OBJECTS	65536
-/* Of those, remembered since they are likely to be looked for again. */
+/* Objects that a table remembers because they were looked up lately. */
 #define KVERBS_RECENT_OBJECTS	8
 
 /**

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What the module and the devices can do. */
+/*
+ * INFO and DEVICE_QUERY: what the module and the devices support. This is the one file of
+ * user/ that reads attributes of devices by verbs.
+ */
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <rdma/ib_cache.h>

@@ -29,7 +29,7 @@ void kverbs_object_table_exit(struct kverbs_object_table *table)
 }
 
 /**
- * kverbs_object_reserve() - give an object an id that nobody can find yet
+ * kverbs_object_reserve() - give an object an id that cannot be looked up yet
  * @file: where it will belong
  * @obj: the object
  * @type: its type
@@ -119,8 +119,8 @@ static void forget(struct kverbs_object_table *table, u32 id)
 }
 
 /**
- * kverbs_object_get_any() - find an object of any type, and keep it for a moment
- * @file: where it belongs; it does not close meanwhile
+ * kverbs_object_get_any() - look up an object of any type, and take a reference
+ * @file: the file, which the caller keeps open
  * @id: its id
  *
  * Return: the object, or ERR_PTR(-ENOENT).

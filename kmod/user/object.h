@@ -51,7 +51,7 @@ struct kverbs_object_ops {
  * @file: where it belongs
  * @gets: 1 while published, and one for each ioctl that uses it now
  *
- * Life: kverbs_object_reserve() gives it an id that nobody can find,
+ * Life: kverbs_object_reserve() gives it an id that cannot be looked up,
  * kverbs_object_publish() lets it be found when nothing can fail any more,
  * kverbs_object_destroy() takes it away.
  */

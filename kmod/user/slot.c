@@ -80,9 +80,9 @@ static void fill_cqe(const struct kverbs_slot *slot, struct kverbs_cqe *cqe)
 }
 
 /* The first of the list, if it is of the ring. */
-static struct kverbs_slot *pop_slot(struct list_head *over, const struct kverbs_ring *ring)
+static struct kverbs_slot *pop_slot(struct list_head *done_list, const struct kverbs_ring *ring)
 {
-	struct kverbs_req *req = list_first_entry_or_null(over, struct kverbs_req, entry);
+	struct kverbs_req *req = list_first_entry_or_null(done_list, struct kverbs_req, entry);
 	struct kverbs_slot *slot;
 
 	if (!req || req->done != kverbs_slots_done)
@@ -95,22 +95,22 @@ static struct kverbs_slot *pop_slot(struct list_head *over, const struct kverbs_
 }
 
 /**
- * kverbs_slots_done() - entries are over: write the completions of those of one ring
- * @over: their operations, see &struct kverbs_req
+ * kverbs_slots_done() - write the completions of entries of one ring
+ * @done_list: their operations, see &struct kverbs_req
  *
- * Whoever waits is woken once.
+ * Waiters are woken once.
  *
  * Context: process or softirq.
  */
-void kverbs_slots_done(struct list_head *over)
+void kverbs_slots_done(struct list_head *done_list)
 {
-	struct kverbs_req *first = list_first_entry(over, struct kverbs_req, entry);
+	struct kverbs_req *first = list_first_entry(done_list, struct kverbs_req, entry);
 	struct kverbs_ring *ring = container_of(first, struct kverbs_slot, req)->ring;
 	struct kverbs_slot *slot;
 	u32 told = 0;
 
 	spin_lock_bh(&ring->lock);
-	while ((slot = pop_slot(over, ring))) {
+	while ((slot = pop_slot(done_list, ring))) {
 		if (slot->signal || slot->req.result)
 			fill_cqe(slot, kverbs_ring_next_cqe(ring, told++));
 		else

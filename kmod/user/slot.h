@@ -28,6 +28,6 @@ struct kverbs_slot {
 
 struct kverbs_slot *kverbs_slots_get(struct kverbs_ring *ring, u32 nr);
 void kverbs_slots_put(struct kverbs_ring *ring, struct kverbs_slot *slots);
-void kverbs_slots_done(struct list_head *over);
+void kverbs_slots_done(struct list_head *done_list);
 
 #endif /* KVERBS_SLOT_H */
