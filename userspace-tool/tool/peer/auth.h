@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Mutual authentication with a shared key that is not sent: HMAC-SHA-256 over a nonce and
- * the role of each end, and the parameters that both agreed on. Documentation/reference/protocol.rst
- * describes it message by message.
+ * the role of each end, and the parameters that both agreed on. The messages are described in
+ * Documentation/reference/protocol.rst.
  */
 #ifndef KVERBS_TOOL_AUTH_H
 #define KVERBS_TOOL_AUTH_H

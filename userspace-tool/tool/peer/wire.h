@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Messages between kverbs processes, encoded. Documentation/reference/protocol.rst describes the protocol. Pure
- * functions; input is untrusted.
+ * Messages between kverbs processes, encoded. Documentation/reference/protocol.rst describes
+ * the protocol. Pure functions; input is untrusted.
  */
 #ifndef KVERBS_TOOL_WIRE_H
 #define KVERBS_TOOL_WIRE_H
