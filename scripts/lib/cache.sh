@@ -23,7 +23,7 @@ quietly() {
 	shift
 	mkdir -p "$(dirname "$log")"
 	if ! "$@" >"$log" 2>&1 </dev/null; then
-		{ grep -m 40 -E 'error|Error |undefined|warning:' "$log" || tail -n 60 "$log"; } >&2
+		{ grep -m 40 -E '(error|warning): |Error [0-9]|undefined' "$log" || tail -n 60 "$log"; } >&2
 		die "failed: $* (whole output in $log)"
 	fi
 }
