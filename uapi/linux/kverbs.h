@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR Linux-OpenIB) */
 /*
- * kverbs: the RDMA transport of the kernel, lent to user space.
+ * kverbs: the kernel's RDMA transport for user space.
  *
- * This is the whole contract between kverbs.ko and its users. How the commands
- * play together is told in Documentation/reference/uapi.rst.
+ * This is the whole contract between kverbs.ko and its users. See
+ * Documentation/reference/uapi.rst for how the commands work together.
  */
 #ifndef _UAPI_LINUX_KVERBS_H
 #define _UAPI_LINUX_KVERBS_H
@@ -14,23 +14,24 @@
 /**
  * DOC: General
  *
- * Open /dev/kverbs, and everything made through that file belongs to it: one
- * open file is one security domain. Objects (rings, regions, listeners,
- * connections, exports) are named by __u32 ids, which are private to the file,
- * never 0, and not used again while a completion that names them may be unread.
+ * Every object belongs to the open file of /dev/kverbs that it was created
+ * with: one open file is one security domain. Objects (rings, regions,
+ * listeners, connections, exports) are named by __u32 ids, which are private to
+ * the file, never 0, and not reused while a completion that names them may be
+ * unread.
  *
  * Every command is an ioctl on that file whose argument is a pointer to the
  * command's struct. The struct begins with its own size. A caller built
  * against an older header passes a shorter struct and the kernel reads the rest
- * as zero; a caller built against a newer one may pass a longer struct as long
- * as what the kernel does not know is zero. Zero always means "as before, or
+ * as zero; a caller built against a newer one may pass a longer struct if the
+ * part that the kernel does not know is zero. Zero always means "as before, or
  * the default". Fields named out_* are written by the kernel and not read;
  * reserved fields and unknown flags must be zero.
  *
  * Commands return 0 or one of:
  *
  * - ENOTTY: there is no such command.
- * - E2BIG: the struct is longer than the kernel knows, and not zero there.
+ * - E2BIG: the struct is longer than the kernel's, and the excess is not zero.
  * - EINVAL: malformed: short struct, unknown flag, reserved field not zero,
  *   value or range out of bounds.
  * - EOPNOTSUPP: known and well formed, but not supported by this device,
@@ -42,16 +43,16 @@
  *   length field), or a message is larger than the connection can carry.
  * - ENODEV: no such device, or the device is gone.
  * - EPERM, ENOMEM: a limit: RLIMIT_MEMLOCK, objects per file, memory.
- * - EAGAIN: no completion slot or no work request credit; reap, then retry.
+ * - EAGAIN: no free completion slot or work request; reap completions, retry.
  * - EADDRINUSE, EADDRNOTAVAIL, EACCES: as bind(2) means them.
  * - EBADF, EFAULT, EINTR: as usual. A struct without out_ fields is only read.
- *   If the fields cannot be written, nothing was made; SUBMIT alone may have
- *   taken entries, which the head of its ring then tells.
+ *   If the out_ fields cannot be written, no object was created. SUBMIT may have
+ *   accepted entries even so: the ring's sq_head shows how many.
  *
- * The end of a connection carries one of ECONNREFUSED, ECONNRESET, ETIMEDOUT,
- * EHOSTUNREACH, ENETUNREACH, ECANCELED, ENODEV, EINVAL (depths or an address that
- * the device cannot serve) or EIO, as a negative number, in its last completion,
- * or 0 if this side asked for it.
+ * The last completion of a connection carries one of ECONNREFUSED, ECONNRESET,
+ * ETIMEDOUT, EHOSTUNREACH, ENETUNREACH, ECANCELED, ENODEV, EINVAL (depths or an
+ * address that the device cannot serve) or EIO, as a negative number, or 0 if
+ * this side disconnected.
  *
  * A failed work request completes with -EIO and its work completion status.
  *
@@ -79,7 +80,7 @@
 #define KVERBS_BENCH		_IO(KVERBS_IOC_TYPE, 0x0D)
 
 /**
- * struct kverbs_cmd_info - KVERBS_INFO: what this module can do
+ * struct kverbs_cmd_info - KVERBS_INFO: limits and features of the module
  * @size: sizeof(struct kverbs_cmd_info)
  * @flags: must be 0
  * @out_abi: KVERBS_ABI_VERSION of the module
@@ -109,8 +110,8 @@ struct kverbs_cmd_info {
 };
 
 /**
- * enum kverbs_transport - what carries the verbs of a port
- * @KVERBS_TRANSPORT_UNKNOWN: none that kverbs knows
+ * enum kverbs_transport - transport protocol of a port
+ * @KVERBS_TRANSPORT_UNKNOWN: not known to kverbs
  * @KVERBS_TRANSPORT_IB: InfiniBand
  * @KVERBS_TRANSPORT_ROCE: RDMA over Converged Ethernet, v1 or v2 by GID
  * @KVERBS_TRANSPORT_IWARP: iWARP, over TCP
@@ -123,7 +124,7 @@ enum kverbs_transport {
 };
 
 /**
- * enum kverbs_gid_type - how a GID's packets look on the wire
+ * enum kverbs_gid_type - packet format that a GID selects
  * @KVERBS_GID_IB: InfiniBand, or the MAC of an iWARP port
  * @KVERBS_GID_ROCE_V1: RoCE v1, Ethertype 0x8915
  * @KVERBS_GID_ROCE_V2: RoCE v2, UDP port 4791
@@ -146,7 +147,7 @@ enum kverbs_gid_type {
  * @max_msg_size: largest message, bytes
  * @rate_100mbps: signalling rate in units of 100 Mbit/s, 0 if unknown
  * @lid: local identifier, InfiniBand only
- * @sm_lid: the subnet manager's, InfiniBand only
+ * @sm_lid: local identifier of the subnet manager, InfiniBand only
  * @gid_table_len: GID table slots, used or not
  * @ifindex: the network interface behind the port, 0 if none
  * @ifname: that interface's name, NUL-terminated
@@ -176,7 +177,7 @@ struct kverbs_port {
  * @port: port number, from 1
  * @index: slot in that port's table
  * @type: enum kverbs_gid_type
- * @ifindex: the network interface that gave the address, 0 if none
+ * @ifindex: the network interface that the address belongs to, 0 if none
  */
 struct kverbs_gid {
 	__u8 gid[16];
@@ -194,9 +195,9 @@ struct kverbs_gid {
 /**
  * struct kverbs_cmd_device_query - KVERBS_DEVICE_QUERY: one device
  * @size: sizeof(struct kverbs_cmd_device_query)
- * @index: the device with this index, or the next one above it; start at 0 and
- *	go on from @out_index + 1 until ENODEV; one that the caller's network
- *	namespace may not use does not count
+ * @index: query the device with this index, or the next one above it; start at 0
+ *	and continue with @out_index + 1 until ENODEV. Devices that the caller's
+ *	network namespace may not use are skipped
  * @ports_len: in: room in @ports_uptr; out: ports of the device
  * @gids_len: in: room in @gids_uptr; out: used GID slots of all ports
  * @ports_uptr: array of struct kverbs_port, may be 0 if @ports_len is 0
@@ -205,10 +206,11 @@ struct kverbs_gid {
  * @out_caps: KVERBS_CAP_*
  * @out_name: the device's name, NUL-terminated
  * @out_fw_version: firmware version, NUL-terminated, may be empty
- * @out_node_guid: node GUID in network order, all devices of an adapter differ
+ * @out_node_guid: node GUID in network order, different for each device of an
+ *	adapter
  * @out_sys_image_guid: system image GUID in network order
  * @out_vendor_id: IEEE vendor number
- * @out_vendor_part_id: part number that the vendor gave it
+ * @out_vendor_part_id: the vendor's part number
  * @out_hw_version: hardware version
  * @out_max_qp: queue pairs
  * @out_max_qp_wr: work requests in one queue
@@ -216,16 +218,16 @@ struct kverbs_gid {
  * @out_max_read_sge: scatter/gather entries of a READ
  * @out_max_cqe: entries in one completion queue
  * @out_max_mr: memory regions
- * @out_max_mr_pages: pages in one fast-registered memory region; with the page
- *	size it bounds the length of one segment of an export
+ * @out_max_mr_pages: pages in one fast-registered memory region; times the page
+ *	size, this limits the length of one segment of an export
  * @out_max_rd_atomic: READs and atomics in flight per connection as a target
  * @out_max_init_rd_atomic: READs and atomics in flight per connection as a
  *	source
- * @out_driver: the module that drives the device, NUL-terminated, empty if it is
- *	built in: "mlx5_ib", "irdma", "rdma_rxe"
+ * @out_driver: the driver's module, such as "mlx5_ib", "irdma" or "rdma_rxe",
+ *	NUL-terminated, empty if the driver is built in
  *
- * Arrays that are too small are filled as far as they go and EMSGSIZE is
- * returned with everything else set.
+ * If an array is too small, the command fills it, sets all other fields and
+ * returns EMSGSIZE.
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENODEV, EMSGSIZE, ENOMEM.
  */
@@ -258,18 +260,19 @@ struct kverbs_cmd_device_query {
 };
 
 /**
- * enum kverbs_opcode - what a submission entry asks for
+ * enum kverbs_opcode - operation that a submission entry requests
  * @KVERBS_OP_SEND: send a message into a receive of the peer
  * @KVERBS_OP_RECV: receive one message
  * @KVERBS_OP_WRITE: write into the peer's export
- * @KVERBS_OP_WRITE_IMM: the same, and complete a receive of the peer
+ * @KVERBS_OP_WRITE_IMM: write into the peer's export, and complete a receive of
+ *	the peer
  * @KVERBS_OP_READ: read from the peer's export
- * @KVERBS_OP_SEND_IMM: send a message with four bytes for its completion
- * @KVERBS_OP_SEND_INV: send a message and take a key of the peer's export back
- * @KVERBS_OP_CMP_SWAP: replace 8 bytes of the peer's export if they are as
- *	expected; what they were comes into the local buffer
- * @KVERBS_OP_FETCH_ADD: add to 8 bytes of the peer's export; what they were
- *	comes into the local buffer
+ * @KVERBS_OP_SEND_IMM: send a message with four bytes of immediate data
+ * @KVERBS_OP_SEND_INV: send a message and revoke a key of the peer's export
+ * @KVERBS_OP_CMP_SWAP: replace 8 bytes of the peer's export if they equal the
+ *	expected value; the local buffer receives the previous value
+ * @KVERBS_OP_FETCH_ADD: add to 8 bytes of the peer's export; the local buffer
+ *	receives the previous value
  */
 enum kverbs_opcode {
 	KVERBS_OP_SEND = 1,
@@ -284,19 +287,19 @@ enum kverbs_opcode {
 };
 
 /* Bits of kverbs_sqe.flags */
-#define KVERBS_SQE_SIGNAL	(1U << 0)	/* complete it even if it succeeds */
+#define KVERBS_SQE_SIGNAL	(1U << 0)	/* report success as well as failure */
 #define KVERBS_SQE_FENCE	(1U << 1)	/* wait for earlier READs and atomics */
-#define KVERBS_SQE_SOLICITED	(1U << 2)	/* mark it solicited for the peer */
+#define KVERBS_SQE_SOLICITED	(1U << 2)	/* solicited event at the peer */
 #define KVERBS_SQE_LIST		(1U << 3)	/* the buffer is a list of pieces */
 
-/* Pieces that the list of one entry may have */
+/* Most pieces in the list of one entry, see KVERBS_SQE_LIST */
 #define KVERBS_LIST_MAX	32
 
 /**
  * struct kverbs_piece - one of several pieces of a local buffer
- * @offset: where it starts in the region, bytes
+ * @offset: start of the piece in the region, bytes
  * @length: bytes, at least 1
- * @region_id: its region
+ * @region_id: the region
  * @__reserved: must be 0
  */
 struct kverbs_piece {
@@ -307,44 +310,48 @@ struct kverbs_piece {
 };
 
 /**
- * struct kverbs_sqe - a submission entry, written by the user
+ * struct kverbs_sqe - a submission entry, written by user space
  * @opcode: enum kverbs_opcode
- * @flags: KVERBS_SQE_*; RECV always completes and takes no flag but
- *	KVERBS_SQE_LIST, which atomics do not take
+ * @flags: KVERBS_SQE_*; RECV always reports a completion and accepts no flag but
+ *	KVERBS_SQE_LIST, which atomics do not accept
  * @__reserved: must be 0
  * @conn_id: the connection
- * @user_data: comes back in the completion, not looked at
- * @remote_addr: WRITE*, READ, atomics: address as the peer's export gave it, plus
+ * @user_data: copied to the completion, not interpreted
+ * @remote_addr: WRITE*, READ, atomics: address from the peer's export, plus
  *	offset; a multiple of 8 for an atomic
- * @rkey: WRITE*, READ, atomics: key as the peer's export gave it; SEND_INV: the
- *	key that shall stop working
- * @imm: *_IMM: four bytes for the peer, carried as they are
+ * @rkey: WRITE*, READ, atomics: key from the peer's export; SEND_INV: the key to
+ *	revoke
+ * @imm: *_IMM: four bytes for the peer, not converted
  * @region_id: the local buffer's region; must be 0 if @length is 0 or with a list
  * @__reserved2: must be 0
- * @offset: where the local buffer starts in the region, bytes; with
- *	KVERBS_SQE_LIST the address of an array of struct kverbs_piece; an atomic's
- *	8 bytes must be aligned in memory
+ * @offset: start of the local buffer in the region, bytes; with KVERBS_SQE_LIST
+ *	the address of an array of struct kverbs_piece; an atomic's 8 bytes must be
+ *	aligned in memory
  * @length: the local buffer's length, bytes; with KVERBS_SQE_LIST the number of
  *	pieces, 1 to KVERBS_LIST_MAX
  * @swap: CMP_SWAP: the new value, in place of @length, which is 8
- * @operand: CMP_SWAP: the value expected; FETCH_ADD: the value to add; else 0
+ * @operand: CMP_SWAP: the expected value; FETCH_ADD: the value to add; else 0
  *
  * An atomic's values are in the byte order of the hosts, which must be the same.
- * Atomics exclude each other on the peer's device, but not the peer's processor
- * (IB_ATOMIC_HCA) unless the device says so.
+ * An atomic is atomic with respect to other atomics of the peer's device, but not
+ * to the peer's CPU (IB_ATOMIC_HCA) unless the device guarantees more.
  *
  * READ, RECV and atomics need a region that is not KVERBS_REGION_READ_ONLY. Without
- * KVERBS_SQE_SIGNAL an operation completes only if it fails. Small operations that
- * one SUBMIT takes together may complete together, up to 32 or 16 KiB; if the
- * connection breaks meanwhile all of them fail, even those that the peer has seen.
- * Operations other than RECV need an established connection. A list is read when
- * SUBMIT takes its entry. iWARP has neither immediate data nor atomics: EOPNOTSUPP; so it is with
- * atomics on a device without KVERBS_CAP_ATOMIC, and with both READ and atomics if the peer
- * answers none (@out_max_read of CONN_QUERY is 0). Receives are taken from the moment
- * that a connection has an id and are posted before the peer can send; only one
- * whose buffer lies in more pieces than the connection has scatter/gather
- * entries, and those after it, have to wait until it is established. Once it is,
- * a receive is posted when SUBMIT returns.
+ * KVERBS_SQE_SIGNAL an operation reports a completion only if it fails. Small
+ * operations that one SUBMIT accepts may be coalesced, up to 32 operations or
+ * 16 KiB. If the connection breaks before they complete, all of them fail, even
+ * those that have reached the peer.
+ *
+ * Operations other than RECV need an established connection. SUBMIT reads the list
+ * of an entry when it accepts the entry. EOPNOTSUPP is returned for immediate data
+ * and atomics on iWARP, for atomics on a device without KVERBS_CAP_ATOMIC, and for
+ * READ and atomics if the peer answers none (@out_max_read of CONN_QUERY is 0).
+ *
+ * Receives are accepted as soon as a connection has an id, and are posted before
+ * the peer can send. A receive whose buffer needs more scatter/gather entries than
+ * the connection has is deferred until the connection is established, and so are
+ * the receives after it. On an established connection a receive has been posted
+ * when SUBMIT returns.
  */
 struct kverbs_sqe {
 	__u8 opcode;
@@ -366,19 +373,20 @@ struct kverbs_sqe {
 };
 
 /**
- * enum kverbs_cqe_type - what a completion tells
- * @KVERBS_CQE_WORK: a submission entry has ended
- * @KVERBS_CQE_CONN_REQUEST: a peer asks a listener for a connection: @id is the
- *	new connection's, user_data the listener's; ACCEPT, REJECT or DESTROY it
+ * enum kverbs_cqe_type - event that a completion reports
+ * @KVERBS_CQE_WORK: the operation of a submission entry has completed
+ * @KVERBS_CQE_CONN_REQUEST: a peer requests a connection from a listener: @id is
+ *	the new connection's, user_data the listener's; ACCEPT, REJECT or DESTROY it
  * @KVERBS_CQE_ESTABLISHED: the connection is up; a receive may complete before
  * @KVERBS_CQE_DISCONNECTED: the connection was up and has ended
- * @KVERBS_CQE_REJECTED: the peer refused; @imm is the reason's number
- * @KVERBS_CQE_FAILED: the connection never came up
- * @KVERBS_CQE_DEVICE_REMOVED: the device under a connection or a listener went
- *	away
+ * @KVERBS_CQE_REJECTED: the peer rejected the request; @imm is the number of the
+ *	reason
+ * @KVERBS_CQE_FAILED: the connection was never established
+ * @KVERBS_CQE_DEVICE_REMOVED: the device of a connection or a listener was
+ *	removed
  *
- * A connection ends with exactly one of the last four, unless it is destroyed
- * before, and no other completion of the connection comes after it.
+ * Exactly one of the last four is the last completion of a connection, unless the
+ * connection is destroyed before.
  */
 enum kverbs_cqe_type {
 	KVERBS_CQE_WORK = 1,
@@ -392,21 +400,21 @@ enum kverbs_cqe_type {
 
 /* Bits of kverbs_cqe.flags */
 #define KVERBS_CQE_F_RECV	(1U << 0)	/* the entry was a RECV */
-#define KVERBS_CQE_F_IMM	(1U << 1)	/* @imm is the peer's */
-#define KVERBS_CQE_F_WRITE	(1U << 2)	/* RECV ended by the peer's WRITE_IMM */
-#define KVERBS_CQE_F_INV	(1U << 3)	/* @imm is a key that the peer took back */
+#define KVERBS_CQE_F_IMM	(1U << 1)	/* @imm is immediate data */
+#define KVERBS_CQE_F_WRITE	(1U << 2)	/* the peer's WRITE_IMM completed the RECV */
+#define KVERBS_CQE_F_INV	(1U << 3)	/* @imm is a key that the peer revoked */
 
 /**
  * struct kverbs_cqe - a completion, written by the kernel
- * @user_data: of the entry; for events that of the connection or listener
- * @byte_len: WORK: bytes moved; for a RECV what came
+ * @user_data: the entry's; for events the connection's or the listener's
+ * @byte_len: WORK: bytes moved; for a RECV bytes received
  * @id: the connection, or the listener that lost its device
  * @result: 0 or -errno
  * @type: enum kverbs_cqe_type
  * @wc_status: WORK: work completion status, enum ib_wc_status by number
  * @flags: KVERBS_CQE_F_*
- * @imm: immediate data as the peer gave it, the key that its SEND_INV took back,
- *	or the reason of a REJECTED
+ * @imm: the peer's immediate data, not converted; the key that its SEND_INV
+ *	revoked; or the reason of a REJECTED
  */
 struct kverbs_cqe {
 	__aligned_u64 user_data;
@@ -420,14 +428,14 @@ struct kverbs_cqe {
 };
 
 /**
- * struct kverbs_ring_kernel - head of the completion mapping, kernel-written
- * @sq_head: submission entries taken so far, modulo 2^32; release order
+ * struct kverbs_ring_kernel - head of the completion mapping, written by the kernel
+ * @sq_head: submission entries accepted so far, modulo 2^32; written with release
  * @cq_tail: completions written so far, modulo 2^32; read it with acquire
  * @sq_entries: size of the submission ring, a power of two
  * @cq_entries: size of the completion ring, a power of two
  * @__reserved: 0
  *
- * The completions follow it in the same mapping: the one numbered n stands at
+ * The completions follow in the same mapping: completion n, counted from 0, is at
  * index n & (cq_entries - 1).
  */
 struct kverbs_ring_kernel {
@@ -439,14 +447,14 @@ struct kverbs_ring_kernel {
 };
 
 /**
- * struct kverbs_ring_user - the index page, user-written
+ * struct kverbs_ring_user - the index page, written by user space
  * @sq_tail: submission entries filled so far, modulo 2^32; write with release
- * @__reserved: 0; it keeps the two indices on lines of their own
+ * @__reserved: 0; keeps the two indices on separate cache lines
  * @cq_head: completions read so far, modulo 2^32; write with release
  * @__reserved2: 0
  *
- * The kernel does not trust it: a wrong index costs its writer entries or
- * completions of his own and nothing else.
+ * The kernel does not trust the indices: with a wrong index a process loses its
+ * own entries or completions and nothing else.
  */
 struct kverbs_ring_user {
 	__u32 sq_tail;
@@ -455,22 +463,22 @@ struct kverbs_ring_user {
 	__u32 __reserved2[15];
 };
 
-/* Bits of kverbs_cmd_ring_create.flags; BUSY_POLL goes with no other */
+/* Bits of kverbs_cmd_ring_create.flags; BUSY_POLL excludes the others */
 #define KVERBS_RING_BUSY_POLL	(1U << 0)	/* SUBMIT polls for completions */
-#define KVERBS_RING_EVENTFD	(1U << 1)	/* @event_fd is told of completions */
-#define KVERBS_RING_SOFTIRQ	(1U << 2)	/* a softirq takes them, not a thread */
+#define KVERBS_RING_EVENTFD	(1U << 1)	/* signal @event_fd on completions */
+#define KVERBS_RING_SOFTIRQ	(1U << 2)	/* a softirq polls the device, not a thread */
 
 /**
- * struct kverbs_cmd_ring_create - KVERBS_RING_CREATE: make a shared ring
+ * struct kverbs_cmd_ring_create - KVERBS_RING_CREATE: create a shared ring
  * @size: sizeof(struct kverbs_cmd_ring_create)
  * @flags: KVERBS_RING_BUSY_POLL; or any of KVERBS_RING_EVENTFD, KVERBS_RING_SOFTIRQ
  * @sq_entries: submission entries, a power of two
- * @cq_entries: completions, a power of two; every entry taken and every event
- *	that may come keeps one reserved: two for a connection, one more for one that
- *	a peer asks for, one for a listener
+ * @cq_entries: completions, a power of two. Every accepted entry reserves one, and
+ *	so does every possible event: two per connection, three if a peer requested
+ *	it, one per listener
  * @out_id: the ring
- * @event_fd: with KVERBS_RING_EVENTFD an eventfd(2), to whose count 1 is added whenever
- *	completions are written, which may be several; else must be 0
+ * @event_fd: with KVERBS_RING_EVENTFD an eventfd(2): the kernel adds 1 to its count
+ *	each time it writes one or more completions; else must be 0
  * @out_sq_offset: mmap(2) offset of the submission entries (read and write)
  * @out_cq_offset: mmap(2) offset of struct kverbs_ring_kernel and the
  *	completions (read only)
@@ -479,20 +487,21 @@ struct kverbs_ring_user {
  * @out_cq_size: bytes to map at @out_cq_offset
  * @out_idx_size: bytes to map at @out_idx_offset
  *
- * Map each with MAP_SHARED and exactly its size. A fork(2)ed child does not
+ * Map each area with MAP_SHARED and exactly its size. A child of fork(2) does not
  * inherit the mappings. A file holds 256 rings at most.
  *
- * Completions are taken from the device by a thread of a workqueue, or on a SOFTIRQ
- * ring by a softirq of the processor that the device interrupted: sooner, but other
- * programs of that processor wait meanwhile.
+ * A thread of a workqueue polls the device for completions. On a SOFTIRQ ring a
+ * softirq of the interrupted CPU does so: this is sooner, but delays the programs
+ * on that CPU.
  *
- * On a BUSY_POLL ring no interrupt reports that work has completed. SUBMIT looks
- * for it: once when it begins, and if it has to wait again and again, without
- * sleeping. What a program does not SUBMIT for does not complete, and poll(2) does
- * not see it; events of connections and listeners come by themselves. A connection
- * that ACCEPT moved here is looked at here, whatever ring its work came from.
+ * On a BUSY_POLL ring no interrupt reports that work has completed. SUBMIT polls
+ * the device: once when it begins and, if it has to wait, continuously and without
+ * sleeping. Work completes only during SUBMIT, and poll(2) does not report it.
+ * Events of connections and listeners need no SUBMIT. If ACCEPT has moved a
+ * connection to this ring, SUBMIT on this ring polls for it, even for work that
+ * was submitted on another ring.
  *
- * Errors: EINVAL, E2BIG, EFAULT, ENOMEM; EBADF, EINVAL: of @event_fd.
+ * Errors: EINVAL, E2BIG, EFAULT, ENOMEM; EBADF, EINVAL: @event_fd is not an eventfd.
  */
 struct kverbs_cmd_ring_create {
 	__u32 size;
@@ -510,36 +519,35 @@ struct kverbs_cmd_ring_create {
 };
 
 /* Bits of kverbs_cmd_submit.flags */
-#define KVERBS_SUBMIT_WATCH	(1U << 0)	/* wait for a byte of memory, too */
+#define KVERBS_SUBMIT_WATCH	(1U << 0)	/* wait for a change of a byte, too */
 
 /**
- * struct kverbs_cmd_submit - KVERBS_SUBMIT: hand over entries, wait
+ * struct kverbs_cmd_submit - KVERBS_SUBMIT: submit entries, wait for completions
  * @size: sizeof(struct kverbs_cmd_submit)
  * @flags: KVERBS_SUBMIT_WATCH, or 0
  * @ring_id: the ring
- * @to_submit: take at most so many entries from the submission ring
- * @min_complete: then wait until so many completions are unread; 0: do not wait
- * @out_taken: entries taken; they are never taken again
+ * @to_submit: accept at most this many entries from the submission ring
+ * @min_complete: then wait until this many completions are unread; 0: do not wait
+ * @out_taken: entries accepted; none of them is accepted again
  * @deadline_ns: absolute CLOCK_MONOTONIC time at which to stop waiting; 0: none
  * @out_ready: completions unread on return
- * @out_error: 0, or the -errno that refused the first entry not taken
+ * @out_error: 0, or the -errno for which the next entry was not accepted
  * @watch_uptr: WATCH: address of the byte, else 0
- * @watch_old: WATCH: what it has been so far, 0-255; else 0
+ * @watch_old: WATCH: the byte's previous value, 0-255; else 0
  * @__reserved: must be 0
  *
- * Returns 0 if anything was taken, if nothing was asked to be taken, or if the
- * deadline came first: look at @out_taken and @out_ready. If the first entry is
- * refused its errno is returned and nothing is waited for. Each entry is read
- * once. A signal ends the wait with EINTR, unless entries were taken: then with
- * 0.
+ * Returns 0 if an entry was accepted, if @to_submit is 0, or if the deadline
+ * expired: check @out_taken and @out_ready. If the first entry is refused, SUBMIT
+ * returns its error and does not wait. Each entry is read once. A signal ends the
+ * wait with EINTR, or with 0 if entries were accepted.
  *
- * A peer's WRITE or atomic completes nothing here. With WATCH, which needs
- * @min_complete, the wait ends as well when the byte is other than @watch_old, or
- * cannot be read any more. The caller looks at it all the time, as if the ring were
- * BUSY_POLL, and makes way for whoever else wants the processor.
+ * A peer's WRITE or atomic generates no completion here. With WATCH, which needs
+ * @min_complete, the wait also ends when the byte differs from @watch_old or can
+ * no longer be read. The calling task polls the byte continuously, as on a
+ * BUSY_POLL ring, and yields the CPU to other tasks.
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EINTR; of the first entry: EAGAIN,
- * EINVAL, ENOENT, ENOTCONN, EBUSY (a BENCH has the connection), ENODEV,
+ * EINVAL, ENOENT, ENOTCONN, EBUSY (BENCH uses the connection), ENODEV,
  * EOPNOTSUPP, EMSGSIZE, ENOMEM.
  */
 struct kverbs_cmd_submit {
@@ -569,9 +577,9 @@ struct kverbs_cmd_submit {
  * @out_id: the region
  * @__reserved: must be 0
  *
- * The pages are pinned and charged to the caller's RLIMIT_MEMLOCK, unless he
- * has CAP_IPC_LOCK. Memory that cannot be pinned for as long as this, such as
- * a writable shared mapping of a file on disk, gives EFAULT or EOPNOTSUPP.
+ * The pages are pinned and charged to the caller's RLIMIT_MEMLOCK, unless the
+ * caller has CAP_IPC_LOCK. EFAULT or EOPNOTSUPP is returned for memory that cannot
+ * be pinned long-term, such as a writable shared mapping of a file on disk.
  *
  * Errors: EINVAL, E2BIG, EFAULT, EOPNOTSUPP, EPERM, ENOMEM, EINTR.
  */
@@ -586,9 +594,9 @@ struct kverbs_cmd_region_create {
 
 /**
  * struct kverbs_addr - an IPv4 or IPv6 address with a port
- * @family: AF_INET or AF_INET6; 0 where no address need be given
+ * @family: AF_INET or AF_INET6; 0 for no address, where it is optional
  * @port: in network order
- * @scope_id: IPv6: interface index of a link-local address, which needs one; else 0
+ * @scope_id: IPv6: interface index, required for a link-local address; else 0
  * @addr: the address in network order; IPv4 uses the first four bytes, the
  *	rest must be 0
  */
@@ -607,26 +615,26 @@ struct kverbs_addr {
 #define KVERBS_PARAM_TOS	(1U << 4)
 
 /**
- * struct kverbs_conn_param - what a connection is made of
- * @valid: KVERBS_PARAM_*, the fields below @max_read that are not default
+ * struct kverbs_conn_param - depths, retries and timers of a connection
+ * @valid: KVERBS_PARAM_*: the fields after @max_read that replace the defaults
  * @sq_depth: work requests in flight, 0: 128
  * @rq_depth: receives in flight, 0: 128
- * @max_sge: scatter/gather entries of one work request, 0: as many as suit the
- *	device, at most 32
- * @max_read: READs in flight in each direction, 0: as many as the device can,
- *	at most 16
+ * @max_sge: scatter/gather entries of one work request, 0: chosen for the device,
+ *	at most 32
+ * @max_read: READs in flight in each direction, 0: the device's limit, at most 16
  * @retry: 0-7, transport retries; default 7
- * @rnr_retry: 0-7, how often the peer tries again when this side has no
- *	receive, 7 is for ever; default 6. The CM carries it to the peer, so what
- *	this side does is the peer's choice.
- * @rnr_timer: 0-31, how long the peer waits between those, as in the
- *	InfiniBand specification, table 45; default 20 (10.24 ms)
+ * @rnr_retry: 0-7, how often the peer retries when this side has no receive
+ *	posted, 7: without limit; default 6. The CM carries it to the peer, so the
+ *	peer's value applies to this side.
+ * @rnr_timer: 0-31, how long the peer waits between these retries, encoded as in
+ *	the InfiniBand specification, table 45; default 20 (10.24 ms)
  * @ack_timeout: 0-31, 4.096 us times 2 to this power; default the CM's
  * @tos: type of service, CONNECT only
- * @keepalive_ms: if nothing completes for so long the peer is probed, and if it does
- *	not answer for as long the connection ends with ETIMEDOUT; from 10 on, 0: off.
- *	An answer comes behind what was submitted before: let it be longer than one
- *	operation takes, on iWARP than all that are outstanding take
+ * @keepalive_ms: interval in milliseconds, at least 10, 0: off. If nothing completes
+ *	for one interval the peer is probed, and if it does not answer within
+ *	another the connection ends with ETIMEDOUT. The answer queues behind
+ *	earlier work: choose an interval that is longer than one operation takes, on
+ *	iWARP longer than all outstanding operations take
  *
  * Depths beyond the device's limits give EINVAL.
  */
@@ -644,27 +652,27 @@ struct kverbs_conn_param {
 	__u16 keepalive_ms;
 };
 
-/* Private data that the connection manager carries, bytes */
+/* Limits of the private data that the connection manager carries, bytes */
 #define KVERBS_PRIV_CONNECT_MAX	56
 #define KVERBS_PRIV_ACCEPT_MAX	196
 #define KVERBS_PRIV_REJECT_MAX	148
 
 /**
- * struct kverbs_cmd_listen - KVERBS_LISTEN: wait for connection requests
+ * struct kverbs_cmd_listen - KVERBS_LISTEN: listen for connection requests
  * @size: sizeof(struct kverbs_cmd_listen)
  * @flags: must be 0
- * @ring_id: where the requests are announced
+ * @ring_id: the ring that reports the requests
  * @backlog: requests that may wait for an answer, 0: 128
- * @user_data: comes back in the completions
- * @addr: what to listen on; in: port 0 chooses one, address 0 is any; out: as
- *	bound
+ * @user_data: copied to the completions
+ * @addr: in: the address to listen on, port 0: any free port, address 0: any;
+ *	out: the bound address
  * @out_id: the listener
  * @__reserved: must be 0
  *
- * Bound in the caller's network namespace and with the caller's rights. An IPv6
- * listener takes IPv6 only: for both families make two, on the same port.
- * A request for which there is no room in the backlog, the ring or the file is
- * refused, and not told of.
+ * The listener is bound in the caller's network namespace and with the caller's
+ * credentials. An IPv6 listener accepts only IPv6: for both families create two on
+ * the same port. If the backlog, the ring or the file is full, a request is
+ * rejected and not reported.
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EAGAIN, EADDRINUSE, EADDRNOTAVAIL,
  * EACCES, ENODEV, ENOMEM.
@@ -681,20 +689,20 @@ struct kverbs_cmd_listen {
 };
 
 /**
- * struct kverbs_cmd_connect - KVERBS_CONNECT: begin a connection
+ * struct kverbs_cmd_connect - KVERBS_CONNECT: start to connect
  * @size: sizeof(struct kverbs_cmd_connect)
  * @flags: must be 0
- * @ring_id: where all its completions go
- * @timeout_ms: give up if it is not established by then, 0: 10000
- * @user_data: comes back in the connection's events
- * @dst: the peer
+ * @ring_id: the ring of all its completions
+ * @timeout_ms: limit for becoming established, 0: 10000
+ * @user_data: copied to the connection's events
+ * @dst: the peer's address
  * @src: the local address, or family 0
- * @param: what it is made of
+ * @param: depths, retries and timers
  * @priv_uptr: private data for the peer
  * @priv_len: at most KVERBS_PRIV_CONNECT_MAX
  * @out_id: the connection
  *
- * Returns at once. ESTABLISHED, REJECTED, FAILED or DEVICE_REMOVED follows.
+ * CONNECT does not wait. ESTABLISHED, REJECTED, FAILED or DEVICE_REMOVED follows.
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EAGAIN, EADDRNOTAVAIL, ENODEV, ENOMEM.
  */
@@ -713,21 +721,21 @@ struct kverbs_cmd_connect {
 };
 
 /**
- * struct kverbs_cmd_accept - KVERBS_ACCEPT: take a requested connection
+ * struct kverbs_cmd_accept - KVERBS_ACCEPT: accept a requested connection
  * @size: sizeof(struct kverbs_cmd_accept)
  * @flags: must be 0
  * @conn_id: the connection that CONN_REQUEST named
- * @ring_id: where its completions go from now on, 0: stay with the listener's
- * @user_data: comes back in the connection's events
- * @timeout_ms: give up if it is not established by then, 0: 10000
+ * @ring_id: the ring of its completions from now on, 0: the listener's
+ * @user_data: copied to the connection's events
+ * @timeout_ms: limit for becoming established, 0: 10000
  * @priv_len: at most KVERBS_PRIV_ACCEPT_MAX
  * @priv_uptr: private data for the peer
- * @param: what it is made of
+ * @param: depths, retries and timers
  *
- * Receives that were submitted before are posted before the peer is told; they
- * complete on the ring that they were submitted to. ESTABLISHED, FAILED or
- * DEVICE_REMOVED follows, also if an error other than the first six here is
- * returned.
+ * Receives that were submitted before are posted before the peer receives the
+ * answer; they complete on the ring that they were submitted to. ESTABLISHED,
+ * FAILED or DEVICE_REMOVED follows, even if ACCEPT returns an error other than the
+ * first six below.
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EAGAIN, ENOTCONN; ENODEV, ENOMEM.
  */
@@ -744,14 +752,14 @@ struct kverbs_cmd_accept {
 };
 
 /**
- * struct kverbs_cmd_reject - KVERBS_REJECT: refuse a requested connection
+ * struct kverbs_cmd_reject - KVERBS_REJECT: reject a requested connection
  * @size: sizeof(struct kverbs_cmd_reject)
  * @conn_id: the connection that CONN_REQUEST named
  * @priv_uptr: private data for the peer
  * @priv_len: at most KVERBS_PRIV_REJECT_MAX
  * @flags: must be 0
  *
- * FAILED with -ECANCELED follows; then it is there to be destroyed.
+ * A FAILED completion with -ECANCELED follows; the id stays valid until DESTROY.
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, ENOTCONN.
  */
@@ -770,9 +778,9 @@ struct kverbs_cmd_reject {
  * @conn_id: the connection, in any state
  * @__reserved: must be 0
  *
- * Returns at once. What is outstanding completes with -EIO (flushed), then
- * DISCONNECTED (or FAILED) follows. Wait for your own completions before, if
- * they shall reach the peer.
+ * DISCONNECT does not wait. Outstanding work completes with -EIO (flushed), then
+ * DISCONNECTED or FAILED follows. To be sure that operations reach the peer, wait
+ * for their completions first.
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, ENOTCONN (it has ended already).
  */
@@ -784,13 +792,13 @@ struct kverbs_cmd_disconnect {
 };
 
 /**
- * enum kverbs_conn_state - where a connection is in its life
- * @KVERBS_CONN_CONNECTING: on its way up, this side asked
- * @KVERBS_CONN_REQUESTED: the peer asked, no answer yet
+ * enum kverbs_conn_state - state of a connection
+ * @KVERBS_CONN_CONNECTING: CONNECT was called, not yet established
+ * @KVERBS_CONN_REQUESTED: requested by the peer, not yet answered
  * @KVERBS_CONN_ACCEPTING: accepted, not yet established
- * @KVERBS_CONN_ESTABLISHED: up
- * @KVERBS_CONN_CLOSING: on its way down, completions may still come
- * @KVERBS_CONN_DEAD: ended; it only waits for DESTROY
+ * @KVERBS_CONN_ESTABLISHED: established
+ * @KVERBS_CONN_CLOSING: being closed, completions may still follow
+ * @KVERBS_CONN_DEAD: closed; no completion follows, DESTROY frees the id
  */
 enum kverbs_conn_state {
 	KVERBS_CONN_CONNECTING = 1,
@@ -802,13 +810,13 @@ enum kverbs_conn_state {
 };
 
 /**
- * struct kverbs_cmd_conn_query - KVERBS_CONN_QUERY: all about a connection
+ * struct kverbs_cmd_conn_query - KVERBS_CONN_QUERY: state and counters of a connection
  * @size: sizeof(struct kverbs_cmd_conn_query)
  * @flags: must be 0
  * @conn_id: the connection
- * @priv_len: in: room at @priv_uptr; out: bytes of the peer's private data, as
- *	the CM delivers it, which may be padded with zeroes
- * @priv_uptr: where to put the peer's private data, 0 if @priv_len is 0
+ * @priv_len: in: room at @priv_uptr; out: bytes of the peer's private data as
+ *	the CM delivers it, perhaps padded with zeroes
+ * @priv_uptr: buffer for the peer's private data, 0 if @priv_len is 0
  * @out_state: enum kverbs_conn_state
  * @out_error: 0, or the -errno that ended it
  * @out_device_index: the device, as in DEVICE_QUERY; 0xffffffff before it is
@@ -821,21 +829,22 @@ enum kverbs_conn_state {
  * @out_sq_depth: work requests that may be in flight
  * @out_rq_depth: receives that may be in flight
  * @out_max_sge: scatter/gather entries in one work request
- * @out_max_read: READs and atomics in flight that this side may start: no more than the
- *	peer answers, 0: none
+ * @out_max_read: READs and atomics that this side may have in flight, limited by
+ *	what the peer answers; 0: none
  * @out_max_msg: largest SEND or RECV, bytes
  * @out_max_segment: most bytes that one segment of an export can cover
  * @out_sq_used: work requests in flight
  * @out_rq_used: receives in flight
- * @out_ops: operations completed well, receives included
- * @out_errors: operations failed, not counting those that the end flushed
+ * @out_ops: operations that succeeded, receives included
+ * @out_errors: operations that failed, without those flushed when it ended
  * @out_bytes_out: bytes that SENDs and WRITEs moved
  * @out_bytes_in: bytes that RECVs and READs moved
- * @out_addr_ns: nanoseconds from CONNECT until the peer's address was resolved; 0
- *	before that, and, like the next three, where a request was accepted
- * @out_route_ns: the same until the route was resolved
- * @out_qp_ns: the same until the queue pair was made, and the peer was asked
- * @out_up_ns: the same until it was ESTABLISHED
+ * @out_addr_ns: nanoseconds from CONNECT until the peer's address was resolved; like
+ *	the next three 0 if not reached yet, and on the passive side
+ * @out_route_ns: nanoseconds from CONNECT until the route was resolved
+ * @out_qp_ns: nanoseconds from CONNECT until the queue pair was created and the
+ *	request sent
+ * @out_up_ns: nanoseconds from CONNECT until ESTABLISHED
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EMSGSIZE.
  */
@@ -871,13 +880,13 @@ struct kverbs_cmd_conn_query {
 	__aligned_u64 out_up_ns;
 };
 
-/* Rights that an export gives: kverbs_cmd_export.access */
+/* Rights that an export grants: kverbs_cmd_export.access */
 #define KVERBS_REMOTE_READ	(1U << 0)
 #define KVERBS_REMOTE_WRITE	(1U << 1)
 #define KVERBS_REMOTE_ATOMIC	(1U << 2)
 
 /**
- * struct kverbs_segment - a part of an export, as the peer must name it
+ * struct kverbs_segment - a part of an export, as the peer addresses it
  * @addr: remote address of its first byte; not an address of this host
  * @length: bytes
  * @rkey: remote key
@@ -891,10 +900,10 @@ struct kverbs_segment {
 };
 
 /**
- * struct kverbs_cmd_export - KVERBS_EXPORT: let a connection's peer at memory
+ * struct kverbs_cmd_export - KVERBS_EXPORT: grant a connection's peer access to memory
  * @size: sizeof(struct kverbs_cmd_export)
  * @flags: must be 0
- * @conn_id: the connection, established; no other can use the keys
+ * @conn_id: an established connection; the keys are valid only on it
  * @region_id: the region
  * @access: KVERBS_REMOTE_*, at least one; WRITE and ATOMIC need a writable region,
  *	ATOMIC a device with KVERBS_CAP_ATOMIC, else EOPNOTSUPP
@@ -906,10 +915,10 @@ struct kverbs_segment {
  * @out_id: the export
  * @__reserved: must be 0
  *
- * The keys work when it returns. DESTROY of the export takes them back: after
- * it not one byte moves. The export ends with its connection. A peer that knows a
- * key may take it back as well, with SEND_INV: then a RECV's completion says so,
- * and only a new export works again.
+ * The keys are valid when EXPORT returns. DESTROY of the export revokes them: once
+ * it has returned, the peer can no longer move a byte. The end of the connection
+ * revokes them, too. The peer may revoke a key with SEND_INV: the completion of
+ * this side's RECV reports it, and only a new export restores access.
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, ENOTCONN, EOPNOTSUPP, EMSGSIZE,
  * ENOMEM, ENODEV, EINTR, EIO (registration failed; the connection has ended).
@@ -929,15 +938,15 @@ struct kverbs_cmd_export {
 };
 
 /**
- * struct kverbs_cmd_destroy - KVERBS_DESTROY: end an object of any type
+ * struct kverbs_cmd_destroy - KVERBS_DESTROY: destroy an object of any type
  * @size: sizeof(struct kverbs_cmd_destroy)
  * @id: the object
  *
- * When it returns 0 the HCA no longer touches the object's memory, and all work
- * of a connection has completed to the ring. A region is
- * busy while an export or work in flight uses it, a ring while a connection or
- * a listener is attached. A connection takes its exports with it. Completions
- * that are in the ring already stay there.
+ * When DESTROY has returned 0, the HCA no longer accesses the object's memory, and
+ * all work of a connection has been reported in the ring. A region is busy while
+ * an export or work in flight uses it, a ring while a connection or a listener is
+ * attached. Destroying a connection destroys its exports. Completions that are in
+ * the ring already stay there.
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EBUSY, EINTR.
  */
@@ -951,85 +960,88 @@ struct kverbs_cmd_destroy {
 #define KVERBS_BENCH_HALF	(1U << 1)	/* count half of each time */
 
 /*
- * Times are counted in buckets. Below 2^KVERBS_BENCH_BUCKET_BITS ns each nanosecond has
- * its own; from there each doubling of the time has as many buckets as that, of one
- * width each; what takes 2^KVERBS_BENCH_TOP_BIT ns or more is in the last one.
+ * The histogram counts times in buckets. Below 2^KVERBS_BENCH_BUCKET_BITS ns each
+ * nanosecond has its own bucket. From there on each power of two is divided into
+ * 2^KVERBS_BENCH_BUCKET_BITS buckets of equal width. The last bucket counts all times
+ * of 2^KVERBS_BENCH_TOP_BIT ns or more.
  */
 #define KVERBS_BENCH_BUCKET_BITS	7
 #define KVERBS_BENCH_TOP_BIT		40
 #define KVERBS_BENCH_BUCKETS		4353
 
-/* Requests in flight: depth times the segments of an operation */
+/* Most work requests in flight: depth times the segments of an operation */
 #define KVERBS_BENCH_REQS_MAX		65536
-/* Segments that one operation may touch */
+/* Most segments of one operation */
 #define KVERBS_BENCH_SEGS_MAX		64
-/* Receives that are kept posted */
+/* Most receives that BENCH keeps posted */
 #define KVERBS_BENCH_RECVS_MAX		1024
 
 /**
- * struct kverbs_cmd_bench - KVERBS_BENCH: have the kernel make traffic, and time it
+ * struct kverbs_cmd_bench - KVERBS_BENCH: generate traffic in the kernel and time it
  * @size: sizeof(struct kverbs_cmd_bench)
- * @flags: KVERBS_BENCH_LATENCY, with it perhaps KVERBS_BENCH_HALF; or 0: bandwidth
+ * @flags: 0: bandwidth; KVERBS_BENCH_LATENCY, optionally with KVERBS_BENCH_HALF
  * @conn_id: the connection, established and with no work in flight
- * @region_id: the region of all local buffers, one that is not
- *	KVERBS_REGION_READ_ONLY unless they are only read
- * @offset: where the operations' buffer starts in the region, bytes
+ * @region_id: the region of all local buffers; KVERBS_REGION_READ_ONLY only if the
+ *	operations only read them
+ * @offset: start of the operations' buffer in the region, bytes
  * @length: bytes of an operation, at least 1; 8 of a FETCH_ADD, aligned
- * @opcode: KVERBS_OP_SEND, SEND_IMM, WRITE, WRITE_IMM, READ or FETCH_ADD, of 1
+ * @opcode: KVERBS_OP_SEND, SEND_IMM, WRITE, WRITE_IMM, READ or FETCH_ADD; FETCH_ADD
+ *	adds 1
  * @depth: operations in flight, at least 1; the connection's sq_depth limits it too
  * @post_list: operations posted together, 1 to @depth
- * @cq_mod: let only each such operation tell of its completion, and with it of those
- *	before, up to @depth; the last of those posted together always does, on
- *	iWARP each; 0: each
+ * @cq_mod: signal one operation in this many, up to @depth, whose completion covers
+ *	those before it; 0: each. The last operation of those posted together is
+ *	always signalled, on iWARP every one
  * @segs_len: segments at @segs_uptr, up to KVERBS_BENCH_SEGS_MAX; 0 for SEND*
- * @segs_uptr: array of struct kverbs_segment as the peer's export gave it; they must
- *	cover @length, and what is beyond it is not touched
- * @warm_up: operations before it counts, up to 2^32 - 1
- * @iterations: operations that count, 1 to 2^32 - 1; or 0 if @duration_ms is given
- * @duration_ms: how long it counts, up to 86400000; or 0
- * @timeout_ms: how long nothing may complete, up to 2^31 - 1, 0: 10000
+ * @segs_uptr: array of struct kverbs_segment from the peer's export; they must cover
+ *	@length, and memory beyond @length is not accessed
+ * @warm_up: operations before the measurement, up to 2^32 - 1
+ * @iterations: operations measured, 1 to 2^32 - 1; or 0 if @duration_ms is given
+ * @duration_ms: duration of the measurement, up to 86400000; or 0
+ * @timeout_ms: longest time without a completion, up to 2^31 - 1, 0: 10000
  * @recvs: receives to keep posted, up to KVERBS_BENCH_RECVS_MAX; see below
  * @recv_length: bytes of each
- * @recv_offset: where the first one's buffer starts in the region
- * @recv_stride: from one receive's buffer to the next one's, bytes
- * @credit: messages that the peer has receives for to begin with, or 0
+ * @recv_offset: start of the first receive's buffer in the region, bytes
+ * @recv_stride: distance of the receives' buffers, bytes
+ * @credit: receives that the peer has posted at the start, or 0: no flow control
  * @hist_len: in: room at @hist_uptr; out: KVERBS_BENCH_BUCKETS for LATENCY, else 0
- * @hist_uptr: array of __u64, how many times fell into each bucket; 0 for bandwidth
- * @out_ops: operations that counted
+ * @hist_uptr: array of __u64, the number of times in each bucket; 0 for bandwidth
+ * @out_ops: operations measured
  * @out_sent: operations in all
- * @out_received: messages that came in
- * @out_elapsed_ns: time in which @out_ops were done
- * @out_cpu_ns: of that, the calling thread's on a processor; completions are taken
- *	elsewhere, unless the connection's ring is BUSY_POLL
+ * @out_received: messages received
+ * @out_elapsed_ns: duration of the measurement of @out_ops operations
+ * @out_cpu_ns: CPU time of the calling thread in it; completions are handled in other
+ *	threads, unless the connection's ring is BUSY_POLL
  * @out_min_ns: LATENCY: the shortest time
- * @out_max_ns: LATENCY: the longest
- * @out_sum_ns: LATENCY: all of them
+ * @out_max_ns: LATENCY: the longest time
+ * @out_sum_ns: LATENCY: the sum of all times
  * @out_error: 0, or the -errno that ended it early: EIO, ENOTCONN, EINTR, ETIMEDOUT,
- *	EBADMSG or EPROTO for credit that is none, or what a SUBMIT would return
+ *	EBADMSG or EPROTO for an invalid credit message, or an error of SUBMIT
  * @out_wc_status: with EIO the work completion status, enum ib_wc_status by number
  *
- * It posts as any user within the kernel does, and completions are taken as the
- * connection's ring says: by a workqueue, a softirq, or by this command itself.
+ * BENCH posts like any in-kernel user of the verbs, and completions are handled as on
+ * the connection's ring: by a workqueue, a softirq, or by the command itself.
  *
- * A bandwidth keeps @depth operations in flight. With @credit it sends no more
- * messages than that ahead of what the peer has told in messages of its own, into
- * @recvs: 8 bytes in network order, how many it has receives for again. The same
- * goes for WRITE_IMM, which takes a receive too. Other opcodes have neither.
+ * A bandwidth test keeps @depth operations in flight. With @credit a test of SEND* or
+ * WRITE_IMM, which consume receives of the peer, limits the messages in flight: it
+ * sends @credit messages, plus as many as the peer grants. The peer grants them with
+ * messages into @recvs: 8 bytes in network order, the number of receives that it has
+ * posted again. Other opcodes use neither @credit nor @recvs.
  *
- * A latency of READ or FETCH_ADD is until its completion. That of SEND* and
- * WRITE_IMM is until a message comes into one of @recvs, of which there must be 1 at
- * least. That of WRITE is until the peer has answered by a WRITE whose last byte, the
- * one at @recv_offset + @recv_length - 1, is the same as that of the WRITE before:
- * n % 255 + 1 for the n-th, counted from 0, which the kernel puts there. @recvs is
- * 0 then.
+ * The latency of a READ or FETCH_ADD ends with its completion. The latency of SEND*
+ * and WRITE_IMM ends when a message arrives in one of @recvs, of which at least 1 is
+ * required. The latency of a WRITE ends when the peer has answered with a WRITE whose
+ * last byte, at @recv_offset + @recv_length - 1, equals the last byte of this side's
+ * WRITE. The kernel sets that byte to n % 255 + 1 for WRITE n, counted from 0. @recvs
+ * must be 0 for WRITE.
  *
- * Meanwhile other work for the connection is refused with EBUSY, and so is a second
- * BENCH. A signal ends it. Once anything has been posted it returns 0, and @out_error
- * says how it went; nothing is in flight then. Receives can only be taken
- * back by ending the connection, so that is over if there were any, and if
- * it ended early.
+ * While BENCH runs, other work for the connection and a second BENCH fail with EBUSY.
+ * A signal ends BENCH. Once BENCH has posted a work request it returns 0, @out_error
+ * has the result, and nothing is in flight. Receives can only be cancelled by closing
+ * the connection: if there were any, or if BENCH ended early, the connection has
+ * ended.
  *
- * Errors, when nothing was posted: EINVAL, E2BIG, EFAULT, ENOENT, EBUSY, ENOTCONN,
+ * Errors, if nothing was posted: EINVAL, E2BIG, EFAULT, ENOENT, EBUSY, ENOTCONN,
  * EOPNOTSUPP, EMSGSIZE (of @hist_len too), EAGAIN, ENOMEM, ENODEV, EINTR.
  */
 struct kverbs_cmd_bench {

@@ -8,12 +8,14 @@
  * may be used by several threads at a time. Objects must outlive the calls that
  * use them.
  *
- * Whatever waits may also return -EINTR, when a signal handler has run, and from
- * a request's callback -EDEADLK at once. Both leave things as -ETIMEDOUT does.
+ * Functions that wait may also return -EINTR, when a signal handler has run, and
+ * return -EDEADLK at once if a request's callback calls them. Both leave the
+ * objects as -ETIMEDOUT does.
  *
  * Structs may grow at their ends. Options begin with their own size, and functions that
- * fill in a struct of the uAPI take it as an argument: a program that was built with an
- * older library gets what it knows of, one built with a newer finds zeros in the rest.
+ * fill in a struct of the uAPI take its size as an argument: for a program built with
+ * an older library they fill in the members it knows, for one built with a newer
+ * library they zero the rest.
  */
 #ifndef KVERBS_H
 #define KVERBS_H
@@ -31,7 +33,7 @@ extern "C" {
 
 #define KVERBS_API __attribute__((visibility("default")))
 
-/* A context: an open file, its ring, and what was made with it. */
+/* A context: an open file, its ring, and the objects created with it. */
 struct kverbs;
 /* A connection, from CONNECT or from a listener's request to kverbs_conn_free. */
 struct kverbs_conn;
@@ -40,7 +42,7 @@ struct kverbs_listener;
 /* Registered memory. */
 struct kverbs_buf;
 
-/* Each part that a line such as the next one begins is a manual page, see scripts/lib/kdoc.py. */
+/* scripts/lib/kdoc.py makes each part that a line such as the next one begins a manual page. */
 /* ---- context ---------------------------------------------------------- */
 
 /**
@@ -49,10 +51,11 @@ struct kverbs_buf;
  * @path: the device node, NULL: /dev/kverbs
  * @sq_entries: submission entries, a power of two, 0: 256
  * @cq_entries: completions, a power of two, 0: 4096
- * @busy_poll: waiting polls the device instead of sleeping: the shortest latency,
- *	for a whole CPU. Operations complete only while a thread waits, in
- *	kverbs_process() or elsewhere, and kverbs_fd() reports only connections.
- * @softirq: the kernel takes completions in a softirq, not in a thread; not with
+ * @busy_poll: poll the device instead of sleeping: the shortest latency, at the cost
+ *	of a whole CPU. Operations complete only while a thread waits, in
+ *	kverbs_process() or elsewhere, and kverbs_fd() reports only events of
+ *	connections.
+ * @softirq: the kernel polls for completions in a softirq, not in a thread; not with
  *	@busy_poll
  */
 struct kverbs_opts {
@@ -66,16 +69,16 @@ struct kverbs_opts {
 
 /**
  * kverbs_open() - open a context with its ring
- * @kv: where to put it
+ * @kv: set to the context
  * @opts: options, or NULL
  *
- * Return: 0; -ENOENT, -EACCES: the node is missing or not for us; -EPROTO: the
- * module's ABI is not ours; -EINVAL, -ENOMEM.
+ * Return: 0; -ENOENT, -EACCES: the node is missing or not accessible; -EPROTO: the
+ * module's ABI is not the library's; -EINVAL, -ENOMEM.
  */
 KVERBS_API int kverbs_open(struct kverbs **kv, const struct kverbs_opts *opts);
 
 /**
- * kverbs_close() - close a context and everything that is left in it
+ * kverbs_close() - close a context and free all its objects
  * @kv: the context, or NULL
  *
  * Connections, listeners and buffers that were not freed are freed.
@@ -83,26 +86,26 @@ KVERBS_API int kverbs_open(struct kverbs **kv, const struct kverbs_opts *opts);
 KVERBS_API void kverbs_close(struct kverbs *kv);
 
 /**
- * kverbs_fd() - a descriptor that polls readable while completions are unread
+ * kverbs_fd() - descriptor that is readable while completions are unread
  * @kv: the context
  *
- * Return: the descriptor; for poll(2) and its like only. Call kverbs_process()
- * when it is readable.
+ * Return: the descriptor, for poll(2), select(2) and epoll(7) only. Call
+ * kverbs_process() when it is readable.
  */
 KVERBS_API int kverbs_fd(const struct kverbs *kv);
 
 /**
  * kverbs_process() - read completions and run callbacks
  * @kv: the context
- * @timeout_ms: how long to wait for the first one
+ * @timeout_ms: how long to wait for the first completion
  *
- * Return: the number of completions read meanwhile, by this thread or another one,
- * 0 if the time ran out, -errno.
+ * Return: the number of completions that this or another thread has read during the
+ * call, 0 if the time ran out, -errno.
  */
 KVERBS_API int kverbs_process(struct kverbs *kv, int timeout_ms);
 
 /**
- * kverbs_info() - what the module can do
+ * kverbs_info() - query limits and features of the module
  * @kv: the context
  * @info: filled in
  * @sz: sizeof(struct kverbs_cmd_info)
@@ -113,11 +116,11 @@ KVERBS_API int kverbs_info(struct kverbs *kv, struct kverbs_cmd_info *info, size
 
 /**
  * struct kverbs_device - a device with its ports and used GIDs
- * @attr: what KVERBS_DEVICE_QUERY says of it; what comes to be said one day stands there
- * @ports: @nr_ports of them
- * @gids: @nr_gids of them
- * @nr_ports: ports
- * @nr_gids: GIDs
+ * @attr: attributes from KVERBS_DEVICE_QUERY, with room for future ones
+ * @ports: array of ports
+ * @gids: array of used GIDs
+ * @nr_ports: length of @ports
+ * @nr_gids: length of @gids
  */
 struct kverbs_device {
 	const struct kverbs_cmd_device_query *attr;
@@ -128,16 +131,16 @@ struct kverbs_device {
 };
 
 /**
- * kverbs_device_list() - all devices
+ * kverbs_device_list() - list all devices
  * @kv: the context
- * @list: where to put the array; free it with kverbs_device_list_free()
+ * @list: set to the array; free it with kverbs_device_list_free()
  *
  * Return: the number of devices or -errno.
  */
 KVERBS_API int kverbs_device_list(struct kverbs *kv, struct kverbs_device **list);
 
 /**
- * kverbs_device_list_free() - free what kverbs_device_list() gave
+ * kverbs_device_list_free() - free an array from kverbs_device_list()
  * @list: the array, or NULL
  * @nr: its length
  */
@@ -149,7 +152,7 @@ KVERBS_API void kverbs_device_list_free(struct kverbs_device *list, int nr);
  * kverbs_buf_alloc() - allocate page-aligned, zeroed memory and register it
  * @kv: the context
  * @size: bytes, at least 1
- * @buf: where to put it
+ * @buf: set to the buffer
  *
  * Return: 0, -EPERM or -ENOMEM (RLIMIT_MEMLOCK, memory), another -errno.
  */
@@ -162,7 +165,7 @@ KVERBS_API int kverbs_buf_alloc(struct kverbs *kv, size_t size,
  * @addr: its start, any alignment
  * @size: bytes, at least 1
  * @flags: 0 or KVERBS_REGION_READ_ONLY
- * @buf: where to put it
+ * @buf: set to the buffer
  *
  * Return: 0, -EPERM or -ENOMEM (RLIMIT_MEMLOCK, memory), -EFAULT or
  * -EOPNOTSUPP (memory that cannot be pinned), another -errno.
@@ -171,7 +174,7 @@ KVERBS_API int kverbs_buf_register(struct kverbs *kv, void *addr, size_t size,
 				   unsigned int flags, struct kverbs_buf **buf);
 
 /**
- * kverbs_buf_free() - unregister, and free what kverbs_buf_alloc() allocated
+ * kverbs_buf_free() - unregister memory, and free it if kverbs_buf_alloc() allocated it
  * @buf: the buffer, or NULL
  *
  * Return: 0, or -EBUSY while an export or a request uses it.
@@ -179,31 +182,31 @@ KVERBS_API int kverbs_buf_register(struct kverbs *kv, void *addr, size_t size,
 KVERBS_API int kverbs_buf_free(struct kverbs_buf *buf);
 
 /**
- * kverbs_buf_addr() - where a buffer starts
+ * kverbs_buf_addr() - address of a buffer
  * @buf: the buffer
  *
- * Return: its address.
+ * Return: the address of its first byte.
  */
 KVERBS_API void *kverbs_buf_addr(const struct kverbs_buf *buf);
 
 /**
- * kverbs_buf_size() - how long a buffer is
+ * kverbs_buf_size() - size of a buffer
  * @buf: the buffer
  *
- * Return: bytes.
+ * Return: its size in bytes.
  */
 KVERBS_API size_t kverbs_buf_size(const struct kverbs_buf *buf);
 
 /* ---- connections ------------------------------------------------------ */
 
 /**
- * struct kverbs_conn_opts - how to connect or accept
+ * struct kverbs_conn_opts - options of connecting and accepting
  * @sz: sizeof(struct kverbs_conn_opts)
- * @param: depths, retries and timers; zero is default
+ * @param: depths, retries and timers; zero selects the defaults
  * @source: local address (a name or number) to connect from, or NULL
  * @priv: private data for the peer
- * @priv_len: its length: at most KVERBS_PRIV_CONNECT_MAX or _ACCEPT_MAX
- * @timeout_ms: how long it may take, 0: 10000, negative: for ever
+ * @priv_len: length of @priv, at most KVERBS_PRIV_CONNECT_MAX or _ACCEPT_MAX
+ * @timeout_ms: time limit, 0: 10000, negative: none
  */
 struct kverbs_conn_opts {
 	size_t sz;
@@ -215,16 +218,16 @@ struct kverbs_conn_opts {
 };
 
 /**
- * kverbs_connect() - connect to a host and wait until it is done
+ * kverbs_connect() - connect to a host and wait until the connection is established
  * @kv: the context
  * @host: name or number; "fe80::1%eth0" for a link-local address
  * @port: service name or port number
  * @opts: options, or NULL
- * @conn: where to put the connection
+ * @conn: set to the connection
  *
- * Tries every address that @host resolves to. A peer that sends as soon as it has
- * accepted must find a receive: on iWARP the connection ends if there is none. For
- * that use kverbs_connect_start(), kverbs_recv(), kverbs_conn_wait().
+ * Tries every address that @host resolves to. If the peer may send as soon as it has
+ * accepted, a receive must be posted first, or on iWARP the connection ends: use
+ * kverbs_connect_start(), kverbs_recv(), kverbs_conn_wait() instead.
  *
  * Return: 0; -ECONNREFUSED, -ETIMEDOUT, -EHOSTUNREACH, -ENETUNREACH, -ENODEV;
  * -ENXIO: the name does not resolve; another -errno.
@@ -234,11 +237,11 @@ KVERBS_API int kverbs_connect(struct kverbs *kv, const char *host, const char *p
 			      struct kverbs_conn **conn);
 
 /**
- * kverbs_connect_start() - begin to connect to one address
+ * kverbs_connect_start() - start to connect to one address
  * @kv: the context
  * @dst: the peer
  * @opts: options, or NULL
- * @conn: where to put the connection
+ * @conn: set to the connection
  *
  * Receives may be posted at once. Wait with kverbs_conn_wait().
  *
@@ -249,11 +252,11 @@ KVERBS_API int kverbs_connect_start(struct kverbs *kv, const struct sockaddr *ds
 				    struct kverbs_conn **conn);
 
 /**
- * kverbs_conn_wait() - wait until a connection is up, or has failed
+ * kverbs_conn_wait() - wait until a connection is established or has failed
  * @conn: the connection
- * @timeout_ms: how long
+ * @timeout_ms: how long to wait
  *
- * Return: 0 established; -ETIMEDOUT not yet; otherwise why it failed.
+ * Return: 0 established; -ETIMEDOUT not yet; else the -errno it failed with.
  */
 KVERBS_API int kverbs_conn_wait(struct kverbs_conn *conn, int timeout_ms);
 
@@ -262,8 +265,8 @@ KVERBS_API int kverbs_conn_wait(struct kverbs_conn *conn, int timeout_ms);
  * @kv: the context
  * @host: local name or number, NULL: any
  * @port: service name or port number, NULL or "0": any
- * @backlog: requests that may wait, 0: 128
- * @listener: where to put it
+ * @backlog: requests that may wait for an answer, 0: 128
+ * @listener: set to the listener
  *
  * Return: 0, -EADDRINUSE, -EADDRNOTAVAIL, -EACCES, another -errno.
  */
@@ -272,7 +275,7 @@ KVERBS_API int kverbs_listen(struct kverbs *kv, const char *host, const char *po
 			     struct kverbs_listener **listener);
 
 /**
- * kverbs_listener_port() - the port that a listener is bound to
+ * kverbs_listener_port() - port that a listener is bound to
  * @listener: the listener
  *
  * Return: port in host order.
@@ -280,7 +283,7 @@ KVERBS_API int kverbs_listen(struct kverbs *kv, const char *host, const char *po
 KVERBS_API uint16_t kverbs_listener_port(const struct kverbs_listener *listener);
 
 /**
- * kverbs_listener_free() - stop listening; requests not taken are refused
+ * kverbs_listener_free() - stop listening, and reject requests not yet read
  * @listener: the listener, or NULL
  */
 KVERBS_API void kverbs_listener_free(struct kverbs_listener *listener);
@@ -288,11 +291,11 @@ KVERBS_API void kverbs_listener_free(struct kverbs_listener *listener);
 /**
  * kverbs_next_request() - wait for a connection request
  * @listener: the listener
- * @timeout_ms: how long
- * @conn: where to put the connection that a peer asks for
+ * @timeout_ms: how long to wait
+ * @conn: set to the connection that a peer requests
  *
- * Look at kverbs_conn_priv() and kverbs_conn_query(), post receives with
- * kverbs_recv(), then kverbs_accept() or kverbs_reject() it.
+ * Check it with kverbs_conn_priv() and kverbs_conn_query(), post receives with
+ * kverbs_recv(), then call kverbs_accept() or kverbs_reject().
  *
  * Return: 0, -ETIMEDOUT, -ENODEV (the listener lost its device), -errno.
  */
@@ -300,12 +303,12 @@ KVERBS_API int kverbs_next_request(struct kverbs_listener *listener, int timeout
 				   struct kverbs_conn **conn);
 
 /**
- * kverbs_accept() - accept a request and wait until the connection is up
+ * kverbs_accept() - accept a request and wait until the connection is established
  * @conn: from kverbs_next_request()
  * @opts: options, or NULL; @timeout_ms 0: 10000
  *
- * Return: 0, even if the peer has left since: what it sent before is there; or -errno,
- * and the connection is still there to be freed.
+ * Return: 0, even if the peer has disconnected since: messages that it sent before can
+ * be received; or -errno, and the caller still has to free the connection.
  */
 KVERBS_API int kverbs_accept(struct kverbs_conn *conn,
 			     const struct kverbs_conn_opts *opts);
@@ -321,10 +324,10 @@ KVERBS_API int kverbs_accept_start(struct kverbs_conn *conn,
 				   const struct kverbs_conn_opts *opts);
 
 /**
- * kverbs_reject() - refuse a request, and free the connection
+ * kverbs_reject() - reject a request, and free the connection
  * @conn: from kverbs_next_request()
  * @priv: private data for the peer, or NULL
- * @priv_len: its length, at most KVERBS_PRIV_REJECT_MAX
+ * @priv_len: length of @priv, at most KVERBS_PRIV_REJECT_MAX
  *
  * Return: 0 or -errno; the connection is freed either way.
  */
@@ -332,20 +335,20 @@ KVERBS_API int kverbs_reject(struct kverbs_conn *conn, const void *priv,
 			     size_t priv_len);
 
 /**
- * kverbs_disconnect() - begin to end a connection
+ * kverbs_disconnect() - start to close a connection
  * @conn: the connection
  *
- * What is outstanding completes with -EIO, flushed.
+ * Outstanding requests complete with -EIO (flushed).
  *
  * Return: 0 or -ENOTCONN.
  */
 KVERBS_API int kverbs_disconnect(struct kverbs_conn *conn);
 
 /**
- * kverbs_conn_free() - end and free a connection, its tokens and requests
+ * kverbs_conn_free() - close and free a connection, its tokens and requests
  * @conn: the connection, or NULL
  *
- * Requests not complete yet are completed with -ECANCELED before it returns.
+ * Outstanding requests complete with -ECANCELED before it returns.
  */
 KVERBS_API void kverbs_conn_free(struct kverbs_conn *conn);
 
@@ -359,7 +362,7 @@ KVERBS_API void kverbs_conn_free(struct kverbs_conn *conn);
 KVERBS_API int kverbs_conn_error(struct kverbs_conn *conn);
 
 /**
- * kverbs_conn_query() - all that the kernel knows of a connection
+ * kverbs_conn_query() - query state and counters of a connection
  * @conn: the connection
  * @query: filled in; the private data fields are left zero
  * @sz: sizeof(struct kverbs_cmd_conn_query)
@@ -370,37 +373,37 @@ KVERBS_API int kverbs_conn_query(struct kverbs_conn *conn,
 				 struct kverbs_cmd_conn_query *query, size_t sz);
 
 /**
- * kverbs_conn_priv() - the peer's private data
+ * kverbs_conn_priv() - copy the peer's private data
  * @conn: the connection
- * @buf: where to copy it
- * @len: room there
+ * @buf: destination
+ * @len: size of @buf
  *
- * Return: bytes copied, maybe padded with zeroes by the CM; or -errno.
+ * Return: bytes copied, which the CM may have padded with zeroes; or -errno.
  */
 KVERBS_API int kverbs_conn_priv(struct kverbs_conn *conn, void *buf, size_t len);
 
 /**
- * kverbs_conn_set_data() - hang something of the caller's on a connection
+ * kverbs_conn_set_data() - attach a pointer of the caller to a connection
  * @conn: the connection
- * @data: what kverbs_conn_data() shall return
+ * @data: the pointer, not dereferenced; kverbs_conn_data() returns it
  */
 KVERBS_API void kverbs_conn_set_data(struct kverbs_conn *conn, void *data);
 
 /**
- * kverbs_conn_data() - what kverbs_conn_set_data() was given
+ * kverbs_conn_data() - get the pointer that kverbs_conn_set_data() attached
  * @conn: the connection
  *
- * Return: it, or NULL.
+ * Return: the pointer, or NULL.
  */
 KVERBS_API void *kverbs_conn_data(const struct kverbs_conn *conn);
 
 /**
  * kverbs_addr_format() - write an address as text
  * @addr: the address
- * @buf: where to
- * @len: room there, 64 is enough
+ * @buf: destination
+ * @len: size of @buf, 64 is enough
  *
- * Return: @buf: "192.0.2.1:7472", "[2001:db8::1]:7472", or "-" if there is none.
+ * Return: @buf: "192.0.2.1:7472", "[2001:db8::1]:7472", or "-" if @addr is empty.
  */
 KVERBS_API const char *kverbs_addr_format(const struct kverbs_addr *addr, char *buf,
 					  size_t len);
@@ -409,16 +412,16 @@ KVERBS_API const char *kverbs_addr_format(const struct kverbs_addr *addr, char *
 
 /**
  * struct kverbs_token - remote access to a range of a buffer
- * @length: bytes it covers
+ * @length: bytes covered
  * @access: KVERBS_REMOTE_*
- * @nr_segs: segments
+ * @nr_segs: length of @segs
  * @segs: the segments, in order
  * @id: the export's id on the exporter's side, 0 on the peer's
  *
- * The exporter sends it to the peer packed; how it travels is up to them. A peer
- * with a protocol of its own names memory by address, key and length: a token for
- * that is made by hand, from one segment and @length, @access, @nr_segs and @segs,
- * and need not be freed. Likewise @segs tell such a peer what an export is called.
+ * The exporter packs the token and sends it to the peer by any means. A peer with
+ * another protocol names memory by address, key and length: set up a token for that
+ * by hand, with one segment and @length, @access, @nr_segs and @segs; it need not be
+ * freed. In the other direction, send such a peer the members of @segs.
  */
 struct kverbs_token {
 	uint64_t length;
@@ -429,13 +432,13 @@ struct kverbs_token {
 };
 
 /**
- * kverbs_export() - let the connection's peer at a range of a buffer
+ * kverbs_export() - grant the connection's peer access to a range of a buffer
  * @conn: an established connection
  * @buf: the buffer
  * @offset: first byte
  * @length: bytes, at least 1
- * @access: KVERBS_REMOTE_READ, _WRITE and _ATOMIC, or some of them
- * @token: filled in; kverbs_unexport() it
+ * @access: one or more of KVERBS_REMOTE_READ, _WRITE and _ATOMIC
+ * @token: filled in; free it with kverbs_unexport()
  *
  * Return: 0 or -errno.
  */
@@ -444,31 +447,32 @@ KVERBS_API int kverbs_export(struct kverbs_conn *conn, struct kverbs_buf *buf,
 			     struct kverbs_token *token);
 
 /**
- * kverbs_unexport() - take an export back
- * @conn: the connection it was made on
+ * kverbs_unexport() - revoke an export
+ * @conn: the connection of the export
  * @token: from kverbs_export(); freed
  *
- * When it returns the peer can no longer reach the memory.
+ * When it has returned, the peer can no longer access the memory.
  *
  * Return: 0 or -errno.
  */
 KVERBS_API int kverbs_unexport(struct kverbs_conn *conn, struct kverbs_token *token);
 
 /**
- * kverbs_token_packed_size() - bytes that a packed token takes
+ * kverbs_token_packed_size() - size of a packed token
  * @token: the token
  *
- * Return: bytes.
+ * Return: its size in bytes.
  */
 KVERBS_API size_t kverbs_token_packed_size(const struct kverbs_token *token);
 
 /**
- * kverbs_token_pack() - write a token in the form that any host can read
+ * kverbs_token_pack() - write a token in a form that any host can read
  * @token: the token
- * @buf: where to
- * @len: room there
+ * @buf: destination
+ * @len: size of @buf
  *
- * Return: bytes written or -EMSGSIZE. The form is in Documentation/reference/protocol.rst.
+ * Return: bytes written or -EMSGSIZE. Documentation/reference/protocol.rst describes the
+ * form.
  */
 KVERBS_API int kverbs_token_pack(const struct kverbs_token *token, void *buf,
 				 size_t len);
@@ -476,16 +480,16 @@ KVERBS_API int kverbs_token_pack(const struct kverbs_token *token, void *buf,
 /**
  * kverbs_token_unpack() - read a packed token
  * @token: filled in; free it with kverbs_token_free()
- * @buf: the packed token, from a peer that need not be trusted
- * @len: bytes there are
+ * @buf: the packed token; it is checked, since it comes from the peer
+ * @len: size of @buf
  *
- * Return: bytes read, -EBADMSG if it is none, -ENOMEM.
+ * Return: bytes read, -EBADMSG if @buf is not a packed token, -ENOMEM.
  */
 KVERBS_API int kverbs_token_unpack(struct kverbs_token *token, const void *buf,
 				   size_t len);
 
 /**
- * kverbs_token_free() - free a token that kverbs_token_unpack() gave
+ * kverbs_token_free() - free a token from kverbs_token_unpack()
  * @token: the token
  */
 KVERBS_API void kverbs_token_free(struct kverbs_token *token);
@@ -495,29 +499,30 @@ KVERBS_API void kverbs_token_free(struct kverbs_token *token);
 struct kverbs_req;
 
 /**
- * typedef kverbs_done_fn - what to call when a request is complete
- * @req: the request; it may be used again from here
+ * typedef kverbs_done_fn - callback for a completed request
+ * @req: the request; the callback may post it again
  *
- * Called by the thread that happens to process completions, with no lock of the
- * library held: one that waits, or one that posts and had to wait for room. It
- * may post, but not wait. The callbacks of a context run one at a time and in
- * the order of completion.
+ * The thread that processes completions calls it, with no lock of the library held:
+ * a thread that waits, or one that posts and has to wait for room. The callback may
+ * post, but not wait. The callbacks of a context run one at a time and in the order
+ * of completion.
  */
 typedef void (*kverbs_done_fn)(struct kverbs_req *req);
 
 /**
- * struct kverbs_req - one request, in memory of the caller's
+ * struct kverbs_req - one request, in the caller's memory
  * @done: called on completion, or NULL; set it before posting
- * @data: the caller's, not looked at
+ * @data: for the caller, not used by the library
  * @result: 0 or -errno, valid once complete: -EIO for a failed work request,
  *	-ECANCELED if the connection was freed first
  * @wc_status: the first failed work request's status, see kverbs_wc_status_str()
  * @flags: KVERBS_CQE_F_*
- * @imm: immediate data as the peer gave it, or the key that it took back
+ * @imm: the peer's immediate data, not converted, or the key that the peer revoked
  * @byte_len: bytes moved
- * @priv: the library's
+ * @priv: private to the library
  *
- * Zero it before its first use. It must stay where it is until complete.
+ * Zero the struct before its first use. Do not move or free it before the request is
+ * complete.
  */
 struct kverbs_req {
 	kverbs_done_fn done;
@@ -540,28 +545,28 @@ struct kverbs_req {
 /**
  * kverbs_send() - send a message
  * @conn: the connection
- * @buf: where it is; may be NULL if @length is 0
- * @offset: where it starts there
- * @length: its length
+ * @buf: the buffer with the message; may be NULL if @length is 0
+ * @offset: start of the message in @buf
+ * @length: length of the message, bytes
  * @req: the request
  *
- * This function, like all below that post, waits for room in the queues if there is
- * none, until the connection ends, and completes other operations in the meantime.
+ * If the queues are full, this function, like all below that post, waits for room or
+ * until the connection ends, and completes other operations in the meantime.
  *
- * Return: 0 posted, else -errno, and @req will not complete: -EBUSY it is in use,
- * -EINVAL not within the buffer, -ENOTCONN not up yet, or why the connection
- * ended.
+ * Return: 0 posted, else -errno, and @req will not complete: -EBUSY @req is in use,
+ * -EINVAL not within the buffer, -ENOTCONN not established yet, or the error that
+ * ended the connection.
  */
 KVERBS_API int kverbs_send(struct kverbs_conn *conn, struct kverbs_buf *buf,
 			   size_t offset, size_t length, struct kverbs_req *req);
 
 /**
- * kverbs_send_imm() - send a message with four bytes for its completion
+ * kverbs_send_imm() - send a message with four bytes of immediate data
  * @conn: the connection
- * @buf: where it is; may be NULL if @length is 0
- * @offset: where it starts there
- * @length: its length
- * @imm: the four bytes, as they are
+ * @buf: the buffer with the message; may be NULL if @length is 0
+ * @offset: start of the message in @buf
+ * @length: length of the message, bytes
+ * @imm: the four bytes, not converted
  * @req: the request
  *
  * Return: as kverbs_send(), or -EOPNOTSUPP on iWARP.
@@ -571,16 +576,16 @@ KVERBS_API int kverbs_send_imm(struct kverbs_conn *conn, struct kverbs_buf *buf,
 			       struct kverbs_req *req);
 
 /**
- * kverbs_send_inv() - send a message and take a key of the peer's export back
+ * kverbs_send_inv() - send a message and revoke a key of the peer's export
  * @conn: the connection
- * @buf: where it is; may be NULL if @length is 0
- * @offset: where it starts there
- * @length: its length
+ * @buf: the buffer with the message; may be NULL if @length is 0
+ * @offset: start of the message in @buf
+ * @length: length of the message, bytes
  * @rkey: the key of a segment of the peer's token
  * @req: the request
  *
- * The peer's receive says which: KVERBS_CQE_F_INV is in its flags, the key in its
- * imm. A key that is none ends the connection.
+ * The peer's receive completes with KVERBS_CQE_F_INV in @flags and the key in @imm of
+ * its request. An invalid key ends the connection.
  *
  * Return: as kverbs_send().
  */
@@ -590,8 +595,8 @@ KVERBS_API int kverbs_send_inv(struct kverbs_conn *conn, struct kverbs_buf *buf,
 
 /**
  * struct kverbs_vec - one of several pieces of a message
- * @buf: where it is
- * @offset: where it starts there
+ * @buf: the buffer with the piece
+ * @offset: start of the piece in @buf
  * @length: bytes, at least 1
  */
 struct kverbs_vec {
@@ -601,24 +606,24 @@ struct kverbs_vec {
 };
 
 /**
- * kverbs_sendv() - send a message that lies in pieces
+ * kverbs_sendv() - send a message that is in several pieces
  * @conn: the connection
  * @vec: the pieces, in order; not used after the call
- * @nr: how many, 1 to KVERBS_LIST_MAX
+ * @nr: number of pieces, 1 to KVERBS_LIST_MAX
  * @req: the request
  *
- * Return: as kverbs_send(); -EMSGSIZE if they take more scatter/gather entries
+ * Return: as kverbs_send(); -EMSGSIZE if the pieces need more scatter/gather entries
  * than the connection has.
  */
 KVERBS_API int kverbs_sendv(struct kverbs_conn *conn, const struct kverbs_vec *vec,
 			    size_t nr, struct kverbs_req *req);
 
 /**
- * kverbs_recvv() - post a receive whose message goes into pieces
+ * kverbs_recvv() - post a receive into several pieces
  * @conn: the connection, which need not be established yet
  * @vec: the pieces, filled in order; not used after the call
- * @nr: how many, 1 to KVERBS_LIST_MAX
- * @req: the request; it fails if they take more scatter/gather entries than the
+ * @nr: number of pieces, 1 to KVERBS_LIST_MAX
+ * @req: the request; it fails if the pieces need more scatter/gather entries than the
  *	connection has
  *
  * Return: as kverbs_recv().
@@ -629,13 +634,13 @@ KVERBS_API int kverbs_recvv(struct kverbs_conn *conn, const struct kverbs_vec *v
 /**
  * kverbs_recv() - post a receive
  * @conn: the connection, which need not be established yet
- * @buf: where the message shall go
- * @offset: where there
- * @length: how long it may be
+ * @buf: the buffer for the message
+ * @offset: start of the message in @buf
+ * @length: longest message, bytes
  * @req: the request
  *
- * A message that comes before this side knows that the connection is up completes
- * when it does, so that its callback can answer.
+ * If a message arrives before the connection is established on this side, its receive
+ * completes after that, so that the callback can answer.
  *
  * Return: 0 posted, -EAGAIN the receive queue is full, else -errno.
  */
@@ -643,19 +648,20 @@ KVERBS_API int kverbs_recv(struct kverbs_conn *conn, struct kverbs_buf *buf,
 			   size_t offset, size_t length, struct kverbs_req *req);
 
 /**
- * kverbs_write() - write into what a peer's token covers
+ * kverbs_write() - write into the peer's memory
  * @conn: the connection
  * @buf: the source
- * @offset: where it starts in @buf
+ * @offset: start of the data in @buf
  * @length: bytes
  * @token: the peer's token
- * @remote_offset: where to in the token's range
+ * @remote_offset: destination in the token's range
  * @req: the request
  *
- * Splits at the token's segments; @req completes once, when all is done.
+ * The data is split at the token's segments; @req completes once, when all of it is
+ * written.
  *
- * Return: 0 posted, -ERANGE not within the token, -EACCES not its right, else
- * -errno.
+ * Return: 0 posted, -ERANGE not within the token, -EACCES the token does not grant
+ * this access, else -errno.
  */
 KVERBS_API int kverbs_write(struct kverbs_conn *conn, struct kverbs_buf *buf,
 			    size_t offset, size_t length,
@@ -663,14 +669,14 @@ KVERBS_API int kverbs_write(struct kverbs_conn *conn, struct kverbs_buf *buf,
 			    struct kverbs_req *req);
 
 /**
- * kverbs_write_imm() - the same, and complete a receive of the peer
+ * kverbs_write_imm() - write into the peer's memory, and complete a receive of the peer
  * @conn: the connection
  * @buf: the source; may be NULL if @length is 0
- * @offset: where it starts in @buf
+ * @offset: start of the data in @buf
  * @length: bytes
  * @token: the peer's token; may be NULL if @length is 0
- * @remote_offset: where to in the token's range
- * @imm: four bytes for the peer, as they are
+ * @remote_offset: destination in the token's range
+ * @imm: four bytes for the peer, not converted
  * @req: the request
  *
  * Return: as kverbs_write(), or -EOPNOTSUPP on iWARP.
@@ -682,13 +688,13 @@ KVERBS_API int kverbs_write_imm(struct kverbs_conn *conn, struct kverbs_buf *buf
 				struct kverbs_req *req);
 
 /**
- * kverbs_read() - read from what a peer's token covers
+ * kverbs_read() - read from the peer's memory
  * @conn: the connection
  * @buf: the sink
- * @offset: where to in @buf
+ * @offset: destination in @buf
  * @length: bytes
  * @token: the peer's token
- * @remote_offset: where from in the token's range
+ * @remote_offset: start of the data in the token's range
  * @req: the request
  *
  * Return: as kverbs_write().
@@ -699,20 +705,21 @@ KVERBS_API int kverbs_read(struct kverbs_conn *conn, struct kverbs_buf *buf,
 			   struct kverbs_req *req);
 
 /**
- * kverbs_fetch_add() - add to 8 bytes of what a peer's token covers
+ * kverbs_fetch_add() - add to 8 bytes of the peer's memory
  * @conn: the connection
- * @buf: where what was there goes to
- * @offset: where there; those 8 bytes are aligned in memory
- * @token: the peer's token, for KVERBS_REMOTE_ATOMIC
- * @remote_offset: where in the token's range; a multiple of 8 in the peer's memory
- * @add: what to add, modulo 2^64
+ * @buf: receives the previous value
+ * @offset: destination in @buf; its 8 bytes must be aligned in memory
+ * @token: the peer's token, with KVERBS_REMOTE_ATOMIC
+ * @remote_offset: position in the token's range; must be aligned to 8 bytes in the
+ *	peer's memory
+ * @add: the number to add, modulo 2^64
  * @req: the request
  *
- * Both hosts must have the same byte order. No other atomic of the peer's device
- * comes between reading and writing; what the peer's processor does may, unless
- * the device says otherwise.
+ * Both hosts must have the same byte order. The operation is atomic with respect to
+ * other atomics of the peer's device, but not to the peer's CPU unless the device
+ * guarantees more.
  *
- * Return: as kverbs_write(); -EINVAL not aligned; -EOPNOTSUPP iWARP, or the
+ * Return: as kverbs_write(); -EINVAL not aligned; -EOPNOTSUPP on iWARP, or if the
  * device has no atomics.
  */
 KVERBS_API int kverbs_fetch_add(struct kverbs_conn *conn, struct kverbs_buf *buf,
@@ -721,15 +728,16 @@ KVERBS_API int kverbs_fetch_add(struct kverbs_conn *conn, struct kverbs_buf *buf
 				struct kverbs_req *req);
 
 /**
- * kverbs_cmp_swap() - replace 8 bytes of what a peer's token covers, if as expected
+ * kverbs_cmp_swap() - replace 8 bytes of the peer's memory if they are as expected
  * @conn: the connection
- * @buf: where what was there goes to
- * @offset: where there; those 8 bytes are aligned in memory
- * @token: the peer's token, for KVERBS_REMOTE_ATOMIC
- * @remote_offset: where in the token's range; a multiple of 8 in the peer's memory
- * @expected: what must be there
- * @desired: what is then put there
- * @req: the request; it succeeds either way: look at what was there
+ * @buf: receives the previous value
+ * @offset: destination in @buf; its 8 bytes must be aligned in memory
+ * @token: the peer's token, with KVERBS_REMOTE_ATOMIC
+ * @remote_offset: position in the token's range; must be aligned to 8 bytes in the
+ *	peer's memory
+ * @expected: the expected value
+ * @desired: the new value
+ * @req: the request; it succeeds in either case: compare the previous value
  *
  * Return: as kverbs_fetch_add().
  */
@@ -741,19 +749,19 @@ KVERBS_API int kverbs_cmp_swap(struct kverbs_conn *conn, struct kverbs_buf *buf,
 /**
  * struct kverbs_op - an operation, for kverbs_post()
  * @opcode: enum kverbs_opcode
- * @imm: SEND_IMM, WRITE_IMM: four bytes for the peer, as they are
- * @rkey: SEND_INV: the key to take back
+ * @imm: SEND_IMM, WRITE_IMM: four bytes for the peer, not converted
+ * @rkey: SEND_INV: the key to revoke
  * @buf: the local buffer
- * @offset: where it starts in @buf
- * @length: bytes; an atomic's are 8, whatever this says
- * @token: WRITE, WRITE_IMM, READ, atomics: the peer's
- * @remote_offset: where in the token's range
- * @operand: FETCH_ADD: what to add; CMP_SWAP: what must be there
- * @swap: CMP_SWAP: what is then put there
- * @req: the request; NULL: it completes in silence, which a RECV cannot
+ * @offset: start of the data in @buf
+ * @length: bytes; ignored for an atomic, which has 8
+ * @token: WRITE, WRITE_IMM, READ, atomics: the peer's token
+ * @remote_offset: position in the token's range
+ * @operand: FETCH_ADD: the number to add; CMP_SWAP: the expected value
+ * @swap: CMP_SWAP: the new value
+ * @req: the request; NULL: unsignalled, not possible for a RECV
  *
- * All as the operation's own function has it. What an opcode does not have is not
- * looked at.
+ * Members mean the same as the arguments of the operation's own function. Members
+ * that an opcode does not use are ignored.
  */
 struct kverbs_op {
 	unsigned int opcode;
@@ -773,19 +781,20 @@ struct kverbs_op {
  * kverbs_post() - post operations together
  * @conn: the connection
  * @ops: the operations, in order; not used after the call
- * @nr: how many
+ * @nr: number of operations
  *
- * They are handed over in as few system calls as the context's sq_entries let. Where
- * there is no room it waits, as kverbs_send() does, but not for room for a receive.
+ * The operations are submitted with as few system calls as the context's sq_entries
+ * permits. If the send queue is full, kverbs_post() waits for room as kverbs_send()
+ * does; if the receive queue is full, it does not wait.
  *
- * An operation without a request costs no completion. It is known to be complete when
- * a request is that was posted after it on this connection, other than a receive's. If
- * it fails, so does that request, with its status, and the connection ends. It ends as
- * well if such an operation goes over several segments and only some can be posted.
+ * An operation without a request generates no completion. It is complete once a later
+ * request on the connection, other than a receive's, is complete. If it fails, that
+ * request fails with its status, and the connection ends. The connection also ends if
+ * such an operation covers several segments and only some of them can be posted.
  *
- * Return: how many were posted, from the first on, and the requests of the others will
- * not complete; -errno if none was: why the first one was not, as its own function
- * says it.
+ * Return: the number of operations posted, from the first on; the requests of the
+ * others will not complete. If none was posted, the -errno that the first one's own
+ * function would return.
  */
 KVERBS_API int kverbs_post(struct kverbs_conn *conn, const struct kverbs_op *ops,
 			   size_t nr);
@@ -795,14 +804,14 @@ KVERBS_API int kverbs_post(struct kverbs_conn *conn, const struct kverbs_op *ops
  * @conn: the connection
  * @op: the operation
  * @req: the request, often @op's own, or that of the receive for the answer
- * @timeout_ms: how long
+ * @timeout_ms: how long to wait
  *
- * As kverbs_post() and then kverbs_wait(), with one system call if no other thread waits
- * at the moment.
+ * The same as kverbs_post() and then kverbs_wait(), but with one system call if no other
+ * thread waits at the moment.
  *
- * Return: as kverbs_post() if @op was not posted, and its request is not in use then;
- * else as kverbs_wait(). Both may be -EINTR: in the first case kverbs_wait() says -EINVAL
- * of @op's request at once.
+ * Return: as kverbs_post() if @op was not posted, and its request is then not in use;
+ * else as kverbs_wait(). Either may be -EINTR: if @op was not posted, kverbs_wait() of
+ * its request returns -EINVAL at once.
  */
 KVERBS_API int kverbs_post_wait(struct kverbs_conn *conn, const struct kverbs_op *op,
 				struct kverbs_req *req, int timeout_ms);
@@ -810,9 +819,9 @@ KVERBS_API int kverbs_post_wait(struct kverbs_conn *conn, const struct kverbs_op
 /**
  * kverbs_wait() - wait until a request is complete
  * @req: the request
- * @timeout_ms: how long
+ * @timeout_ms: how long to wait
  *
- * A request with a callback is waited for until that has returned.
+ * If the request has a callback, kverbs_wait() waits until the callback has returned.
  *
  * Return: the request's result; -ETIMEDOUT, -EINTR: not complete, @req is still
  * in use; -EINVAL: it was never posted.
@@ -821,18 +830,18 @@ KVERBS_API int kverbs_wait(struct kverbs_req *req, int timeout_ms);
 
 /**
  * kverbs_watch() - wait until a peer has changed a byte
- * @conn: the connection that it comes by, whose end ends the wait
- * @byte: its address, often the last byte of what the peer is to write
- * @old: what it has been so far
- * @timeout_ms: how long
+ * @conn: the connection of the peer; its end ends the wait
+ * @byte: address of the byte, often the last one that the peer will write
+ * @old: previous value of the byte
+ * @timeout_ms: how long to wait
  *
  * A peer's WRITE or atomic generates no completion on this side. The calling thread
- * polls all the time, yields the processor to other threads, and runs callbacks of
- * operations that complete. RDMA does not promise in which order the bytes of a WRITE
- * arrive, but today's devices put the last one last.
+ * polls continuously, yields the CPU to other threads, and runs callbacks of
+ * operations that complete. RDMA does not define in which order the bytes of a WRITE
+ * arrive, but current devices write the last byte last.
  *
- * Return: 0 the byte is other than @old; -ETIMEDOUT; -EINTR; -EDEADLK: from a callback;
- * else what ended the connection.
+ * Return: 0 the byte differs from @old; -ETIMEDOUT; -EINTR; -EDEADLK: called from a
+ * callback; else the error that ended the connection.
  */
 KVERBS_API int kverbs_watch(struct kverbs_conn *conn, const void *byte, uint8_t old,
 			    int timeout_ms);
@@ -841,54 +850,57 @@ KVERBS_API int kverbs_watch(struct kverbs_conn *conn, const void *byte, uint8_t 
  * kverbs_post_watch() - post an operation, then wait until a peer has changed a byte
  * @conn: the connection
  * @op: the operation
- * @byte: its address
- * @old: what it has been so far
- * @timeout_ms: how long
+ * @byte: address of the byte
+ * @old: previous value of the byte
+ * @timeout_ms: how long to wait
  *
- * As kverbs_post() and then kverbs_watch(), with one system call if no other thread waits
- * at the moment.
+ * The same as kverbs_post() and then kverbs_watch(), but with one system call if no other
+ * thread waits at the moment.
  *
- * Return: as kverbs_post() if @op was not posted, and its request is not in use then;
- * else as kverbs_watch(), while @op may not be complete yet. -EINTR as with
+ * Return: as kverbs_post() if @op was not posted, and its request is then not in use;
+ * else as kverbs_watch(), and @op may not be complete yet. -EINTR as with
  * kverbs_post_wait().
  */
 KVERBS_API int kverbs_post_watch(struct kverbs_conn *conn, const struct kverbs_op *op,
 				 const void *byte, uint8_t old, int timeout_ms);
 
 /**
- * kverbs_complete() - whether a request is complete
+ * kverbs_complete() - check whether a request is complete
  * @req: the request
  *
- * Return: true if it is, without looking for new completions. Its callback may
- * still be running then, in another thread.
+ * Does not read new completions.
+ *
+ * Return: true if the request is complete. Its callback may still be running in
+ * another thread.
  */
 KVERBS_API bool kverbs_complete(const struct kverbs_req *req);
 
 /* ---- measuring -------------------------------------------------------- */
 
 /**
- * struct kverbs_bench_opts - traffic for the kernel to make
+ * struct kverbs_bench_opts - traffic to be generated by the kernel
  * @sz: sizeof(struct kverbs_bench_opts)
  * @flags: KVERBS_BENCH_*
- * @opcode: KVERBS_OP_SEND, SEND_IMM, WRITE, WRITE_IMM, READ or FETCH_ADD, of 1
- * @buf: where all local bytes are
- * @offset: of the operations' buffer in it
+ * @opcode: KVERBS_OP_SEND, SEND_IMM, WRITE, WRITE_IMM, READ or FETCH_ADD; FETCH_ADD
+ *	adds 1
+ * @buf: the buffer for all local data
+ * @offset: start of the operations' data in @buf
  * @length: bytes of an operation
- * @token: the peer's memory, for all but SEND*, else NULL
- * @remote_offset: of the operations in it
+ * @token: the peer's memory, NULL for SEND*
+ * @remote_offset: start of the operations' data in @token
  * @depth: operations in flight, 0: 1
  * @post_list: operations posted together, 0: 1
- * @cq_mod: of so many operations one tells of those before it, too, 0: each does
- * @warm_up: operations before it counts
- * @iterations: operations that count, or 0 with @duration_ms
- * @duration_ms: how long it counts, or 0 with @iterations
- * @timeout_ms: how long nothing may complete, 0: 10000
+ * @cq_mod: signal one operation in this many, 0: each
+ * @warm_up: operations before the measurement
+ * @iterations: operations measured, or 0 with @duration_ms
+ * @duration_ms: duration of the measurement, or 0 with @iterations
+ * @timeout_ms: longest time without a completion, 0: 10000
  * @recvs: receives to keep posted
- * @recv_offset: of the first one's buffer in @buf; of a WRITE's latency where the peer
- *	answers
- * @recv_length: bytes of each
- * @recv_stride: from one receive's buffer to the next one's
- * @credit: messages that the peer has receives for to begin with, or 0
+ * @recv_offset: start of the first receive in @buf; for the latency of a WRITE, of the
+ *	memory where the peer answers
+ * @recv_length: bytes of each receive
+ * @recv_stride: distance of the receives' buffers, bytes
+ * @credit: receives that the peer has posted at the start, or 0: no flow control
  */
 struct kverbs_bench_opts {
 	size_t sz;
@@ -914,22 +926,22 @@ struct kverbs_bench_opts {
 };
 
 /**
- * kverbs_bench() - have the kernel make traffic on a connection, and time it
- * @conn: an established connection with nothing in flight, which it has to itself
- * @opts: what traffic; struct kverbs_cmd_bench says how the two sides play together
- * @result: filled in; its out_ fields are what came of it
+ * kverbs_bench() - let the kernel generate traffic on a connection, and time it
+ * @conn: an established connection with nothing in flight; no other thread may use it
+ * @opts: the traffic; struct kverbs_cmd_bench describes what the peer has to do
+ * @result: filled in; its out_ fields are the result
  * @sz: sizeof(struct kverbs_cmd_bench)
- * @hist: with KVERBS_BENCH_LATENCY room for KVERBS_BENCH_BUCKETS counts; else NULL
+ * @hist: array of KVERBS_BENCH_BUCKETS counts with KVERBS_BENCH_LATENCY, else NULL
  *
- * It goes the way of users within the kernel, as NVMe over Fabrics does; completions
- * are taken as the context was opened: by a thread, a softirq, or by polling. When it
- * returns nothing is in flight. If there were receives, or if it failed, the
- * connection is over.
+ * The traffic takes the path of in-kernel users of the verbs, such as NVMe over
+ * Fabrics. The context's options decide whether a thread, a softirq, or polling
+ * handles completions. When the function returns nothing is in flight. If receives
+ * were posted, or if it failed, the connection has ended.
  *
- * Return: 0; -errno: if out_sent is not 0 it had begun, and @result tells what was
- * done until then. -EBUSY: work is in flight; -EOPNOTSUPP: not on this device or
- * transport; -EIO: an operation failed, out_wc_status says how; -EINTR, -ETIMEDOUT,
- * -ENOTCONN; -ENOTTY: the module knows no such command.
+ * Return: 0; -errno: if out_sent is not 0, traffic had started, and @result has what
+ * was done until then. -EBUSY: work is in flight; -EOPNOTSUPP: not possible on this
+ * device or transport; -EIO: an operation failed with out_wc_status; -EINTR,
+ * -ETIMEDOUT, -ENOTCONN; -ENOTTY: the module has no such command.
  */
 KVERBS_API int kverbs_bench(struct kverbs_conn *conn, const struct kverbs_bench_opts *opts,
 			    struct kverbs_cmd_bench *result, size_t sz, uint64_t *hist);
