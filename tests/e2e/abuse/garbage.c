@@ -20,7 +20,7 @@
 #define LAZY		8
 #define STRIDE		9
 
-/* What is sent lies before what is received. */
+/* Messages to send are in the first half, receive buffers in the second. */
 static unsigned char memory[2 * LONGEST] __aligned(4096);
 static struct ring ring;
 static uint32_t region;
@@ -48,7 +48,7 @@ static void put(unsigned char *to, uint64_t value, size_t size)
 	}
 }
 
-/* TEST_SEED=N makes the same choices again. */
+/* TEST_SEED=N repeats the random choices of an earlier run. */
 static void set_up(void)
 {
 	const char *seed = getenv("TEST_SEED");
@@ -60,7 +60,7 @@ static void set_up(void)
 	region = dev_region(ring.fd, memory, sizeof(memory), 0);
 }
 
-/* @length: of private data */
+/* @length: length of the private data @priv */
 static uint32_t call(const void *priv, uint32_t length, uint8_t rnr_retry)
 {
 	struct kverbs_cmd_connect cmd = {
@@ -86,7 +86,7 @@ static void expect_refused(uint32_t conn)
 	CHECK_OK(dev_destroy(ring.fd, conn));
 }
 
-/* With a hello as it should be. */
+/* Connect with a valid hello, then read the server's answer. */
 static uint32_t enter(unsigned int service, uint32_t msg_max, uint32_t depth)
 {
 	unsigned char hello[HELLO] = { 0 };
@@ -116,7 +116,7 @@ static void listen_to(uint32_t conn)
 		CHECK_OK(ring_put(&ring, &sqe));
 }
 
-/* The server may have ended it already. */
+/* The server may have ended the connection already, so errors are ignored. */
 static void say(uint32_t conn, uint32_t length)
 {
 	struct kverbs_sqe sqe = sqe_send(conn, length ? region : 0, 0, length);
@@ -132,7 +132,7 @@ static void leave(uint32_t conn)
 {
 	CHECK_OK(dev_destroy(ring.fd, conn));
 	serve_await_gone(1);
-	/* Whatever is told of this one is of no interest. */
+	/* Drop the remaining completions of this connection. */
 	ring.nr_stash = 0;
 }
 
@@ -202,7 +202,7 @@ static void send_noise(unsigned int service, uint32_t length)
 	expect_thrown_out(conn);
 }
 
-/* In rounds, other lengths in each. */
+/* Step between tested lengths: each round of the test covers other lengths. */
 static unsigned int stride(void)
 {
 	return STRIDE / test_repeats(STRIDE);
@@ -213,7 +213,7 @@ static unsigned int some(void)
 	return any() % stride();
 }
 
-/* Longer ones than it has receives for too. */
+/* This includes messages longer than the server's receives. */
 TEST(noise_of_every_length_ends_the_connection_and_harms_nobody)
 {
 	static const uint32_t lengths[] = {
@@ -233,13 +233,13 @@ TEST(noise_of_every_length_ends_the_connection_and_harms_nobody)
 	expect_all_well();
 }
 
-/* Small numbers lead further than large ones. */
+/* Prefer small numbers: they pass more of the server's checks than large ones. */
 static uint64_t some_number(void)
 {
 	return any() >> (any() & 63);
 }
 
-/* A head that is well-formed, with whatever in it. */
+/* Write a well-formed header with arbitrary values after it. */
 static uint32_t write_message(unsigned int type)
 {
 	uint32_t tail = any() & 1 ? 0 : 1 + any() % 64;
@@ -290,7 +290,7 @@ TEST(clients_that_ask_for_the_most_and_say_nothing_keep_nobody_out)
 	expect_all_well();
 }
 
-/* The server waits until it may send, or its answer ends the connection. */
+/* The server waits until it may send; otherwise its answer ends the connection. */
 TEST(clients_that_ask_and_take_no_answer_keep_nobody_out)
 {
 	unsigned int i, length;

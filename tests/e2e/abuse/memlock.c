@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* A user at his limit of locked memory, with a connection in use. */
+/* A user at the RLIMIT_MEMLOCK limit, with a connection in use. */
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -15,7 +15,7 @@ static struct link both;
 static char memory[ROOM * PAGE] __aligned(4096);
 static uint32_t regions[ROOM], exports[ROOM];
 
-/* What both sides have, and so many pages. */
+/* Registered memory of both sides, and some more pages. */
 static void open_as_somebody(void)
 {
 	struct rlimit limit = { 2 * SIZE + ROOM * PAGE, 2 * SIZE + ROOM * PAGE };

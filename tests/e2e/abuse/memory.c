@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* A process in a control group that has far too little memory for what it wants. */
+/* A process in a control group whose memory limit is far below its demand. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 static struct link outside, inside;
 static int memory_fd;
 
-/* A field of /proc/vmstat. */
+/* Read a field of /proc/vmstat. */
 static long host_count(const char *name)
 {
 	FILE *file = fopen("/proc/vmstat", "r");
@@ -57,7 +57,7 @@ static void drop_group(void)
 	CHECK_EQ(rmdir(GROUP), 0);
 }
 
-/* A line of memory.events. */
+/* Read a counter of memory.events. */
 static long times(const char *name)
 {
 	FILE *file = fopen(GROUP "/memory.events", "r");
@@ -73,7 +73,7 @@ static long times(const char *name)
 	return found;
 }
 
-/* What it does until that fails or it is killed; 0 or -errno. Fresh pages: faulted in. */
+/* Register fresh (faulted-in) pages until that fails or the process is killed; 0 or -errno. */
 static int register_more(void)
 {
 	void *memory = mmap(NULL, LENGTH, PROT_READ | PROT_WRITE,
@@ -135,9 +135,9 @@ static int open_more(void)
 }
 
 /**
- * struct greed - what too much is wanted of
- * @name: of the test
- * @more: asks for more of it
+ * struct greed - a resource that the process exhausts
+ * @name: name of the test
+ * @more: allocates more of it
  * @limit: memory.max
  */
 static const struct greed {
@@ -154,7 +154,7 @@ static const struct greed {
 
 static const struct greed *greed;
 
-/* What it had before it came into the group stays somebody else's. */
+/* Memory from before the process joined the group stays charged to the old group. */
 static void be_greedy(void)
 {
 	char self[16];
@@ -180,8 +180,8 @@ static void write_outside(void)
 }
 
 /*
- * It may be killed, and nobody else, in the group or elsewhere. Meanwhile and after, others
- * are served.
+ * The OOM killer may kill this process, but no other one, in the group or elsewhere. Other
+ * processes are served during and after that.
  */
 static void more_than_there_is_memory(const void *arg)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The network interface goes down and comes up again under full traffic. */
+/* The network interface goes down and up again under full traffic. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
@@ -15,14 +15,14 @@ static void set_link(const char *how)
 	CHECK(!test_shell("ip link set dummy0 %s", how));
 }
 
-/* IPv6 addresses do not outlive it. */
+/* An interface that goes down loses its IPv6 addresses: add the address again. */
 static void set_up(void)
 {
 	set_link("up");
 	CHECK(!test_shell("ip addr replace 2001:db8::1/64 dev dummy0 nodad"));
 }
 
-/* As many WRITEs as the connection takes until it ends. */
+/* Submit WRITEs until the queue is full or the connection ends. */
 static unsigned int start_writes(void)
 {
 	struct kverbs_sqe sqe = sqe_rdma(KVERBS_OP_WRITE, both.client.conn,
@@ -41,7 +41,7 @@ static unsigned int start_writes(void)
 	return nr;
 }
 
-/* Whether all of it went well; each entry that was taken completes. */
+/* Returns true if all WRITEs succeeded; each accepted entry completes. */
 static bool write_once(void)
 {
 	unsigned int nr = start_writes(), i;
@@ -61,7 +61,7 @@ static bool is_up(const struct side *side)
 	return dev_query(side->ring.fd, side->conn).out_state == KVERBS_CONN_ESTABLISHED;
 }
 
-/* As long as the connection lives and nobody says that it is enough. */
+/* Runs until the connection ends or the test stops the thread. */
 static void *write_on(void *arg)
 {
 	while (!atomic_load(&enough) && is_up(&both.client) && write_once())
@@ -70,7 +70,7 @@ static void *write_on(void *arg)
 	return arg;
 }
 
-/* False when it has ended. */
+/* Returns false if the connection has ended. */
 static bool await_flow(void)
 {
 	char byte;
@@ -85,7 +85,7 @@ static void accept_with(const struct kverbs_conn_param *param)
 	CHECK_OK(ring_event(&both.server.ring, KVERBS_CQE_ESTABLISHED, 0).result);
 }
 
-/* Whoever only listens learns by keepalive that the other has gone without a word. */
+/* The passive side sends nothing: it needs keepalive to detect that the peer is gone. */
 static pthread_t start_traffic(void)
 {
 	struct kverbs_conn_param param = { .keepalive_ms = test_keepalive_ms() };
@@ -107,7 +107,7 @@ static void stop_traffic(pthread_t thread)
 	CHECK_EQ(pthread_join(thread, NULL), 0);
 }
 
-/* It went on, or both sides have been told. */
+/* Either traffic continued, or both sides have reported the end. */
 static void expect_up_or_ended(void)
 {
 	if (is_up(&both.client) && write_once())
@@ -117,8 +117,8 @@ static void expect_up_or_ended(void)
 }
 
 /*
- * What the CM of rxe cannot send puts its QP 1 into the error state, where it loses its
- * receives for good: nobody can connect until the device is made anew.
+ * If the CM of rxe cannot send, QP 1 enters the error state and loses its receives for good: no
+ * connection can be set up until the device has been created anew.
  */
 static void remake_device(void)
 {
@@ -165,7 +165,7 @@ TEST(down_and_up_at_once_under_traffic)
 	connect_again();
 }
 
-/* Traffic of a host with itself may need no interface. */
+/* Traffic of a host with itself may not use the interface at all. */
 TEST(down_under_traffic_until_it_ends_or_goes_on_for_long)
 {
 	pthread_t thread = start_traffic();

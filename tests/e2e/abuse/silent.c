@@ -10,7 +10,7 @@
 
 static struct link both;
 
-/* How often the sender tries is the receiver's word. */
+/* The receiver's rnr_retry determines how often the sender retries. */
 static void open_to_silent(uint8_t rnr_retry, uint16_t keepalive_ms)
 {
 	struct kverbs_conn_param param = {
@@ -37,7 +37,7 @@ static void open_to_silent(uint8_t rnr_retry, uint16_t keepalive_ms)
 	CHECK_OK(ring_event(&both.server.ring, KVERBS_CQE_ESTABLISHED, 0).result);
 }
 
-/* So many are taken: one that finds no receive may end the connection at once. */
+/* Returns the number of accepted entries: the first one may already end the connection. */
 static unsigned int send_some(void)
 {
 	struct kverbs_sqe sqe = sqe_send(both.client.conn, both.client.region, 0, 64);
@@ -75,7 +75,7 @@ static void expect_complete(unsigned int first, unsigned int nr)
 	}
 }
 
-/* iWARP knows no retries: the receiver ends the connection. */
+/* iWARP has no RNR retries: the receiver ends the connection. */
 TEST(messages_that_find_no_receive_end_the_connection)
 {
 	unsigned int sent;
@@ -105,7 +105,7 @@ static void endless_retries_wait_for_the_receive(const void *arg)
 	(void)arg;
 	open_to_silent(ENDLESS, 0);
 	sent = send_some();
-	/* Longer than finite retries would last. */
+	/* This is longer than any finite number of retries lasts. */
 	CHECK_OK(ring_wait(&both.client.ring, 1, 1000));
 	CHECK_EQ(ring_unread(&both.client.ring), 0);
 	side_post_recvs(&both.server, MESSAGES);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* BENCH: what it does, what it refuses, and how it ends. */
+/* BENCH: what it measures, what it refuses, and how it ends. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "bench.h"
 
-/* Of enum ib_wc_status: the peer's memory is not to be used so. */
+/* From enum ib_wc_status: remote access error */
 #define REM_ACCESS_ERR	10
 
 static struct kverbs_sqe a_write(void)
@@ -17,7 +17,7 @@ static struct kverbs_sqe a_write(void)
 	return sqe_rdma(KVERBS_OP_WRITE, track.pair.client, track.region, 0, 8, &track.seg);
 }
 
-/* ---- what it does ---------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------- */
 
 TEST(BENCH_of_WRITEs_does_what_was_asked_for)
 {
@@ -104,11 +104,11 @@ TEST(BENCH_goes_on_for_as_long_as_it_was_asked_to)
 	CHECK_OK(track_run(&cmd));
 	CHECK_OK(cmd.out_error);
 	CHECK(cmd.out_elapsed_ns >= 200000000);
-	/* More than to warm up; none need have completed in that time. */
+	/* More than the warm-up; no operation need have completed in that time. */
 	CHECK(cmd.out_sent > 3);
 }
 
-/* Of a ring of this kind; the peer's end is on the usual one. */
+/* Run BENCH on a ring with these flags; the peer's connection is on the default ring. */
 static void bench_on(uint32_t flags)
 {
 	struct kverbs_segment there;
@@ -140,7 +140,7 @@ TEST(BENCH_goes_by_the_ring_of_its_connection)
 	bench_on(KVERBS_RING_BUSY_POLL);
 }
 
-/* ---- what it refuses --------------------------------------------------------------- */
+/* ---- refusals ---------------------------------------------------------------------- */
 
 TEST(BENCH_tells_how_long_its_histogram_must_be)
 {
@@ -275,7 +275,7 @@ TEST(BENCH_of_a_connection_with_work_in_flight_gives_EBUSY)
 	CHECK_ERR(track_run(&cmd), EBUSY);
 }
 
-/* ---- while it runs, and how it ends -------------------------------------------------- */
+/* ---- while BENCH runs, and how it ends ------------------------------------------------- */
 
 static struct kverbs_cmd_bench endless;
 
@@ -294,7 +294,7 @@ static int submit_write(void)
 	return ring_put(&track.pair.ring, &sqe);
 }
 
-/* In another thread; from when it runs on. */
+/* Starts endless BENCH in another thread and returns once operations complete. */
 static pthread_t begin_endless(void)
 {
 	uint64_t before = dev_query(track.pair.fd, track.pair.client).out_ops;
@@ -305,7 +305,7 @@ static pthread_t begin_endless(void)
 	endless.iterations = 0;
 	endless.duration_ms = 3600000;
 	CHECK_EQ(pthread_create(&thread, NULL, run_endless, NULL), 0);
-	/* It has seen the first one complete before it posts what is beyond its depth. */
+	/* BENCH posts beyond its depth only after the first completion. */
 	while (dev_query(track.pair.fd, track.pair.client).out_ops <= before + endless.depth)
 		;
 	return thread;

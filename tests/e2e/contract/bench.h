@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* A connection to measure on, and measurements that nothing is wrong with. */
+/* A connection for BENCH, and valid arguments to start from. */
 #ifndef CONTRACT_BENCH_H
 #define CONTRACT_BENCH_H
 
@@ -7,16 +7,16 @@
 
 #define MEMORY		(64UL << 10)
 #define LENGTH		64
-/* Where receives come to, and where the peer would write. */
+/* Offsets in the memory: receive buffers, and the target of the peer's WRITEs */
 #define INBOX		4096
 
 /**
- * struct track - what is measured on
+ * struct track - a connection for BENCH
  * @pair: the connection
- * @region: MEMORY bytes
- * @memory: those
- * @seg: all of it, for the client to read and write
- * @hist: for the times of a latency
+ * @region: MEMORY bytes, registered
+ * @memory: address of the region
+ * @seg: export of the whole region, which the client may read and write
+ * @hist: histogram of a latency test
  */
 struct track {
 	struct pair pair;
@@ -31,13 +31,13 @@ extern struct track track;
 void track_open(void);
 int track_run(struct kverbs_cmd_bench *cmd);
 
-/* WRITEs; READs that are timed; SENDs with receives there, with answers, with credit. */
+/* Valid arguments: WRITEs; timed READs; SENDs with receives, with answers, with credit. */
 struct kverbs_cmd_bench good(void);
 struct kverbs_cmd_bench good_latency(void);
 struct kverbs_cmd_bench good_send(void);
 struct kverbs_cmd_bench good_answered(void);
 struct kverbs_cmd_bench good_credit(void);
-/* WRITEs that are answered in memory; FETCH_ADDs. */
+/* Valid arguments: WRITEs answered in memory; FETCH_ADDs. */
 struct kverbs_cmd_bench good_marked(void);
 struct kverbs_cmd_bench good_atomic(void);
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Fields of BENCH that are wrong, each by itself. */
+/* Invalid fields of BENCH, one at a time. */
 #include <stdio.h>
 #include <string.h>
 
 #include "bench.h"
 
 /**
- * struct bad - a command that is not taken
- * @what: what is wrong, for the test's name
- * @base: what it is made of, with which nothing is wrong
- * @offset: the field that is changed
- * @width: bytes of it
- * @value: its value then
- * @err: what that gives
+ * struct bad - a BENCH that must be refused
+ * @what: what is wrong, for the name of the test
+ * @base: returns the valid arguments to start from
+ * @offset: offset of the changed field
+ * @width: size of the field, bytes
+ * @value: invalid value of the field
+ * @err: expected error
  */
 struct bad {
 	const char *what;

@@ -7,13 +7,13 @@
 #include "cmds.h"
 
 /**
- * struct bad_field - a field and a value it must not have
- * @command: of which command
- * @what: what is wrong, for the test's name
- * @offset: where the field is
- * @width: bytes
- * @value: the bad value
- * @err: what it gives
+ * struct bad_field - a field with an invalid value
+ * @command: name of the command
+ * @what: what is wrong, for the name of the test
+ * @offset: offset of the field
+ * @width: size of the field, bytes
+ * @value: the invalid value
+ * @err: expected error
  */
 struct bad_field {
 	unsigned long command;
@@ -195,11 +195,11 @@ TEST_GROUP(field_rules)
 }
 
 /**
- * struct bound - a connection parameter and its largest value
- * @name: its name
- * @bit: its bit in valid
- * @offset: where it is
- * @max: its largest value
+ * struct bound - a connection parameter and its maximum
+ * @name: name of the parameter
+ * @bit: its bit in @valid of struct kverbs_conn_param
+ * @offset: offset of the field
+ * @max: its maximum
  */
 static const struct bound {
 	const char *name;

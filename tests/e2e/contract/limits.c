@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What is charged, to whom, and that it is given back. */
+/* Resource limits: which user is charged for what, and when the charge is returned. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,7 +129,7 @@ TEST(what_a_child_made_stays_while_the_parent_has_the_file)
 	}
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	CHECK_EQ(status, 0);
-	/* The file is still open here, so what the child made is still there. */
+	/* The file is still open in this process, so the child's objects still exist. */
 	CHECK_ERR(try_pages(next, PAGES, NULL), ENOMEM);
 	CHECK_OK(try_pages(next, PAGES - 1, NULL));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* How a ring may be mapped, and how not. */
+/* mmap(2) of a ring: what is allowed and what is refused. */
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -26,7 +26,7 @@ static void *map(uint64_t offset, uint64_t size, int prot, int flags)
 	return mmap(NULL, size, prot, flags, fd, offset);
 }
 
-/* 0 or -errno. */
+/* Returns 0 or -errno. */
 static int try_map(uint64_t offset, uint64_t size, int prot, int flags)
 {
 	return map(offset, size, prot, flags) == MAP_FAILED ? -errno : 0;

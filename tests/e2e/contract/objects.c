@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Objects: ids of the wrong type, states that do not allow it, what is busy. */
+/* Objects: ids of the wrong type, states that do not allow a command, busy objects. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

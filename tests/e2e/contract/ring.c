@@ -32,7 +32,7 @@ static int put_recv(uint64_t user_data)
 	return ring_put(&pair.ring, &sqe);
 }
 
-/* Completes one receive, so that there is a completion to wait for. */
+/* Complete one receive, so that there is a completion to wait for. */
 static void send_nothing(void)
 {
 	struct kverbs_sqe sqe = sqe_send(pair.client, 0, 0, 0);
@@ -265,7 +265,7 @@ TEST(a_signal_ends_the_wait_with_0_if_entries_were_taken)
 	CHECK_EQ(cmd.out_ready, 0);
 }
 
-/* Runs in another thread until something makes it come back. */
+/* A thread that waits on a ring. */
 struct waiter {
 	pthread_t thread;
 	int tid;
@@ -393,7 +393,7 @@ TEST(a_busy_ring_stays_usable_after_DESTROY_was_refused)
 	CHECK_DONE(ring_work(&pair.ring, 1));
 }
 
-/* An entry may change after it was read, but not what was read of it. */
+/* An entry may change after the kernel has read it, which must not affect the operation. */
 static void *scribble(void *arg)
 {
 	struct kverbs_sqe *sqe = arg;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* How a struct of another size, or none, is taken: the same for every command. */
+/* Structs of other sizes, or none: every command treats them the same. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -9,7 +9,7 @@
 
 static union any_cmd cmd;
 
-/* A device with a ring, and the command's own arguments in cmd. */
+/* Set up a device with a ring, and the command's own arguments in @cmd. */
 static int prepare(const struct command *command)
 {
 	static struct ring ring;
@@ -114,7 +114,7 @@ static void unmapped(const void *arg)
 	CHECK_ERR(dev_cmd(fd, command->number, (void *)-8L), EFAULT);
 }
 
-/* Two pages of which the second is not there. */
+/* Returns two pages of which the second is not mapped. */
 static char *half_mapped(void)
 {
 	char *map = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
@@ -135,7 +135,7 @@ static void runs_into_hole(const void *arg)
 	CHECK_ERR(dev_cmd(fd, command->number, place), EFAULT);
 }
 
-/* What would be told cannot be: then nothing was made. */
+/* The command cannot write its answer: it must not create an object. */
 static void read_only(const void *arg)
 {
 	const struct command *command = arg;
@@ -150,7 +150,7 @@ static void read_only(const void *arg)
 	CHECK_EQ(test_status_kb(0, "VmPin"), pinned);
 }
 
-/* What is done is not called a failure for want of an answer that nobody asked for. */
+/* A command without out_ fields succeeds although its struct cannot be written. */
 TEST(a_struct_without_an_answer_is_only_read)
 {
 	struct kverbs_cmd_destroy *cmd = (void *)half_mapped();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What an entry must not be: one test for each field. */
+/* Invalid submission entries: one test for each field. */
 #include <stdio.h>
 #include <string.h>
 
 #include "dev.h"
 
 #define SIZE		8192
-/* Stand-ins for ids in the table below. */
+/* Placeholders for ids in the table below; the test replaces them. */
 #define CLIENT		0xc0000001
 #define SERVER		0xc0000002
 #define REGION		0xc0000003
@@ -19,7 +19,7 @@ static char memory[SIZE] __aligned(4096);
 /**
  * struct bad_entry - an entry that must be refused
  * @what: what is wrong with it
- * @err: what it gives
+ * @err: expected error
  * @sqe: the entry
  */
 struct bad_entry {
@@ -109,13 +109,13 @@ static const struct bad_entry bad_entries[] = {
 };
 
 /**
- * struct scene - objects of every sort
+ * struct scene - objects of all types
  * @pair: a connection
  * @other: another ring
  * @region: a region
- * @read_only: a READ_ONLY one
- * @requested: a connection not accepted yet
- * @elsewhere: a connection on the other ring
+ * @read_only: a READ_ONLY region
+ * @requested: a connection that is not accepted yet
+ * @elsewhere: a connection on ring @other
  */
 static struct scene {
 	struct pair pair;
@@ -167,7 +167,7 @@ static struct kverbs_sqe real_entry(const struct kverbs_sqe *sqe)
 	return real;
 }
 
-/* Refused, not taken, and no harm to what comes after it in the same place. */
+/* The entry is refused, and a valid entry in the same slot is then accepted. */
 static void entry_refused(const void *arg)
 {
 	const struct bad_entry *bad = arg;

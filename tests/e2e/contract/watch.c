@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* SUBMIT that waits for a byte of memory, too. */
+/* SUBMIT with WATCH, which also waits for a byte of memory. */
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -155,7 +155,7 @@ TEST(a_signal_ends_a_watch_with_0_if_entries_were_taken)
 	CHECK_EQ(cmd.out_ready, 0);
 }
 
-/* Watches in another thread until something makes it come back. */
+/* A thread that waits in SUBMIT with WATCH. */
 struct watcher {
 	pthread_t thread;
 	int tid;
@@ -172,7 +172,7 @@ static void *watcher_run(void *arg)
 	return NULL;
 }
 
-/* Clock ticks that a thread has spent in the kernel. */
+/* Returns the clock ticks that a thread has spent in the kernel. */
 static unsigned long kernel_ticks(int tid)
 {
 	char path[64], line[512] = "";
@@ -190,7 +190,7 @@ static unsigned long kernel_ticks(int tid)
 	return ticks;
 }
 
-/* Returns when the thread looks; whoever looks does not sleep, but takes time. */
+/* Returns when the thread polls: a polling thread does not sleep, but uses CPU time. */
 static void watcher_start(struct watcher *watcher, uint32_t to_submit)
 {
 	watcher->cmd = watch(test_patience_ms());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* CMP_SWAP and FETCH_ADD: what they return, what they leave, who may. */
+/* CMP_SWAP and FETCH_ADD: returned value, effect on memory, required rights. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,13 +152,13 @@ TEST(an_export_for_atomics_on_iWARP_gives_EOPNOTSUPP)
 }
 
 /**
- * struct client - one of those who share the counter
- * @ring: its own
- * @result: where its answers go
+ * struct client - one of several clients that share the counter
+ * @ring: its ring
+ * @result: its buffer for previous values
  * @conn: its connection
- * @seg: its key
- * @done: values that it got, or rounds that it won
- * @next: how many
+ * @seg: export of the counter to this client
+ * @done: values that it received, or rounds that it won
+ * @next: number of values in @done
  */
 struct client {
 	struct ring ring;
@@ -174,7 +174,7 @@ static pthread_barrier_t round_start;
 static size_t adds;
 static uint64_t rounds;
 
-/* The debug kernel is ten times slower. */
+/* Fewer iterations on the debug kernel, which is ten times slower. */
 static size_t most(size_t number)
 {
 	return test_kernel_is("debug") ? number / 10 : number;
@@ -262,7 +262,7 @@ TEST(eight_clients_that_FETCH_ADD_at_once_never_get_the_same_value)
 	test_note("%d clients, %zu times each", CLIENTS, adds);
 }
 
-/* In round n whoever finds n leaves n + 1. */
+/* In round n the client that reads n writes n + 1. */
 static void *compete(void *arg)
 {
 	struct client *client = arg;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Ways in which connections come to be, and do not. */
+/* Connection setup: how connections are established, and how setup fails. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "buf.h"
 
-/* Of a CONNECT that is to run into it. */
+/* Timeout of a CONNECT that is expected to time out */
 #define TIMEOUT_MS	500
 
 static struct pair pair;
 static struct buf buf;
 
-/* A listener and a connection that waits for its answer. */
+/* Set up a listener and a connection request that waits for an answer. */
 static void set_up_request(const void *priv, uint32_t priv_len)
 {
 	struct kverbs_cmd_connect cmd = {
@@ -147,7 +147,7 @@ TEST(DESTROY_of_a_request_refuses_it)
 	CHECK(cqe.result == -ECONNREFUSED || cqe.result == -ECONNRESET);
 }
 
-/* That it ends is by the refusal: its own timeout would come after many days. */
+/* The refusal must end the CONNECT: its own timeout would expire after days. */
 TEST(a_port_on_which_nobody_listens_refuses)
 {
 	struct kverbs_cmd_connect cmd = { .size = sizeof(cmd), .timeout_ms = INT32_MAX,
@@ -308,7 +308,7 @@ TEST(ACCEPT_on_another_ring_moves_the_connection_there)
 	CHECK_DONE(ring_work(&pair.ring, 3));
 }
 
-/* Of whichever connection. */
+/* Returns the next final event of any connection. */
 static struct kverbs_cqe next_end(struct ring *ring)
 {
 	struct kverbs_cqe cqe;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The same through libkverbs: what it adds is tokens, splitting and waiting. */
+/* The same operations through libkverbs, which adds tokens, splitting and waiting. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,12 +12,12 @@
 #define LARGE	(8 * MIB + 12345)
 
 /**
- * struct link - a client's context and a server's, connected
- * @client: the client's context
- * @server: the server's
- * @c: its connection
- * @s: its connection
- * @listener: the server's
+ * struct link - two connected contexts
+ * @client: context of the client
+ * @server: context of the server
+ * @c: the client's connection
+ * @s: the server's connection
+ * @listener: the server's listener
  */
 static struct link {
 	struct kverbs *client;
@@ -80,7 +80,7 @@ static bool same(struct kverbs_buf *a, size_t a_offset, struct kverbs_buf *b,
 		       (char *)kverbs_buf_addr(b) + b_offset, length);
 }
 
-/* As a peer gets it. */
+/* Returns the token as the peer receives it: packed and unpacked. */
 static struct kverbs_token travelled(const struct kverbs_token *token)
 {
 	size_t size = kverbs_token_packed_size(token);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Addresses that say which wire they are on. */
+/* Link-local addresses, with the interface that they belong to. */
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -38,7 +38,7 @@ static const struct ifaddrs *find(const struct ifaddrs *list,
 	return NULL;
 }
 
-/* That of the interface that has the address of a. */
+/* Returns the link-local address of the interface that has the address of a. */
 static struct kverbs_addr link_local(void)
 {
 	struct kverbs_addr addr = { .family = AF_INET6 };
@@ -66,7 +66,7 @@ static int try_listen(struct kverbs_addr addr)
 	return dev_cmd(ring.fd, KVERBS_LISTEN, &cmd);
 }
 
-/* How it ends, whether at once or later. */
+/* Returns the error of CONNECT or of the connection's final event. */
 static int try_connect(struct kverbs_addr addr)
 {
 	struct kverbs_cmd_connect cmd = { .size = sizeof(cmd), .dst = addr };

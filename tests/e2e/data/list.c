@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Buffers in pieces: gathered here, scattered there, in the order of the list. */
+/* Buffers in pieces: gathered and scattered in the order of the list. */
 #include <stdio.h>
 #include <string.h>
 
@@ -58,7 +58,7 @@ static void put_recv_list(const struct kverbs_piece *pieces, size_t nr)
 	CHECK_OK(ring_put(&pair.ring, &recv));
 }
 
-/* Bytes [at, at + length) of @to are those of @buf from @offset on. */
+/* Check that bytes [at, at + length) of @to are those of @buf from @offset on. */
 static void check_part(size_t at, const struct buf *buf, size_t offset, size_t length)
 {
 	const unsigned char *want = buf->twin ? buf->twin : buf->addr;
@@ -107,7 +107,7 @@ static uint32_t export(const struct buf *buf, size_t length, uint32_t access,
 	return nr;
 }
 
-/* On iWARP a WRITE completes when it is sent; a message comes after it is placed. */
+/* On iWARP a WRITE completes when it is sent. A later message arrives after its data. */
 static void barrier(void)
 {
 	put_recv(0, 0, 0);
@@ -115,7 +115,7 @@ static void barrier(void)
 	CHECK_DONE(ring_work(&pair.ring, 77));
 }
 
-/* More pieces than any device here has entries for. */
+/* Fill the list with more pieces than any device here has scatter/gather entries. */
 static void pieces_of(struct kverbs_piece *pieces, const struct buf *a, const struct buf *b)
 {
 	size_t i;
@@ -193,13 +193,13 @@ TEST(a_message_of_more_pieces_than_entries_gives_EMSGSIZE)
 }
 
 /**
- * struct bad_piece - a second piece that must not be
+ * struct bad_piece - an invalid second piece
  * @what: what is wrong
- * @err: what it gives
+ * @err: expected error
  * @offset: its offset
  * @length: its length
- * @region: xor-ed to its region
- * @reserved: what stands there
+ * @region: XORed with its region's id
+ * @reserved: its reserved field
  */
 struct bad_piece {
 	const char *what;
@@ -231,7 +231,7 @@ static void refuses(const void *arg)
 	pieces[1].__reserved = bad->reserved;
 	sqe = listed(sqe_send(pair.client, 0, 0, 0), pieces, 2);
 	CHECK_ERR(ring_put(&pair.ring, &sqe), bad->err);
-	/* Nothing holds the region of the first one. */
+	/* The refused list holds no reference on the region of its first piece. */
 	CHECK_OK(dev_destroy(pair.fd, from.region));
 }
 

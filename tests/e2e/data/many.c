@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Many at a time: connections, rings, threads. */
+/* Many connections, rings and threads at a time. */
 #include <pthread.h>
 #include <string.h>
 
@@ -56,7 +56,7 @@ TEST(fifty_connections_may_be_asked_for_at_once)
 		CHECK_OK(ring_event(&pair.ring, KVERBS_CQE_ESTABLISHED, clients[i]).result);
 }
 
-/* A thread with a ring, a listener and a connection of its own on a shared file. */
+/* A thread with its own ring, listener and connection on a shared file. */
 struct worker {
 	pthread_t thread;
 	struct pair pair;
@@ -150,7 +150,7 @@ TEST(threads_that_submit_the_same_ring_take_each_entry_once)
 	CHECK_EQ(ring_unread(&pair.ring), 0);
 }
 
-/* A message may arrive before its sender knows; on a BUSY_POLL ring only SUBMIT looks. */
+/* A message may arrive before the SEND completes; on a BUSY_POLL ring only SUBMIT polls. */
 static void await_empty_sq(void)
 {
 	long long end = test_now_ms() + test_patience_ms();
@@ -161,7 +161,7 @@ static void await_empty_sq(void)
 	}
 }
 
-/* More than the send queue holds: EAGAIN asks for patience, and all get through. */
+/* More entries than the send queue has slots: retry on EAGAIN until all are accepted. */
 TEST(a_full_send_queue_gives_EAGAIN_and_all_arrives_in_the_end)
 {
 	struct kverbs_conn_param param = { .sq_depth = 8, .rq_depth = 128 };

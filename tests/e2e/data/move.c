@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Every opcode over memory of every sort and shape: each byte is compared. */
+/* Every opcode over memory of every kind and layout; every byte is compared. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +11,12 @@
 #define SEGMENTS	256
 
 /**
- * struct shape - what is moved from where to where
- * @name: for the test's name
- * @from: kind of the source
- * @to: kind of the sink
- * @from_offset: in the source
- * @to_offset: in the sink
+ * struct shape - source and sink of a transfer
+ * @name: for the name of the test
+ * @from: kind of memory of the source
+ * @to: kind of memory of the sink
+ * @from_offset: offset in the source
+ * @to_offset: offset in the sink
  * @length: bytes
  */
 struct shape {
@@ -68,7 +68,7 @@ static void check(const struct shape *shape)
 	CHECK_EQ(dev_query(pair.fd, pair.client).out_sq_used, 0);
 }
 
-/* On iWARP a WRITE completes when it is sent; a message comes after it is placed. */
+/* On iWARP a WRITE completes when it is sent. A later message arrives after its data. */
 static void barrier(void)
 {
 	struct kverbs_sqe recv = sqe_recv(pair.server, 0, 0, 0);
@@ -80,9 +80,9 @@ static void barrier(void)
 }
 
 /**
- * struct extra - what a message carries besides its bytes
- * @opcode: how
- * @flag: of the receive's completion
+ * struct extra - data that a message carries besides its payload
+ * @opcode: opcode of the message
+ * @flag: expected KVERBS_CQE_F_* of the receive
  * @value: immediate data or a key
  */
 struct extra {
@@ -173,7 +173,7 @@ static void send_inv_is_too_large(const void *arg)
 	refused_for_its_size(arg, KVERBS_OP_SEND_INV);
 }
 
-/* One operation for each of the export's segments; the last may be another. */
+/* One operation for each segment of the export; the last one may have another opcode. */
 static void move_segments(uint8_t opcode, uint8_t last, const struct buf *local,
 			  size_t offset, const struct kverbs_segment *segs, uint32_t nr)
 {
@@ -279,7 +279,7 @@ static uint32_t region_for_answers(const struct shape *shape)
 	return is_read_only(shape->from) ? from.region : to.region;
 }
 
-/* At the end of the sink, in its last segment; the answer comes to its beginning. */
+/* Operate on the end of the sink, in its last segment; the previous value goes to its start. */
 static void atomic_on(const struct shape *shape, uint8_t opcode)
 {
 	size_t last = next_word(shape->to_offset + shape->length - 8) - 8;
@@ -306,7 +306,7 @@ static void atomic_on(const struct shape *shape, uint8_t opcode)
 	CHECK_ERR(ring_put(&pair.ring, &sqe), EINVAL);
 }
 
-/* One that holds no two words is not worth asking. */
+/* Returns NULL if the shape has no room for two 8-byte words. */
 static const struct shape *with_words(const struct shape *shape)
 {
 	static struct shape copy;
@@ -381,7 +381,7 @@ static void add(const char *opcode, const struct shape *shape, test_fn run)
 	test_add(name, run, shape);
 }
 
-/* What must be refused has that in its name. */
+/* The test of an operation that must be refused says so in its name. */
 static void add_refusal(const char *opcode, const struct shape *shape, const char *err,
 			test_fn run)
 {
@@ -391,7 +391,7 @@ static void add_refusal(const char *opcode, const struct shape *shape, const cha
 	test_add(name, run, shape);
 }
 
-/* What the device carries is known of a connection. */
+/* Only a connection reports the largest message of the device. */
 static uint64_t largest_message(void)
 {
 	uint64_t bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* A key that the peer takes back with a message. */
+/* SEND_INV: the peer revokes a key with a message. */
 #include <string.h>
 
 #include "buf.h"
@@ -75,7 +75,7 @@ TEST(after_SEND_INV_a_new_export_works)
 	CHECK_OK(dev_destroy(pair.fd, remote.region));
 }
 
-/* Half of an export taken back by the peer, the other half by ourselves. */
+/* The peer revokes one half of an export, this side the other half. */
 TEST(one_segment_of_several_can_be_taken_back)
 {
 	struct kverbs_segment segs[8];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What an export's key does not give: the connection ends, and not a byte moves. */
+/* Access that an export's key does not grant: the connection ends and no byte moves. */
 #include <stdio.h>
 
 #include "buf.h"
@@ -14,7 +14,7 @@ static struct buf local, remote;
 static struct kverbs_segment seg;
 static uint32_t export;
 
-/* The middle of @remote is exported; both sides are poisoned. */
+/* Export the middle of @remote; both sides are filled with poison. */
 static void set_up(uint32_t access)
 {
 	pair_open(&pair);
@@ -26,7 +26,7 @@ static void set_up(uint32_t access)
 			    NULL);
 }
 
-/* On iWARP the refusal of a WRITE comes after the WRITE has completed. */
+/* On iWARP a refused WRITE has completed before the refusal arrives. */
 static void check_refused(struct kverbs_cqe cqe, uint8_t opcode)
 {
 	if (opcode == KVERBS_OP_READ || !dev_is_iwarp())

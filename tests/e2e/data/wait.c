@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Hearing of completions: an eventfd, or polling for them. */
+/* Waiting for completions: with an eventfd, or by polling. */
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 static struct pair pair;
 static struct buf buf;
 
-/* A connection of this host to itself, on a ring of this kind. */
+/* Open a connection of this host to itself on a ring with these flags. */
 static void open_pair(uint32_t flags, int event_fd, uint16_t keepalive_ms)
 {
 	pair = (struct pair){
@@ -37,7 +37,7 @@ static void send_one(void)
 	CHECK_DONE(ring_work(&pair.ring, 7));
 }
 
-/* A completion can be seen in the ring a moment before its eventfd tells of it. */
+/* A completion may be visible in the ring a moment before its eventfd is signalled. */
 static void expect_count(int event_fd, uint64_t expected)
 {
 	struct pollfd wait = { .fd = event_fd, .events = POLLIN };
@@ -57,7 +57,7 @@ TEST(every_completion_of_a_ring_counts_in_its_eventfd)
 	int event_fd = eventfd(0, EFD_NONBLOCK);
 
 	open_pair(KVERBS_RING_EVENTFD, event_fd, 0);
-	/* The request, and that both ends are up. */
+	/* The connection request, and ESTABLISHED on both ends. */
 	expect_count(event_fd, 3);
 	send_one();
 	expect_count(event_fd, 2);
@@ -165,7 +165,7 @@ static void on_alarm(int number)
 
 TEST(a_polled_wait_ends_with_a_signal)
 {
-	/* Again and again, since the first one may come before the wait begins. */
+	/* Repeat the signal, since the first one may come before the wait starts. */
 	struct itimerval soon = { .it_value.tv_usec = 50000, .it_interval.tv_usec = 50000 };
 	struct sigaction action = { .sa_handler = on_alarm };
 
@@ -189,7 +189,9 @@ TEST(on_a_polled_ring_exports_come_and_go_without_a_submit)
 	CHECK(!memcmp(buf.addr, buf.addr + PAGE, PAGE));
 	CHECK_OK(dev_destroy(pair.fd, id));
 	buf_fill(&buf, 2);
-	/* iWARP tells the writer of no refusal, but ends the connection like all do. */
+	/*
+	 * iWARP reports no refusal to the writer, but ends the connection as other transports do.
+	 */
 	ring_do(&pair.ring, sqe_rdma(KVERBS_OP_WRITE, pair.client, buf.region, PAGE, PAGE,
 				     &seg));
 	CHECK_EQ(ring_end_of(&pair.ring, pair.client).type, KVERBS_CQE_DISCONNECTED);
@@ -213,7 +215,7 @@ TEST(a_polled_connection_is_destroyed_while_work_is_outstanding)
 	CHECK_OK(dev_destroy(pair.fd, pair.ring.id));
 }
 
-/* Three looks of the keepalive, of which the second ends one whose peer is gone. */
+/* Idle for three keepalive intervals; a dead peer would be detected in the second one. */
 static void idle(uint32_t flags)
 {
 	int ms = test_keepalive_ms();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Hearing of what a peer writes, which completes nothing. */
+/* Waiting for a peer's WRITE, which generates no completion. */
 #include <string.h>
 
 #include "buf.h"
@@ -25,7 +25,7 @@ static void open_pair(uint32_t flags)
 		   NULL);
 }
 
-/* One entry, then the last byte of the remote memory, in one call. */
+/* One entry, and a watch on the last byte of the remote memory, in one call. */
 static struct kverbs_cmd_submit submit_and_watch(struct kverbs_sqe sqe)
 {
 	struct kverbs_cmd_submit cmd = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Peers of a `kverbs serve` that is guarded, as they are on the wire. */
+/* Clients of a guarded `kverbs serve`, at the level of messages. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,7 +86,7 @@ uint32_t peer_enter(const unsigned char hello[HELLO])
 	return conn;
 }
 
-/* What the other side said when it answered. */
+/* Read the private data of the other side's answer. */
 static void read_private(uint32_t conn, unsigned char *priv, uint32_t room)
 {
 	struct kverbs_cmd_conn_query cmd = {
@@ -152,7 +152,7 @@ void peer_leave(uint32_t conn)
 
 	CHECK_OK(dev_destroy(peer_ring.fd, conn));
 	serve_await_gone(1);
-	/* Whatever is told of this one is of no interest. */
+	/* Drop the remaining completions of this connection. */
 	while (ring_peek(&peer_ring, &cqe))
 		;
 	peer_ring.nr_stash = 0;

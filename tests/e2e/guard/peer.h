@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Peers of a guarded `kverbs serve`, on the wire. See Documentation/reference/protocol.rst. */
+/* Clients of a guarded `kverbs serve`, see Documentation/reference/protocol.rst. */
 #ifndef GUARD_PEER_H
 #define GUARD_PEER_H
 
@@ -23,25 +23,25 @@
 extern unsigned char peer_memory[SLOTS * SLOT];
 extern struct ring peer_ring;
 
-/* A server with these options, up to NULL, that @host is a name of for a friend. */
+/* Start a server with @options, up to NULL; a friendly client calls it @host. */
 void peer_set_up(const char *host, const char *const *options);
-/* And one that wants the key. */
+/* The same with a server that requires the key. */
 void peer_set_up_keyed(void);
 
 void peer_put(unsigned char *to, uint64_t value, unsigned int size);
 uint64_t peer_get(const unsigned char *from, unsigned int size);
-/* A hello that is as it should be. */
+/* Write a valid hello. */
 void peer_hello(unsigned char hello[HELLO], unsigned int service, unsigned int flags);
 uint32_t peer_call(const unsigned char hello[HELLO]);
-/* It comes up; two receives are there for what it says, in slots 0 and 1. */
+/* Connect with @hello; receives are posted in slots 0 and 1. */
 uint32_t peer_enter(const unsigned char hello[HELLO]);
-/* Why it was refused; and that it is, for this reason. */
+/* Reason of a refusal; check that the connection is refused for this reason. */
 unsigned int peer_refusal(uint32_t conn);
 void peer_expect_refused(uint32_t conn, unsigned int why);
 void peer_listen(uint32_t conn, unsigned int slot);
-/* What has come there; its length. */
+/* Wait for a message into @slot; returns its length. */
 uint32_t peer_hear(unsigned int slot);
-/* From a slot; the server may have ended it already. */
+/* Send from @slot; the server may have ended the connection already. */
 void peer_say(uint32_t conn, unsigned int slot, uint32_t length);
 void peer_expect_thrown_out(uint32_t conn);
 void peer_leave(uint32_t conn);

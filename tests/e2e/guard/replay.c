@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What was heard of a handshake that went well is of no use afterwards. */
+/* Replaying a successful handshake does not authenticate the attacker. */
 #include <endian.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,16 +8,16 @@
 
 #include "peer.h"
 
-/* A handshake, and one echo: each side says three things, in turn. */
+/* A handshake and one echo: the two sides send three messages each, in turn. */
 #define SAID	6
 #define AGAIN	10
 
 /**
- * struct record - what somebody on the way has heard
- * @hello: of the client
- * @welcome: of the server
- * @said: all messages
- * @lengths: theirs
+ * struct record - messages that an attacker on the path has recorded
+ * @hello: the client's hello
+ * @welcome: the server's answer
+ * @said: all later messages
+ * @lengths: length of each
  */
 struct record {
 	unsigned char hello[HELLO];
@@ -43,7 +43,7 @@ static void read_private(uint32_t conn, unsigned char hello[HELLO])
 	memcpy(hello, priv, HELLO);
 }
 
-/* A client that takes us for the server. */
+/* Start a client that takes the attacker for the server. */
 static int start_client(uint16_t port)
 {
 	char text[16], seconds[16];
@@ -73,7 +73,7 @@ static void accept_with(uint32_t conn, const unsigned char welcome[HELLO])
 	CHECK_OK(ring_event(&peer_ring, KVERBS_CQE_ESTABLISHED, conn).result);
 }
 
-/* Each message has a slot of its own; the client begins. */
+/* Each message has its own slot; the client sends first. */
 static void pass_on(uint32_t client, uint32_t server)
 {
 	unsigned int i;
@@ -85,7 +85,7 @@ static void pass_on(uint32_t client, uint32_t server)
 	}
 }
 
-/* Stand between a client and the server, and write down what they say. */
+/* Relay messages between a client and the server, and record them. */
 static void listen_in(void)
 {
 	struct kverbs_addr addr = addr_of("a", 0);
@@ -145,7 +145,7 @@ TEST(a_handshake_that_is_replayed_is_refused_and_costs_nothing)
 	serve_stop();
 }
 
-/* All of it at once, without a look at what the server says. */
+/* Send all recorded messages at once, without reading the server's answers. */
 TEST(messages_of_a_handshake_that_are_replayed_in_a_row_are_refused)
 {
 	uint32_t conn;

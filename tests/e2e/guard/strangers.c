@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Who may not come, or does not prove to have the key, gets nothing and costs nothing. */
+/* Clients that --allow excludes, or that do not prove the key, gain nothing and cost nothing. */
 #include <string.h>
 #include <sys/random.h>
 
@@ -22,7 +22,7 @@ static void expect_all_well(void)
 	serve_stop();
 }
 
-/* It speaks IPv4, and only IPv6 may come. */
+/* The client uses IPv4, but the server allows only IPv6. */
 TEST(a_peer_outside_of_the_list_is_refused_and_costs_nothing)
 {
 	static const char *const options[] = { "--allow", "2001:db8::/32", NULL };
@@ -34,7 +34,7 @@ TEST(a_peer_outside_of_the_list_is_refused_and_costs_nothing)
 	for (i = 0; i < MANY; i++)
 		peer_expect_refused(peer_call(hello), REFUSED_ADDRESS);
 	serve_await("refused: this server does not allow this address");
-	/* What it asks for is not even looked at. */
+	/* The server does not parse the hello of an excluded client. */
 	memset(hello, 0xff, sizeof(hello));
 	peer_expect_refused(peer_call(hello), REFUSED_ADDRESS);
 	expect_all_well();
@@ -67,7 +67,7 @@ static void write_message(unsigned int slot, unsigned int type, unsigned int tai
 	CHECK_EQ(getrandom(at + HEAD, tail, 0), tail);
 }
 
-/* Through the first half of a handshake. */
+/* Run the first half of a handshake. */
 static uint32_t enter_and_greet(unsigned int service)
 {
 	unsigned char hello[HELLO];
@@ -104,7 +104,7 @@ TEST(a_proof_with_another_key_is_refused_and_costs_nothing)
 	expect_all_well();
 }
 
-/* Requests, noise, half a message, and more than there is a receive for. */
+/* Requests, noise, a truncated message, and more than the server has receives for. */
 TEST(whatever_is_said_in_place_of_a_proof_ends_the_connection)
 {
 	static const struct {
@@ -125,7 +125,7 @@ TEST(whatever_is_said_in_place_of_a_proof_ends_the_connection)
 		write_message(2, wrongs[i].type, wrongs[i].tail);
 		peer_say(conn, 2, HEAD + wrongs[i].tail);
 		peer_expect_thrown_out(conn);
-		/* Or of the first message. */
+		/* The same holds for the first message. */
 		if (wrongs[i].type == NONCE && wrongs[i].tail == 32)
 			continue;
 		conn = peer_enter(hello);
@@ -143,7 +143,7 @@ TEST(whatever_is_said_in_place_of_a_proof_ends_the_connection)
 	expect_all_well();
 }
 
-/* All come at once: who is first is not to be thrown out before the last one comes. */
+/* All connect at once; the first one must not time out before the last one connects. */
 TEST(who_waits_with_a_proof_is_thrown_out_and_few_can)
 {
 	uint32_t conns[UNPROVEN_PEER_MAX + 1], refused;

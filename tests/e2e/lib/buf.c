@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Memory of every sort, and what must be in it. */
+/* Memory of every kind, and checks of its contents. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ static unsigned char *map_huge(size_t size)
 	return map;
 }
 
-/* @twin: where it can be written to if it cannot through the mapping itself. */
+/* @twin: a writable mapping of the memory if the returned one is read-only */
 static unsigned char *map_kind(enum buf_kind kind, size_t size, unsigned char **twin)
 {
 	int fd;
@@ -102,7 +102,7 @@ static unsigned char pattern(unsigned int seed, size_t at)
 	return (at * 2654435761u >> 13) + seed + at;
 }
 
-/* A file's private pages go their own way once pinned: what is in them comes first. */
+/* Pinning copies private pages of a file: fill them before. */
 void buf_open(struct buf *buf, int fd, enum buf_kind kind, size_t size)
 {
 	size_t whole = (size + PAGE - 1) / PAGE * PAGE + 2 * PAGE;
@@ -134,7 +134,7 @@ void buf_fill(struct buf *buf, unsigned int seed)
 		to[at] = pattern(seed, at);
 }
 
-/* The guards too. */
+/* Guard pages are poisoned, too. */
 void buf_poison(struct buf *buf)
 {
 	memset(writable(buf) - PAGE, POISON, buf->size + 2 * PAGE);
@@ -149,7 +149,7 @@ static void check_poison(const unsigned char *at, size_t length, const struct bu
 			FAIL("byte %zd of the sink was written", at + i - buf->addr);
 }
 
-/* Every byte: what moved is the source's, and nothing else was touched. */
+/* Compare every byte: the moved range has the source's bytes, the rest is unchanged. */
 void buf_check_moved(const struct buf *to, size_t to_offset, const struct buf *from,
 		     size_t from_offset, size_t length)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Memory of every sort, and what must be in it. */
+/* Memory of every kind, and checks of its contents. */
 #ifndef DATA_BUF_H
 #define DATA_BUF_H
 
@@ -9,14 +9,14 @@
 #define MIB	(1UL << 20)
 
 /**
- * enum buf_kind - where memory comes from
+ * enum buf_kind - kind of memory
  * @BUF_ANON: private and anonymous
- * @BUF_SCATTERED: a memfd's pages mapped last to first, so that no two adjoin
+ * @BUF_SCATTERED: pages of a memfd, mapped in reverse order, so that none are adjacent
  * @BUF_SHMEM: a memfd, shared
  * @BUF_FILE: a file on tmpfs, private
  * @BUF_HUGE: huge pages
- * @BUF_READ_ONLY: a memfd, shared, only readable here
- * @BUF_FILE_READ_ONLY: a file, private, only readable
+ * @BUF_READ_ONLY: a memfd, shared, mapped read-only
+ * @BUF_FILE_READ_ONLY: a file, private, mapped read-only
  */
 enum buf_kind {
 	BUF_ANON,
@@ -30,10 +30,10 @@ enum buf_kind {
 
 /**
  * struct buf - registered memory between two guard pages
- * @addr: where it starts
- * @size: bytes, without the guards
+ * @addr: its start
+ * @size: bytes, without the guard pages
  * @region: its region
- * @twin: the same memory, writable, if it is not at @addr
+ * @twin: a writable mapping of the same memory, if @addr is not writable
  */
 struct buf {
 	unsigned char *addr;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Arguments for every command. */
+/* Valid arguments for every command. */
 #include <stddef.h>
 #include <string.h>
 
 #include "cmds.h"
 
-/* An id that no object has. */
+/* An id that no object has */
 #define NOBODY	0x7ffffff0
 
 static char page[4096] __aligned(4096);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* All commands, each with arguments that are right as far as that goes. */
+/* All commands, each with arguments that are valid but for missing objects. */
 #ifndef CONTRACT_CMDS_H
 #define CONTRACT_CMDS_H
 
@@ -28,10 +28,10 @@ union any_cmd {
  * struct command - a command
  * @name: its name
  * @number: its ioctl number
- * @size: of its struct
- * @first_size: of its struct as it was from the start, 0: it has not grown
- * @answer: errno of what @fill makes, mostly ENOENT for want of an object
- * @fill: fills in arguments
+ * @size: size of its struct
+ * @first_size: size of its struct in the first version, 0: it has not grown
+ * @answer: errno expected for the arguments of @fill, mostly ENOENT for a missing object
+ * @fill: fills in the arguments
  */
 struct command {
 	const char *name;

@@ -20,7 +20,7 @@ int dev_open(void)
 	return fd;
 }
 
-/* 0 or -errno. */
+/* Returns 0 or -errno. */
 int dev_cmd(int fd, unsigned long number, void *cmd)
 {
 	return ioctl(fd, number, cmd) ? -errno : 0;
@@ -87,7 +87,7 @@ struct kverbs_addr addr_of(const char *host, uint16_t port)
 	return addr;
 }
 
-/* The address is changed to what was bound. */
+/* Updates @addr to the bound address. */
 uint32_t dev_listen(struct ring *ring, struct kverbs_addr *addr)
 {
 	struct kverbs_cmd_listen cmd = {
@@ -132,7 +132,7 @@ int dev_accept(struct ring *ring, uint32_t conn, const struct kverbs_conn_param 
 	return dev_cmd(ring->fd, KVERBS_ACCEPT, &cmd);
 }
 
-/* @nr: in: room in @segs, NULL: one; out: segments */
+/* @nr: in: length of @segs; out: number of segments; NULL: one segment */
 uint32_t dev_export(int fd, uint32_t conn, uint32_t region, uint64_t offset,
 		    uint64_t length, uint32_t access, struct kverbs_segment *segs,
 		    uint32_t *nr)
@@ -184,7 +184,7 @@ static uint32_t connect_with(struct pair *pair)
 	return cmd.out_id;
 }
 
-/* One more connection to the pair's listener. */
+/* Add a connection to the pair's listener. */
 void pair_join(struct pair *pair, uint32_t *client, uint32_t *server)
 {
 	struct kverbs_conn_param param = pair->param;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* /dev/kverbs as it is, without a library: commands, rings, connections. */
+/* /dev/kverbs without a library: commands, rings, connections. */
 #ifndef DEV_H
 #define DEV_H
 
@@ -9,7 +9,7 @@
 
 #define STASH_MAX		4096
 
-/* For a completion that must tell of success. */
+/* Check that a completion reports success. */
 #define CHECK_DONE(completion)						\
 	do {								\
 		struct kverbs_cqe cqe_ = (completion);			\
@@ -20,17 +20,17 @@
 	} while (0)
 
 /**
- * struct ring - a ring, mapped
- * @fd: its file
- * @id: its id
- * @made: what RING_CREATE said
- * @sqes: the entries
+ * struct ring - a mapped ring
+ * @fd: the file
+ * @id: id of the ring
+ * @made: answer of RING_CREATE
+ * @sqes: the submission entries
  * @kernel: the kernel's indices
  * @cqes: the completions
- * @user: our indices
+ * @user: this process's indices
  * @next_data: user_data for the next entry of ring_do()
- * @stash: completions read, but not asked for yet
- * @nr_stash: how many
+ * @stash: completions that were read, but not returned yet
+ * @nr_stash: length of @stash
  */
 struct ring {
 	int fd;
@@ -48,12 +48,12 @@ struct ring {
 /**
  * struct pair - a connection of this host to itself
  * @fd: the file
- * @ring: where all happens
- * @listener: the listener's id
- * @addr: where it listens
- * @client: the connection that asked
- * @server: the connection that was asked for
- * @param: of both
+ * @ring: the ring of all completions
+ * @listener: id of the listener
+ * @addr: address of the listener
+ * @client: the active connection
+ * @server: the passive connection
+ * @param: parameters of both connections
  */
 struct pair {
 	int fd;

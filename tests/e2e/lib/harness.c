@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Runs tests one after the other, in processes of their own. */
+/* Runs tests one after the other, each in a process of its own. */
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -18,9 +18,9 @@
 #include "harness.h"
 
 #define EXIT_SKIP	4
-/* Light tests that share a process, so that forking is not most of their cost. */
+/* Light tests that share a process, since fork(2) is most of their cost */
 #define BATCH		32
-/* What takes longer is said, for it adds up. */
+/* Report the duration of tests that take longer than this. */
 #define WORTH_TELLING_MS	5000
 
 struct test {
@@ -31,7 +31,7 @@ struct test {
 };
 
 static struct test *tests;
-/* The test that runs now; shared, to know at which one a batch has failed. */
+/* Index of the running test; shared, so that the parent knows which test of a batch failed. */
 static size_t *current;
 static size_t nr_tests;
 static test_fn after_each;
@@ -40,8 +40,8 @@ static size_t nr_groups;
 
 /**
  * test_add() - add a test to the list
- * @name: its rule; underscores are printed as blanks
- * @run: what it does
+ * @name: the rule that it checks; underscores are printed as blanks
+ * @run: the test
  * @arg: passed to @run
  */
 void test_add(const char *name, test_fn run, const void *arg)
@@ -60,8 +60,8 @@ void test_add(const char *name, test_fn run, const void *arg)
 
 /**
  * test_add_light() - add a test that may share its process with others
- * @name: its rule
- * @run: what it does; what it leaves open must not matter to the next
+ * @name: the rule that it checks
+ * @run: the test; open files that it leaves must not affect the next test
  * @arg: passed to @run
  */
 void test_add_light(const char *name, test_fn run, const void *arg)
@@ -100,7 +100,7 @@ void test_note(const char *format, ...)
 	va_end(args);
 }
 
-/* _exit: a failed check in a forked child must not run the parent's handlers. */
+/* Use _exit(): a failed check in a forked child must not run the parent's exit handlers. */
 void test_fail(const char *file, int line, const char *format, ...)
 {
 	va_list args;
@@ -194,7 +194,7 @@ long test_status_kb(int pid, const char *field)
 	return value;
 }
 
-/* Of each task of a process group a line: what it waits in, innermost first. */
+/* Prints one line for each task of a process group: its stack, innermost function first. */
 static const char stack_script[] =
 	"exec 2>/dev/null; for task in $(pgrep -g %d | sed 's,.*,/proc/&/task/*,'); do\n"
 	"	waits=$(sed 's/^[^ ]* //; s/+.*//' $task/stack | head -n 12)\n"
@@ -206,22 +206,22 @@ static void show_stacks(int pgrp)
 	test_shell(stack_script, pgrp);
 }
 
-/* A test waits more than once, and is to say itself what it has waited for in vain. */
+/* A test may wait more than once; its own wait should time out and report before this limit. */
 static int most_ms(void)
 {
 	return 3 * test_patience_ms();
 }
 
-/* Interrupts who waits. */
+/* Interrupts a blocking system call. */
 static void on_alarm(int signal)
 {
 	(void)signal;
 }
 
-/* False if some child goes on for so long, whatever signal it got. */
+/* Returns false if a child does not end in time, whatever signal it got. */
 static bool all_end_in_time(void)
 {
-	/* Again and again, lest it comes between a look at the time and the call that waits. */
+	/* Repeat the timer: a single signal could arrive between the time check and the wait. */
 	const struct itimerval never = { 0 }, often = {
 		.it_value.tv_sec = 1,
 		.it_interval.tv_sec = 1,
@@ -242,8 +242,8 @@ static bool all_end_in_time(void)
 }
 
 /*
- * Everything that the test has started is dead when this returns. What cannot be killed
- * ends all: a kernel that keeps it has nothing to say of the tests that would follow.
+ * Kill and reap all processes that the test started. If one cannot be killed, stop the whole run:
+ * the kernel is in a state in which later tests mean nothing.
  */
 static void reap_all(int pgrp)
 {
@@ -299,7 +299,7 @@ static bool report(size_t n, int status)
 	return ok;
 }
 
-/* TEST_ROUNDS=100 runs every test so often, or until it fails. */
+/* TEST_ROUNDS=N runs each test N times, or until it fails. */
 static unsigned int rounds(void)
 {
 	const char *text = getenv("TEST_ROUNDS");
@@ -308,8 +308,8 @@ static unsigned int rounds(void)
 }
 
 /**
- * test_repeats() - how often a test does again what may go well by chance
- * @nr: how often if the test is run but once
+ * test_repeats() - number of repetitions of a step that may succeed by chance
+ * @nr: repetitions if the test itself is run once
  *
  * Return: @nr, or 1 if the whole test is run in rounds.
  */
@@ -329,7 +329,7 @@ static size_t batch_end(size_t first)
 	return end;
 }
 
-/* All but the last report themselves; a failure ends the process, and so the batch. */
+/* All tests but the last report themselves; a failure ends the process and so the batch. */
 static void run_batch(const void *arg)
 {
 	size_t end = batch_end(*current);
@@ -353,7 +353,7 @@ static int run_round(unsigned int round)
 	return status;
 }
 
-/* From *current on; *current is the next one after. False if one has failed. */
+/* Run tests from *current on and advance it. Returns false if one has failed. */
 static bool run_some(void)
 {
 	long long start = test_now_ms();
@@ -388,7 +388,7 @@ static void drop_unwanted(int argc, char **argv)
 	nr_tests = kept;
 }
 
-/* Arguments: words, of which a test's name must contain one to be run; 4 if none does. */
+/* Arguments: words; a test runs if its name contains one of them. Exit status 4: none matched. */
 int main(int argc, char **argv)
 {
 	size_t i, failed = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Tests that read as a list of rules. Each runs in a process of its own, so what
- * it leaves open is closed, and what hangs is killed; output is KTAP.
+ * Tests that read as a list of rules. Each test runs in a process of its own: its files are closed
+ * at the end, and a hanging test is killed. The output is KTAP.
  */
 #ifndef HARNESS_H
 #define HARNESS_H
@@ -19,7 +19,7 @@
 
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 
-/* Whether the guest runs this kernel, by the name that scripts/vm has for it. */
+/* True if the guest runs this kernel, by the name that scripts/vm has for it. */
 bool test_kernel_is(const char *kernel);
 
 typedef void (*test_fn)(const void *arg);
@@ -28,12 +28,12 @@ void test_add(const char *name, test_fn run, const void *arg);
 void test_add_light(const char *name, test_fn run, const void *arg);
 
 /*
- * Run after each round of each test, when all its processes are dead; it may fail the
- * test. Its argument is the number of the round, an unsigned int, from 1.
+ * Set a function that runs after each round of each test, when all processes of the test are dead.
+ * It may fail the test. Its argument points to the number of the round, an unsigned int, from 1.
  */
 void test_after_each(test_fn run);
 
-/* A group of tests that a table or the guest's kernel decides on. */
+/* Add tests from a table, or depending on the guest's kernel. */
 void test_group(void (*add)(void));
 
 void __noreturn __printf(3, 4) test_fail(const char *file, int line, const char *format, ...);
@@ -80,7 +80,7 @@ void __printf(1, 2) test_note(const char *format, ...);
 			     #got, got_, got_, want_, want_);		\
 	} while (0)
 
-/* For what returns 0 or -errno. */
+/* For calls that return 0 or -errno. */
 #define CHECK_ERR(got, want)						\
 	do {								\
 		int got_ = (got);					\

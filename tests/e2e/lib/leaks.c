@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* After every test: nothing is left of it anywhere. */
+/* Checks after every test that it has leaked nothing. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,16 +12,16 @@
 
 #define SOMEBODY	65534
 #define PAGES		16
-/* Until then caches fill; after that slab varies by so much without a leak. */
+/* Rounds until caches are filled, and the variation of slab without a leak after that */
 #define SETTLED		5
 #define SLAB_NOISE_KB	2048
 
 static char baseline[512];
 
 /**
- * struct counts - what must come back, or not grow
- * @pinned: pages that are pinned, by anybody
- * @slab_kb: the most slab there was in the first rounds of a test
+ * struct counts - values that must return to their start, or must not grow
+ * @pinned: pinned pages of all processes
+ * @slab_kb: largest size of slab in the first rounds of a test
  */
 static struct counts {
 	long pinned;
@@ -39,7 +39,7 @@ static long module_users(void)
 	return users;
 }
 
-/* None of what is looked at tells that it has changed: it is looked at now and then. */
+/* No event signals these conditions, so they are checked periodically. */
 static bool come_true(bool (*condition)(void))
 {
 	const struct timespec soon = { .tv_nsec = 50000000 };
@@ -53,7 +53,7 @@ static bool come_true(bool (*condition)(void))
 	return true;
 }
 
-/* The CM lets go of the other side's ids in its own time. */
+/* The CM frees the ids of the other side asynchronously. */
 static bool resources_are_back(void)
 {
 	char now[512];
@@ -76,7 +76,7 @@ static void check_resources(void)
 	FAIL("left: %s, not %s", now, baseline);
 }
 
-/* The number after a name in a file of names and numbers. */
+/* Returns the number after @name in a file of names and numbers. */
 static long number_in(const char *path, const char *name)
 {
 	char format[64];
@@ -93,7 +93,7 @@ static long number_in(const char *path, const char *name)
 	return number;
 }
 
-/* Each CPU counts for itself until it is asked; a kernel for one CPU cannot be. */
+/* Each CPU counts on its own until vmstat is refreshed, which a kernel for one CPU lacks. */
 static long pinned_pages(void)
 {
 	FILE *file = fopen("/proc/sys/vm/stat_refresh", "w");
@@ -127,7 +127,7 @@ static bool slab_is_back(void)
 	return slab_kb() <= counts->slab_kb + SLAB_NOISE_KB;
 }
 
-/* What leaks shows after some rounds of the same. */
+/* A leak shows after some rounds of the same test. */
 static void check_slab(unsigned int round)
 {
 	long now = slab_kb();
@@ -141,7 +141,7 @@ static void check_slab(unsigned int round)
 		counts->slab_kb = now;
 }
 
-/* Whoever has nothing locked can lock all that he may. */
+/* If nothing is charged, the user can lock memory up to the limit. */
 static void check_memlock(void)
 {
 	struct rlimit limit = { PAGES * 4096, PAGES * 4096 };
@@ -155,7 +155,7 @@ static void check_memlock(void)
 	CHECK_EQ(test_status_kb(0, "VmPin"), PAGES * 4);
 }
 
-/* What is there already is not made again. */
+/* Devices that exist are not created again. */
 static const char restore_script[] =
 	"exec >/dev/null 2>&1; p=${KVERBS_PROVIDER:-rxe}; d=$p; [ $p = siw ] || d=rdma_rxe\n"
 	"modprobe $d; lsmod | grep -q ^kverbs || insmod $KVERBS_MODULES/kmod/kverbs.ko\n"
@@ -180,7 +180,7 @@ static bool has_line(const char *path, const char *words)
 	return found;
 }
 
-/* Looking is much cheaper than the script, which runs ten programs. */
+/* This check is much cheaper than the script, which runs ten programs. */
 static bool nothing_is_missing(void)
 {
 	char port[64];
@@ -192,7 +192,7 @@ static bool nothing_is_missing(void)
 	       has_line("/proc/net/if_inet6", "20010db8000000000000000000000001");
 }
 
-/* Bring back what a test took away, even if it failed half-way. */
+/* Restore devices that a test has removed, even if the test failed half-way. */
 int device_restore(void)
 {
 	return nothing_is_missing() ? 0 : -test_shell("%s", restore_script);

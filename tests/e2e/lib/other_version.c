@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * other_version PORT: a server whose protocol is one that ours does not know. What it
- * says is as Documentation/reference/protocol.rst has it.
+ * other_version PORT: a server with an unknown protocol version. See
+ * Documentation/reference/protocol.rst for its answer.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static void must(int ret, const char *what)
 
 int main(int argc, char **argv)
 {
-	/* "KVBR", version 99, refused for its version. */
+	/* "KVBR", version 99, refused because of the version */
 	static const unsigned char no[24] = { 'K', 'V', 'B', 'R', 0, 99, 0, 1 };
 	struct kverbs_listener *listener;
 	struct kverbs_conn *conn;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* How long to wait on a machine that may be slow. */
+/* Timeouts that suit a slow machine. */
 #ifndef PATIENCE_H
 #define PATIENCE_H
 
@@ -7,10 +7,10 @@
 
 #define PATIENCE_MS	120000
 #define KEEPALIVE_MS	10000
-/* Tests wait for three of them. */
+/* Tests wait for three keepalive intervals. */
 #define KEEPALIVE_MAX_MS	30000
 
-/* How many times longer than on an idle machine things take; see scripts/guest/init. */
+/* Slowdown compared with an idle machine; see scripts/guest/init. */
 static inline int test_slowness(void)
 {
 	const char *slowness = getenv("KVERBS_SLOWNESS");
@@ -20,15 +20,15 @@ static inline int test_slowness(void)
 }
 
 /*
- * For all that must happen: what takes longer hangs. No test is to measure time by it, nor
- * to wait for it to be over.
+ * Timeout for events that must happen: a longer wait means a hang. No test may measure time with it
+ * or wait until it expires.
  */
 static inline int test_patience_ms(void)
 {
 	return PATIENCE_MS * test_slowness();
 }
 
-/* So long that a peer which is alive has answered. */
+/* A keepalive interval within which a live peer certainly answers. */
 static inline int test_keepalive_ms(void)
 {
 	int ms = KEEPALIVE_MS * test_slowness();

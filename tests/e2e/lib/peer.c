@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Two files connected to each other, either of which can go away. */
+/* Two files connected to each other, each of which can be closed. */
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -10,7 +10,7 @@
 
 #include "peer.h"
 
-/* Long enough for whatever is interrupted to begin some times. */
+/* Long enough for the interrupted operation to start a few times */
 #define MOMENT_NS	50000000
 
 void side_open(struct side *side)
@@ -23,7 +23,7 @@ void side_open(struct side *side)
 	side->region = dev_region(side->ring.fd, side->memory, SIZE, 0);
 }
 
-/* A mapping would keep the file. */
+/* A mapping would keep the file open. */
 void side_close(struct side *side)
 {
 	ring_unmap(&side->ring);
@@ -39,7 +39,7 @@ void side_post_recvs(struct side *side, unsigned int nr)
 		CHECK_OK(ring_put(&side->ring, &sqe));
 }
 
-/* As far as the request. */
+/* Connect up to the pending request. */
 void link_request(struct link *link)
 {
 	*link = (struct link){ .addr = addr_of("a", 0) };
@@ -64,7 +64,7 @@ void link_export(struct link *link, uint32_t access)
 				  link->server.region, 0, SIZE, access, &link->seg, NULL);
 }
 
-/* Put work in flight, without waiting for any of it. */
+/* Put work in flight, and do not wait for it. */
 void link_start(struct link *link, uint8_t opcode, unsigned int nr)
 {
 	struct kverbs_sqe sqe = sqe_rdma(opcode, link->client.conn, link->client.region, 0,
@@ -109,7 +109,7 @@ void child_await(void)
 	close(ready_pipe[0]);
 }
 
-/* Returns when the child has said that it is ready. */
+/* Returns when the child reports that it is ready. */
 int child_start(void (*run)(void))
 {
 	int pid = child_fork(run);
@@ -118,7 +118,7 @@ int child_start(void (*run)(void))
 	return pid;
 }
 
-/* Not always the same one. */
+/* The delay varies from call to call. */
 static void await_some_moment(void)
 {
 	struct timespec moment = { 0 };

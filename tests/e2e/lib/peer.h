@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Two files connected to each other, either of which can go away. */
+/* Two files connected to each other, each of which can be closed. */
 #ifndef TEARDOWN_PEER_H
 #define TEARDOWN_PEER_H
 
@@ -9,11 +9,11 @@
 #define WRITES		64
 
 /**
- * struct side - one end, with a file of its own
+ * struct side - one end, with its own file
  * @ring: its ring
  * @conn: its connection
  * @memory: its memory
- * @region: that, registered
+ * @region: the region of @memory
  */
 struct side {
 	struct ring ring;
@@ -24,12 +24,12 @@ struct side {
 
 /**
  * struct link - two ends
- * @client: who asked
- * @server: who was asked
- * @listener: the server's
- * @addr: its address
- * @seg: the server's export of all its memory, if there is one
- * @export: that export
+ * @client: the active side
+ * @server: the passive side
+ * @listener: the server's listener
+ * @addr: address of @listener
+ * @seg: first segment of @export
+ * @export: the server's export of all its memory, if any
  */
 struct link {
 	struct side client;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What "rdma resource show" says, without a program: on the debug kernel starting some
- * takes longer than most tests.
+ * Counts RDMA objects as "rdma resource show" does, but without starting a program, which on the
+ * debug kernel takes longer than most tests.
  */
 #include <stdio.h>
 
@@ -11,7 +11,7 @@
 #include "harness.h"
 #include "resources.h"
 
-/* No answer is in larger parts. */
+/* Upper bound of the length of a netlink message */
 #define LONGEST 32768
 
 static void put_entry(const struct nlattr *entry, FILE *out)
@@ -66,9 +66,9 @@ static void answer(struct mnl_socket *socket, unsigned int seq, FILE *out)
 }
 
 /**
- * resources_count() - how many objects of each kind each device has
- * @text: where a line for each device goes
- * @size: of that
+ * resources_count() - count the objects of each kind on each device
+ * @text: filled in, one line for each device
+ * @size: size of @text
  */
 void resources_count(char *text, size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What the RDMA core counts, for whoever wants it back. */
+/* Number of objects that the RDMA core tracks, for leak checks. */
 #ifndef RESOURCES_H
 #define RESOURCES_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Rings: entries in, completions out. */
+/* Rings: push entries, read completions. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -28,10 +28,7 @@ static void map_ring(struct ring *ring)
 	ring->cqes = (struct kverbs_cqe *)(ring->kernel + 1);
 }
 
-/*
- * How the rings of a test are made; RING_FLAGS=1 runs any of them on BUSY_POLL
- * rings, 4 on SOFTIRQ ones.
- */
+/* Flags of the test's rings: RING_FLAGS=1 runs any test on BUSY_POLL rings, 4 on SOFTIRQ rings. */
 static uint32_t default_flags(void)
 {
 	const char *flags = getenv("RING_FLAGS");
@@ -92,7 +89,7 @@ int ring_submit(struct ring *ring, uint32_t to_submit, struct kverbs_cmd_submit 
 	return ret;
 }
 
-/* 0, even if the time is up first, or -errno. */
+/* Returns 0, even if the timeout expires, or -errno. */
 int ring_wait(struct ring *ring, uint32_t min_complete, int timeout_ms)
 {
 	struct kverbs_cmd_submit cmd = {
@@ -105,7 +102,7 @@ int ring_wait(struct ring *ring, uint32_t min_complete, int timeout_ms)
 	return dev_cmd(ring->fd, KVERBS_SUBMIT, &cmd);
 }
 
-/* Push and submit one entry; if it is refused it is as if it had never been. */
+/* Push and submit one entry; if SUBMIT refuses it, remove it from the ring. */
 int ring_put(struct ring *ring, const struct kverbs_sqe *sqe)
 {
 	uint32_t tail = ring->user->sq_tail;
@@ -124,7 +121,7 @@ uint32_t ring_unread(const struct ring *ring)
 	       ring->user->cq_head;
 }
 
-/* The next completion, if there is one, in the order of the ring. */
+/* Return the next completion in ring order, if there is one. */
 bool ring_peek(struct ring *ring, struct kverbs_cqe *cqe)
 {
 	uint32_t head = ring->user->cq_head;
@@ -201,13 +198,13 @@ static bool is_work(const struct kverbs_cqe *cqe, uint8_t type, uint64_t user_da
 	return cqe->type == type && cqe->user_data == user_data;
 }
 
-/* The event of this type for a connection or listener, 0: any. */
+/* Wait for an event of this type of a connection or listener, @id 0: any. */
 struct kverbs_cqe ring_event(struct ring *ring, uint8_t type, uint32_t id)
 {
 	return await(ring, is_event, type, id);
 }
 
-/* Whichever of the four that end a connection. */
+/* Wait for the final event of a connection, whichever of the four it is. */
 struct kverbs_cqe ring_end_of(struct ring *ring, uint32_t conn)
 {
 	return await(ring, is_end, KVERBS_CQE_DISCONNECTED, conn);
@@ -218,7 +215,7 @@ struct kverbs_cqe ring_work(struct ring *ring, uint64_t user_data)
 	return await(ring, is_work, KVERBS_CQE_WORK, user_data);
 }
 
-/* Submit an entry, which must be taken, and wait until it is complete. */
+/* Submit an entry, which must be accepted, and wait until it completes. */
 struct kverbs_cqe ring_do(struct ring *ring, struct kverbs_sqe sqe)
 {
 	sqe.user_data = 0xd0000000 + ring->next_data++;

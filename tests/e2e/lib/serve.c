@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* A `kverbs serve` of this test's own, and what it costs. */
+/* A `kverbs serve` started by the test, and the resources that it uses. */
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,19 +12,19 @@
 #include "serve.h"
 #include "harness.h"
 
-/* Small: nobody shall fill a guest's memory. */
+/* Small, so that a test cannot fill the guest's memory */
 #define ROOT_SCRIPT							\
 	"mkdir -p /tmp/served; mountpoint -q /tmp/served || "		\
 	"mount -t tmpfs -o size=16m served /tmp/served"
 
 #define WORDS_MAX 20
-/* A client may be silent for as long as this many waits of a test. */
+/* A client may be silent for as long as a test waits this many times */
 #define WAITS		10
 
 /**
- * struct cost - what a server has at a moment
+ * struct cost - resources that the server uses at a moment
  * @pinned: locked memory, KiB
- * @files: descriptors
+ * @files: file descriptors
  * @threads: threads
  */
 struct cost {
@@ -37,7 +37,7 @@ static int pid;
 static FILE *says;
 static uint16_t port;
 static struct cost idle;
-/* The name by which somebody who is served calls it. */
+/* Host name under which the server serves a well-behaved client */
 static const char *friend;
 
 static long entries(const char *what)
@@ -102,20 +102,20 @@ static void __noreturn become_server(int out, const char *const *options)
 	_exit(127);
 }
 
-/* It has told something that has these words. */
+/* Wait until the server has logged a line with these words. */
 void serve_await(const char *words)
 {
 	await_line(words);
 }
 
-/* So many clients that it had taken have gone, and what they had is given back. */
+/* Wait until @nr clients have gone and the server has freed their resources. */
 void serve_await_gone(unsigned int nr)
 {
 	while (nr--)
 		await_line("gone");
 }
 
-/* The exit status of one ping by this name. */
+/* Returns the exit status of one ping to @host. */
 int serve_ping(const char *host)
 {
 	return test_shell("kverbs ping -q -c 1 -W %d -p %u %s >/dev/null",
@@ -157,7 +157,10 @@ uint16_t serve_port(void)
 	return port;
 }
 
-/* It serves the next client, and is as it was; threads are joined twice a second, untold. */
+/*
+ * The server serves the next client and uses no more resources; it joins threads twice a second,
+ * without a message.
+ */
 void serve_expect_unharmed(void)
 {
 	const struct timespec soon = { .tv_nsec = 50000000 };
