@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* A thousand connections to one listener, again and again: what they cost, what they leave. */
+/* Rounds of a thousand connections to one listener: their cost, and leaks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,18 +13,18 @@
 #define CONNS		1000
 #define MAX_ROUNDS	10
 #define MESSAGE		64
-/* What the kernel may keep for itself: lists of free pages, empty slabs. */
+/* Slack for memory that the kernel may keep: free lists, empty slabs */
 #define SLACK		(8 * (long)MIB)
 
 /**
- * struct round - what a round's connections cost
- * @name: what they are like
- * @param: the same
- * @messages: whether each carries one
- * @up_us: set-up of one
- * @down_us: its end and its destruction
- * @bytes: kernel memory of both its ends while it is idle
- * @left: kernel memory in use when all are gone
+ * struct round - cost of the connections of one round
+ * @name: kind of connection
+ * @param: their parameters
+ * @messages: each connection carries a message
+ * @up_us: setup time of one connection
+ * @down_us: time to close and destroy one connection
+ * @bytes: kernel memory of both ends of an idle connection
+ * @left: kernel memory still in use after the round
  */
 struct round {
 	char name[64];
@@ -36,7 +36,7 @@ struct round {
 	long left;
 };
 
-/* Shared by the processes that the tests are. */
+/* Shared by the tests, which run in separate processes. */
 static struct round *rounds;
 static int nr_rounds, nr_repeats;
 
@@ -60,7 +60,7 @@ static long meminfo_kb(const char *text, const char *field)
 	return strtol(line + strlen(field), NULL, 10);
 }
 
-/* All memory in use, but for what belongs to processes and what could be given up. */
+/* Memory in use, without that of processes and without reclaimable memory. */
 static long kernel_bytes(void)
 {
 	static char text[8192];
@@ -74,7 +74,7 @@ static long kernel_bytes(void)
 		       meminfo_kb(text, "AnonPages:") - meminfo_kb(text, "SReclaimable:"));
 }
 
-/* The CM lets go of the other side's ids in its own time. */
+/* The CM frees the ids of the other side asynchronously. */
 static void await_resources(const char *wanted)
 {
 	const struct timespec soon = { .tv_nsec = 50000000 };
@@ -144,7 +144,7 @@ static void set_up(const struct kverbs_conn_param *param)
 	pair.listener = dev_listen(&pair.ring, &pair.addr);
 }
 
-/* Neither an id, nor a completion, nor a pinned page: nothing is busy. */
+/* No id, no completion and no pinned page is left: nothing is busy. */
 static void check_file_is_empty(void)
 {
 	struct kverbs_cmd_conn_query query = { .size = sizeof(query) };
@@ -184,7 +184,7 @@ static void come_and_go(const void *arg)
 	       round->down_us, round->bytes);
 }
 
-/* What is freed by RCU and by workers goes in its own time, on a busy host after seconds. */
+/* RCU and workers free memory asynchronously, on a busy host only after seconds. */
 static long more_than(long bytes)
 {
 	const struct timespec soon = { .tv_nsec = 50000000 };
@@ -229,7 +229,7 @@ static void add_repeats(void)
 	}
 }
 
-/* MANY_ROUNDS= is how often the same comes again, at least three times. */
+/* MANY_ROUNDS=N is the number of rounds, at least three. */
 TEST_GROUP(all_rounds)
 {
 	const char *wanted = getenv("MANY_ROUNDS");

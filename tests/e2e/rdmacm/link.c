@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* A connection of rdma-core's: events one after the other, a queue for each direction. */
+/* A connection made with rdma-core: CM events in sequence, one CQ for each direction. */
 #include <netdb.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ void give_up(const char *format, ...)
 	exit(EXIT_FAILURE);
 }
 
-/* The event's id is that of the connection from a request on. */
+/* From the connection request on, events carry the id of the connection. */
 static void await_event(struct link *link, enum rdma_cm_event_type type)
 {
 	struct rdma_cm_event *event;
@@ -88,7 +88,7 @@ static bool await_channel(struct queue *queue, int timeout_ms)
 	return true;
 }
 
-/* The next completion, whatever it tells; false if none comes in time. */
+/* Return the next completion, whatever its status; false if none comes in time. */
 bool queue_poll(struct queue *queue, struct ibv_wc *wc, int timeout_ms)
 {
 	do {
@@ -123,7 +123,7 @@ static void create_qp(struct link *link)
 		give_up("rdma_create_qp");
 }
 
-/* At a port that it says. */
+/* Listen on a free port and print it. */
 void link_listen(struct link *link, const char *host)
 {
 	struct rdma_addrinfo *info = resolve(host, NULL, RAI_PASSIVE);
@@ -140,7 +140,7 @@ void link_listen(struct link *link, const char *host)
 	fflush(stdout);
 }
 
-/* It has its queues when this returns, and may post receives. */
+/* On return the connection has its queues, so the caller may post receives. */
 void link_await_request(struct link *link)
 {
 	await_event(link, RDMA_CM_EVENT_CONNECT_REQUEST);
@@ -160,7 +160,7 @@ void link_accept(struct link *link)
 	await_event(link, RDMA_CM_EVENT_ESTABLISHED);
 }
 
-/* It has its queues when this returns, and may post receives. */
+/* On return the connection has its queues, so the caller may post receives. */
 void link_resolve(struct link *link, const char *host, const char *port)
 {
 	struct rdma_addrinfo *info = resolve(host, port, 0);

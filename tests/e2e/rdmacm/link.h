@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* A connection of rdma-core's, as programs that use librdmacm make it. */
+/* A connection as programs that use librdmacm make it. */
 #ifndef RDMACM_LINK_H
 #define RDMACM_LINK_H
 
@@ -10,8 +10,8 @@
 #include "patience.h"
 
 /**
- * struct queue - where completions come
- * @channel: tells that there are some
+ * struct queue - a completion queue
+ * @channel: signals new completions
  * @cq: the queue
  */
 struct queue {
@@ -21,13 +21,13 @@ struct queue {
 
 /**
  * struct link - the connection
- * @events: where the CM tells of it
- * @listener: what it came from, or NULL
+ * @events: channel of the CM's events
+ * @listener: the listener that it came from, or NULL
  * @id: the connection
  * @pd: its protection domain
- * @sent: what it has posted to send, write or read
- * @received: messages
- * @is_iwarp: neither atomics nor immediate data
+ * @sent: completions of SENDs, WRITEs, READs and atomics
+ * @received: completions of receives
+ * @is_iwarp: the device has neither atomics nor immediate data
  */
 struct link {
 	struct rdma_event_channel *events;

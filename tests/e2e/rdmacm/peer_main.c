@@ -19,11 +19,11 @@
 #include "wire.h"
 
 #define GUARD		4096
-/* How long an overlooked message lies before more is sent. */
+/* Delay after which a lost message is nudged by sending more */
 #define NUDGE_MS	500
 #define RW		(PROT_READ | PROT_WRITE)
 
-/* All messages but those that are ordered. */
+/* All messages except the data of orders. */
 struct messages {
 	struct wire_hello hello;
 	struct wire_hello theirs;
@@ -31,7 +31,7 @@ struct messages {
 	struct wire_answer answer;
 };
 
-/* Memory between guards. */
+/* Memory between guard areas. */
 struct memory {
 	unsigned char *addr;
 	struct ibv_mr *mr;
@@ -67,7 +67,7 @@ static struct wire_token token_of(const struct memory *memory)
 	};
 }
 
-/* The word that an atomic brings back stands behind the messages. */
+/* The atomic's previous value is stored behind the messages. */
 static uint64_t *fetched(void)
 {
 	return (uint64_t *)(messages + 1);
@@ -99,7 +99,7 @@ static struct ibv_wc next_of(struct queue *queue)
 	return wc;
 }
 
-/* Post, and wait until it is done. */
+/* Post a WR and wait until it completes; returns its status. */
 static uint32_t run(struct ibv_send_wr *wr, const struct memory *memory, void *addr,
 		    uint32_t length)
 {
@@ -191,7 +191,7 @@ static void atomic_on(const struct wire_order *order, enum ibv_wr_opcode opcode)
 	answer(failed, *fetched());
 }
 
-/* Four bytes are carried as they are. */
+/* The four bytes of immediate data are not converted. */
 static void send_source(const struct wire_order *order, enum ibv_wr_opcode opcode)
 {
 	struct ibv_send_wr wr = { .opcode = opcode, .imm_data = htobe32(order->operand) };
@@ -260,7 +260,10 @@ static struct wire_order next_order(void)
 	order.length = be64toh(order.length);
 	order.operand = be64toh(order.operand);
 	order.swap = be64toh(order.swap);
-	/* The next one comes when this one is answered, but after a message for the sink. */
+	/*
+	 * Post the receive for the next order; with WIRE_RECV a receive for the sink must precede
+	 * it.
+	 */
 	if (order.what != WIRE_RECV)
 		link_recv(&us, words.mr, &messages->order, sizeof(messages->order));
 	return order;
@@ -282,8 +285,8 @@ static void obey(void)
 }
 
 /*
- * A siw that accepts may overlook the first message until something else comes
- * (Documentation/dev/driver-quirks.rst); a WRITE of no bytes does no harm.
+ * siw may overlook the first message on the passive side until more data arrives
+ * (Documentation/dev/driver-quirks.rst); a WRITE of no bytes is harmless.
  */
 static void await_hello(void)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* kverbs and a program of rdma-core's: each uses the other's memory, both are looked at. */
+/* kverbs and a program of rdma-core access each other's memory; both sides are checked. */
 #include <arpa/inet.h>
 #include <endian.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 #define IMM		0x12345678
 #define WORD		(8 * PAGE)
-/* Not a page, not a multiple of anything. */
+/* An odd offset, in no relation to pages or words */
 #define FROM		13
 #define TO		4099
 #define LENGTH		100001
@@ -25,12 +25,12 @@
 #define DATA		0xd
 
 /**
- * struct messages - what travels besides the data
- * @hello: ours
- * @theirs: the peer's
- * @order: to the peer
- * @answer: the peer's
- * @fetched: what an atomic of ours brings back
+ * struct messages - messages besides the data
+ * @hello: this side's hello
+ * @theirs: the peer's hello
+ * @order: order to the peer
+ * @answer: the peer's answer
+ * @fetched: previous value that an atomic returns
  */
 struct messages {
 	struct wire_hello hello;
@@ -43,12 +43,12 @@ struct messages {
 static struct ring ring;
 static uint32_t conn;
 static struct buf source, sink, words;
-/* What is in the peer's source. */
+/* Expected contents of the peer's source. */
 static struct buf image;
 static struct messages *messages;
 static int peer_pid;
 
-/* Its standard output, of which the first line is waited for by whoever needs it. */
+/* Returns the peer's standard output; the caller reads its first line if it needs the port. */
 static FILE *start_peer(const char *how, const char *port)
 {
 	int out[2];
@@ -210,7 +210,7 @@ static struct kverbs_cqe give_order(struct wire_order order)
 				       sizeof(messages->order)));
 }
 
-/* An order that must succeed; what the answer brings. */
+/* Give an order that must succeed; returns the answer. */
 static struct wire_answer ask(struct wire_order order)
 {
 	struct wire_answer answer;
@@ -251,7 +251,7 @@ static void stay_and_disconnect(void)
 	peer_ends_well();
 }
 
-/* ---- the rules, each for both ways to connect --------------------------------- */
+/* ---- the rules, each for both directions of connecting ------------------------- */
 
 static void kverbs_writes(void)
 {
@@ -399,7 +399,7 @@ static void refused(struct kverbs_sqe sqe)
 	CHECK_ERR(ring_put(&ring, &sqe), EOPNOTSUPP);
 }
 
-/* Before anything is sent: the connection goes on. */
+/* These are refused before anything is sent: the connection stays established. */
 static void what_iwarp_lacks_is_refused(void)
 {
 	struct kverbs_segment seg;
@@ -424,10 +424,10 @@ static void what_iwarp_lacks_is_refused(void)
 }
 
 /**
- * struct rule - what holds of a connection, whoever asked for it
+ * struct rule - a rule that holds whichever side has connected
  * @name: the rule
- * @check: that it holds
- * @iwarp: where: -1 everywhere, 0 not on iWARP, 1 there only
+ * @check: checks it
+ * @iwarp: -1: on all transports, 0: not on iWARP, 1: only on iWARP
  */
 struct rule {
 	const char *name;
@@ -472,7 +472,7 @@ static void rdma_core_disconnects(const void *arg)
 	(void)arg;
 	kverbs_connects();
 	expect_answer();
-	/* Whether the peer's device acknowledges the order before it leaves is chance. */
+	/* The peer's device may or may not acknowledge the order before the peer leaves. */
 	give_order((struct wire_order){ .what = WIRE_LEAVE });
 	next_answer();
 	cqe = ring_end_of(&ring, conn);

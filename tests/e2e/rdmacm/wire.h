@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What rdmacm_test and rdmacm_peer say to each other. Whoever connects sends a hello
- * first, as iWARP wants it, and is sent one. Then the test sends orders, and the peer
- * answers each when it is carried out. All numbers are in network order; what an atomic
- * works on is in that of the hosts.
+ * Protocol of rdmacm_test and rdmacm_peer. The active side sends a hello first, as iWARP requires,
+ * and the passive side answers with its own. Then the test sends orders, and the peer answers each
+ * one when it has carried it out. Numbers are in network byte order; the operands of atomics are in
+ * host byte order.
  */
 #ifndef RDMACM_WIRE_H
 #define RDMACM_WIRE_H
@@ -11,13 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Each side has a source and a sink of so many bytes. */
+/* Size of each side's source and sink */
 #define WIRE_SIZE	(40 * 4096UL)
 #define WIRE_POISON	0xa5
 
 /**
- * struct wire_token - memory that the other side may use
- * @addr: address of its first byte, as the other side must name it
+ * struct wire_token - memory that the other side may access
+ * @addr: remote address of its first byte
  * @length: bytes
  * @rkey: remote key
  * @__reserved: 0
@@ -31,8 +31,8 @@ struct wire_token {
 
 /**
  * struct wire_hello - the first message of each side
- * @sink: may be written to, and changed by atomics where there are any
- * @source: may be read
+ * @sink: memory to write to, and to change with atomics where available
+ * @source: memory to read
  */
 struct wire_hello {
 	struct wire_token sink;
@@ -40,20 +40,20 @@ struct wire_hello {
 };
 
 /**
- * enum wire_what - what the peer is told to do
- * @WIRE_CHECK: look whether @length bytes of the test's source from @from on are in the
- *	sink from @to on, and nothing else
+ * enum wire_what - order to the peer
+ * @WIRE_CHECK: check that @length bytes of the test's source at @from are in the sink at
+ * 	@to, and that the rest of the sink is unchanged
  * @WIRE_WRITE: write from its source to the test's sink
  * @WIRE_READ: read from the test's source to its sink
  * @WIRE_FETCH_ADD: add @operand to the word at @to of the test's sink
- * @WIRE_CMP_SWAP: replace it by @swap if it is @operand
- * @WIRE_SET: put @operand into the word at @to of its own sink
- * @WIRE_GET: say what is there
+ * @WIRE_CMP_SWAP: replace that word by @swap if it equals @operand
+ * @WIRE_SET: store @operand in the word at @to of its own sink
+ * @WIRE_GET: return the word at @to of its own sink
  * @WIRE_SEND: send from its source
- * @WIRE_SEND_IMM: the same, with @operand's four bytes
- * @WIRE_RECV: answer twice: when a receive for the sink is posted, and when it is complete
- * @WIRE_STAY: nothing more; wait until the test disconnects
- * @WIRE_LEAVE: nothing more; disconnect
+ * @WIRE_SEND_IMM: send from its source, with @operand's four bytes as immediate data
+ * @WIRE_RECV: answer twice: when a receive for the sink is posted, and when it completes
+ * @WIRE_STAY: no more orders; wait until the test disconnects
+ * @WIRE_LEAVE: no more orders; disconnect
  */
 enum wire_what {
 	WIRE_CHECK = 1,
@@ -77,8 +77,8 @@ enum wire_what {
  * @from: offset in the source
  * @to: offset in the sink
  * @length: bytes
- * @operand: of an atomic, or what to send along
- * @swap: of an atomic
+ * @operand: operand of an atomic, or immediate data
+ * @swap: new value of a compare-and-swap
  */
 struct wire_order {
 	uint32_t what;
@@ -93,10 +93,10 @@ struct wire_order {
 /**
  * struct wire_answer - from the peer to the test
  * @failed: 0, or the status of the work completion, or the number of wrong bytes
- * @imm: of a receive: the four bytes that came
- * @has_imm: of a receive: whether any came
+ * @imm: immediate data of a receive
+ * @has_imm: a receive had immediate data
  * @__reserved: 0
- * @value: the word, or the bytes that came
+ * @value: the word, or the number of bytes received
  */
 struct wire_answer {
 	uint32_t failed;
@@ -106,7 +106,7 @@ struct wire_answer {
 	uint64_t value;
 };
 
-/* What the two sources are filled with. */
+/* Fill patterns of the two sources. */
 #define WIRE_TEST	3
 #define WIRE_PEER	8
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* A command's answer is what is documented, byte by byte, and nothing else. */
+/* A command writes exactly the documented fields of its answer, and no other byte. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -9,9 +9,9 @@
 #include "proc.h"
 
 /**
- * struct span - bytes of a command's struct, as far as it goes
- * @from: the first
- * @size: how many
+ * struct span - a range of a command's struct
+ * @from: first byte
+ * @size: number of bytes
  */
 struct span {
 	size_t from;
@@ -19,10 +19,10 @@ struct span {
 };
 
 /**
- * struct answer - what a command writes
+ * struct answer - fields that a command writes
  * @number: the command
- * @out: fields that are written and not read
- * @both: fields that are read, then written
+ * @out: fields that are only written
+ * @both: fields that are read and written
  */
 struct answer {
 	unsigned long number;
@@ -37,7 +37,7 @@ struct answer {
 
 #define U32(_struct, _field)	FIELDS(_struct, _field, sizeof(uint32_t))
 
-/* All from a field on. */
+/* All bytes from a field to the end. */
 #define REST(_struct, _first)						\
 	FIELDS(_struct, _first, sizeof(struct kverbs_cmd_##_struct))
 
@@ -91,7 +91,7 @@ static void fill_export(struct kverbs_cmd_export *cmd)
 	cmd->segs_uptr = (uintptr_t)segs;
 }
 
-/* WRITEs to what the peer exports. */
+/* WRITEs to the peer's export. */
 static void fill_bench(struct kverbs_cmd_bench *cmd)
 {
 	static struct kverbs_segment there;
@@ -105,7 +105,7 @@ static void fill_bench(struct kverbs_cmd_bench *cmd)
 	cmd->segs_uptr = (uintptr_t)&there;
 }
 
-/* So that it succeeds, as often as it is asked for. */
+/* Set up arguments so that the command succeeds each time. */
 static void prepare(const struct command *command, union any_cmd *cmd)
 {
 	uint32_t client;
@@ -138,7 +138,7 @@ static void prepare(const struct command *command, union any_cmd *cmd)
 	}
 }
 
-/* Known to the kernel, but not what it does. */
+/* Make the command fail, with a missing device or object or an unknown flag. */
 static void spoil(const struct command *command, union any_cmd *cmd)
 {
 	const uint32_t unknown = 0x80000000;
@@ -169,7 +169,7 @@ static bool is_both(const struct answer *answer, size_t at)
 	return within(answer->both, at);
 }
 
-/* Fields that are written, and all that comes after the struct. */
+/* Fill the output fields, and all memory behind the struct, with stale bytes. */
 static void fill_stale(const struct answer *answer, union any_cmd *cmd, unsigned char stale)
 {
 	size_t size = command_by_number(answer->number)->size, i;
@@ -179,7 +179,7 @@ static void fill_stale(const struct answer *answer, union any_cmd *cmd, unsigned
 			cmd->bytes[i] = stale;
 }
 
-/* What it was asked with is in @before, what came of it in @after. */
+/* @before is set to the struct before the command, @after to the struct after it. */
 static void run_on_stale(const struct answer *answer, unsigned char stale,
 			 union any_cmd *before, union any_cmd *after)
 {
@@ -201,7 +201,7 @@ static void check_rest_unchanged(const struct answer *answer, const union any_cm
 			     after->bytes[i]);
 }
 
-/* An adapter's name may look like one. */
+/* A GUID may look like a kernel address. */
 static void check_tells_no_address(const struct answer *answer, const union any_cmd *cmd)
 {
 	static union any_cmd copy;
@@ -214,7 +214,7 @@ static void check_tells_no_address(const struct answer *answer, const union any_
 	check_no_address(&copy, command_by_number(answer->number)->size, "the answer");
 }
 
-/* Twice, so that what looks as if it was not written is known not to be a chance. */
+/* Run it with two fill patterns: a byte that keeps both of them was not written. */
 static void all_and_nothing_else(const void *arg)
 {
 	static union any_cmd before, first, second;
@@ -254,7 +254,7 @@ static void nothing_on_failure(const void *arg)
 	check_all(priv, sizeof(priv), STALE, "the private data");
 }
 
-/* Where the kernel knows no fields, zeroes were read and zeroes stay. */
+/* Fields that the kernel does not know must be zero, and stay zero. */
 static void longer_struct(const void *arg)
 {
 	static union any_cmd cmd;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What the kernel may and may not have written somewhere. */
+/* Checks of the bytes that the kernel has written. */
 #include <ctype.h>
 #include <string.h>
 
 #include "bytes.h"
 
-/* Of x86-64: its own mappings, and its text and modules; not a small negative number. */
+/*
+ * x86-64: direct map and vmalloc area, and kernel text and modules; small negative numbers do not
+ * match.
+ */
 #define MAPPINGS_START	0xffff800000000000ULL
 #define MAPPINGS_END	0xfffffc0000000000ULL
 #define TEXT_START	0xffffffff80000000ULL
@@ -31,7 +34,7 @@ void check_same(const void *got, const void *want, size_t length, const char *wh
 			FAIL("%s: byte %zu is %#x, not %#x", what, i, a[i], b[i]);
 }
 
-/* A name, its NUL, and zeroes to the end. */
+/* A name, its NUL, and zeroes to the end of the field. */
 void check_text(const char *text, size_t size, const char *what)
 {
 	size_t length = strnlen(text, size), i;
@@ -50,7 +53,7 @@ static bool is_address(uint64_t value)
 	       (value >= TEXT_START && value < TEXT_END);
 }
 
-/* At any multiple of four, since fields are of four bytes and of eight. */
+/* Check each multiple of four, since fields have four or eight bytes. */
 void check_no_address(const void *at, size_t length, const char *what)
 {
 	const char *bytes = at;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What the kernel may and may not have written somewhere. */
+/* Checks of the bytes that the kernel has written. */
 #ifndef RIGHTS_BYTES_H
 #define RIGHTS_BYTES_H
 
 #include "harness.h"
 
-/* Not what buffers are poisoned with, and no part of an address or of an errno. */
+/* Differs from the buffers' poison, and occurs neither in addresses nor in errnos */
 #define STALE		0x5a
 
 void check_all(const void *at, size_t length, unsigned char want, const char *what);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Completions, every field of them, and the memory that they lie in. */
+/* Completions: every field, and the memory that they are in. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -51,7 +51,7 @@ static void post_recv(uint32_t conn, uint64_t data, uint64_t length)
 	CHECK_OK(ring_put(&pair.ring, &sqe));
 }
 
-/* What the sender of @sqe is told of it. */
+/* Check the sender's completion of @sqe. */
 static void check_sent(struct kverbs_sqe sqe, uint64_t data, uint64_t length)
 {
 	sqe.user_data = data;
@@ -188,7 +188,7 @@ TEST(the_completion_of_what_the_peer_refused_has_an_error_and_nothing_else)
 	});
 }
 
-/* As pair_join() gives them. */
+/* Check events in the order in which pair_join() reads them. */
 static void check_event(struct kverbs_cqe got, uint8_t type, uint64_t data, uint32_t id,
 			int result)
 {
@@ -232,7 +232,7 @@ static void check_refusal(void)
 	check_event(ring_end_of(ring, reject.conn_id), KVERBS_CQE_FAILED, 0, reject.conn_id,
 		    -ECANCELED);
 	cqe = ring_end_of(ring, client);
-	/* A number of the CM's. */
+	/* The number is chosen by the CM. */
 	CHECK(cqe.imm && cqe.imm < 4096);
 	cqe.imm = 0;
 	check_event(cqe, KVERBS_CQE_REJECTED, 0xc11e, client, -ECONNREFUSED);
@@ -251,7 +251,7 @@ TEST(completions_of_events_have_nothing_in_them_but_what_is_documented)
 
 static const uint32_t sizes[][2] = { { 1, 1 }, { 4, 8 }, { 64, 128 }, { 256, 1024 } };
 
-/* Kernel's indices at the start, and nothing else anywhere. */
+/* The kernel's indices have their initial values, and the other bytes are 0. */
 static void check_fresh(const struct ring *ring)
 {
 	const struct kverbs_cmd_ring_create *made = &ring->made;
@@ -267,7 +267,7 @@ static void check_fresh(const struct ring *ring)
 	check_all(ring->cqes, made->out_cq_size - sizeof(*ring->kernel), 0, "completions");
 }
 
-/* So that there are pages with something in them to be had. */
+/* Free pages with contents, which the kernel may then allocate for the ring. */
 static void soil_memory(void)
 {
 	char *map = mmap(NULL, 64 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,

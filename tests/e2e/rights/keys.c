@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A key is worth something on the connection that it was made for. Others try it in earnest,
- * with the right address, from wherever they may be.
+ * A key is valid only on the connection of its export. Other connections try it with the correct
+ * address, from every possible place.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,13 +16,13 @@
 #define WC_REM_ACCESS	10
 #define READ_WRITE	(KVERBS_REMOTE_READ | KVERBS_REMOTE_WRITE)
 
-/* The owner's connection, its memory, and the key that its peer was given. */
+/* The owner's connection, its memory, and the key that the peer received. */
 static struct pair owner;
 static struct buf own, target;
 static struct kverbs_segment seg;
 static uint32_t export;
 
-/* Who tries it: a connection and memory. */
+/* The attacker's connection and memory. */
 static struct pair thief;
 static struct buf loot;
 
@@ -45,7 +45,7 @@ static struct kverbs_sqe attack(uint8_t opcode)
 		sqe.operand = 1;
 	}
 	if (opcode == KVERBS_OP_CMP_SWAP) {
-		/* What is there, so that it would be swapped. */
+		/* The expected value matches, so a CMP_SWAP would swap. */
 		memset(&sqe.operand, 0xa5, sizeof(sqe.operand));
 		sqe.swap = 1;
 	}
@@ -53,8 +53,8 @@ static struct kverbs_sqe attack(uint8_t opcode)
 }
 
 /*
- * On iWARP the refusal of a WRITE comes after the WRITE has completed. Where a receive waits,
- * which a WRITE_IMM needs, it fails too, and the end of that side may be heard of first.
+ * On iWARP a refused WRITE has completed before the refusal arrives. A WRITE_IMM needs a receive,
+ * which fails, too, and the end of that side may be reported first.
  */
 static void check_status(struct kverbs_cqe cqe, uint8_t opcode)
 {
@@ -74,7 +74,7 @@ static void await_message(struct ring *ring, uint32_t conn)
 	CHECK_OK(ring_put(ring, &sqe));
 }
 
-/* It fails, ends the thief's connection, and brings nothing. */
+/* The attempt fails, ends the attacker's connection, and transfers nothing. */
 static void try_key(uint8_t opcode)
 {
 	buf_open(&loot, thief.fd, BUF_ANON, SIZE);
@@ -100,7 +100,7 @@ static void from_the_same_file(void)
 	thief = owner;
 	pair_join(&thief, &thief.client, &thief.server);
 	try_key(opcode_to_try);
-	/* What was read of the ring meanwhile. */
+	/* Indices that were read from the ring in the meantime. */
 	owner.ring = thief.ring;
 }
 
@@ -145,12 +145,12 @@ static void from_another_user_whom_the_owner_accepted(void)
 		await_message(&owner.ring, server);
 	CHECK_OK(dev_accept(&owner.ring, server, NULL));
 	end = ring_end_of(&owner.ring, server);
-	/* It may be tried before this side knows that the connection is up. */
+	/* The attempt may precede ESTABLISHED on this side. */
 	CHECK(end.type == KVERBS_CQE_DISCONNECTED || end.type == KVERBS_CQE_FAILED);
 	child_join(pid);
 }
 
-/* Both directions, all bytes. */
+/* Check both directions and all bytes. */
 static void check_owner_goes_on(void)
 {
 	struct buf back;
@@ -191,8 +191,8 @@ static const struct {
 };
 
 /**
- * struct attempt - an opcode, and from where
- * @from: from where
+ * struct attempt - an opcode and the attacker's place
+ * @from: the attacker's place
  * @opcode: the opcode
  */
 static struct attempt {
@@ -228,7 +228,7 @@ TEST_GROUP(all_attempts)
 		}
 }
 
-/* siw, which does not look at the right to READ, looks at whose key it is all the same. */
+/* siw does not check the right to READ, but it does check which connection the key belongs to. */
 TEST(READ_with_a_key_for_WRITE_is_refused_from_every_other_connection)
 {
 	opcode_to_try = KVERBS_OP_READ;
@@ -261,7 +261,7 @@ TEST(both_ends_of_two_connections_have_keys_that_work_at_their_own_peer_only)
 	buf_check_moved(&other, START, &own, 0, LENGTH);
 }
 
-/* From another connection of the file, whose end it may be. */
+/* Revoke from another connection of the file, which may end by that. */
 static void take_back(struct kverbs_segment what)
 {
 	struct kverbs_sqe sqe;
@@ -287,7 +287,7 @@ TEST(SEND_INV_with_a_key_of_another_connection_leaves_it_alone)
 	check_owner_goes_on();
 }
 
-/* Also where the device took it back in spite of all. */
+/* This also holds where the device revoked the key although it should not. */
 TEST(after_SEND_INV_with_a_key_of_another_connection_a_new_export_works)
 {
 	set_up(READ_WRITE);

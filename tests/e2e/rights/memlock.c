@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* RLIMIT_MEMLOCK is one limit for all that a user has locked, in whatever process. */
+/* RLIMIT_MEMLOCK limits the memory locked by all processes of a user together. */
 #include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
@@ -10,10 +10,10 @@
 
 static char memory[4 * LIMIT * PAGE] __aligned(4096);
 
-/* Of each process: the file that its orders are about. */
+/* Each process: the file that its orders refer to. */
 static int file = -1;
 
-/* Orders. */
+/* Orders to a process */
 
 static long open_file(long arg)
 {
@@ -28,7 +28,7 @@ static long close_file(long arg)
 	return close(file);
 }
 
-/* The region's id or -errno. */
+/* Returns the region's id or -errno. */
 static long lock_pages(long pages)
 {
 	uint32_t id = 0;
@@ -49,7 +49,7 @@ static long drop_lock_right(long arg)
 	return 0;
 }
 
-/* Regions of a page until there is no more: how many. */
+/* Register regions of one page up to the limit; returns their number. */
 static long lock_all_one_by_one(long arg)
 {
 	long nr = 0, ret;
@@ -81,7 +81,7 @@ static long pinned_kb(const struct proc *proc)
 	return test_status_kb(proc->pid, "VmPin");
 }
 
-/* Exactly so many pages are left. */
+/* Check that exactly this many pages are left. */
 static void check_left(struct proc *proc, long pages)
 {
 	uint32_t id;
@@ -332,7 +332,7 @@ TEST(who_was_charged_gets_it_back_whoever_destroys)
 	CHECK_EQ(pinned_kb(&other), 4 * 7);
 }
 
-/* And can become another again. */
+/* Become user @uid with root as the saved user id, so that the process can change again. */
 static long wear(long uid)
 {
 	CHECK_EQ(setresuid(-1, 0, 0), 0);
@@ -379,7 +379,10 @@ TEST(a_child_is_not_charged_for_what_its_parent_registered)
 	check_left(&child, LIMIT);
 }
 
-/* As somebody, who keeps the file; @until: it lives as long as this can be read. */
+/*
+ * Run as an unprivileged user that keeps the file over exec; the process lives until @until reports
+ * end of file.
+ */
 static void __noreturn register_and_exec(int until)
 {
 	limit_to(LIMIT * PAGE);

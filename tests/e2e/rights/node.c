@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Who may open /dev/kverbs, and that whoever may needs no other right. */
+/* Which users may open /dev/kverbs; a user that may needs no other right. */
 #include <fcntl.h>
 #include <grp.h>
 #include <sched.h>
@@ -76,7 +76,7 @@ TEST(a_member_of_the_nodes_group_opens_it_and_nobody_else)
 	in_child(open_as_stranger);
 }
 
-/* A namespace that was left is gone a little later only, and nothing tells when. */
+/* The old namespace is destroyed asynchronously, without notification. */
 static void share_devices(const char *mode)
 {
 	CHECK_EQ(test_shell("timeout %d sh -c 'until rdma system set netns %s 2>/dev/null; "
@@ -188,7 +188,7 @@ TEST(an_unprivileged_user_accepts_rejects_disconnects_and_destroys)
 	CHECK_OK(dev_destroy(pair.fd, pair.ring.id));
 }
 
-/* Of any of the three kinds. */
+/* Send one operation with any of the three opcodes. */
 static void send_one(uint8_t opcode)
 {
 	struct kverbs_sqe sqe = sqe_recv(pair.server, remote.region, 0, LENGTH);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* How many objects a file may hold, of whatever types, and that no other file is hurt. */
+/* Limit of objects per file, of any types; other files are not affected. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,7 +12,7 @@
 
 static char memory[PAGE] __aligned(4096);
 
-/* The file that is full, with a connection to itself, and one that asks it. */
+/* The full file, with a connection to itself, and a file that connects to it. */
 static struct pair pair;
 static struct ring asking;
 static uint32_t region, last;
@@ -46,7 +46,7 @@ static int make_listener(struct ring *ring, uint32_t *id)
 	return ret;
 }
 
-/* To nobody: what comes of it does not matter. */
+/* Connect to an address without a listener: the result does not matter. */
 static int make_connection(struct ring *ring, uint32_t *id)
 {
 	struct kverbs_cmd_connect make = { .size = sizeof(make), .ring_id = ring->id };
@@ -73,7 +73,7 @@ static int make_export(struct ring *ring, uint32_t *id)
 	return ret;
 }
 
-/* Every type that a command makes; 0 or -errno. */
+/* One function for each type that a command creates; 0 or -errno. */
 static int (*const makers[])(struct ring *ring, uint32_t *id) = {
 	make_region, make_ring, make_listener, make_connection, make_export,
 };
@@ -97,7 +97,7 @@ static void fill_file(void)
 		CHECK_OK(make_region(&pair.ring, &last));
 }
 
-/* Whether the full file's listener takes it. */
+/* Check whether the full file's listener accepts a request. */
 static void ask(void)
 {
 	dev_connect(&asking, &pair.addr);

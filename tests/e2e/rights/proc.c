@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Processes of several users, and what must be so when all of them are gone. */
+/* Processes of several users, and leak checks after they have exited. */
 #include <grp.h>
 #include <linux/capability.h>
 #include <signal.h>
@@ -16,9 +16,9 @@
 #include "proc.h"
 
 /**
- * struct order - what is sent to a process
- * @run: what it shall do
- * @arg: with which argument
+ * struct order - order to a process
+ * @run: function to run
+ * @arg: its argument
  */
 struct order {
 	order_fn run;
@@ -38,7 +38,7 @@ void limit_to(unsigned long bytes)
 	CHECK_EQ(setrlimit(RLIMIT_MEMLOCK, &limit), 0);
 }
 
-/* With no group but one of his own, and no capability. */
+/* Become a user with only its own group and no capability. */
 void become(uid_t uid)
 {
 	CHECK_EQ(setgroups(0, NULL), 0);
@@ -54,7 +54,7 @@ static void set_capabilities(unsigned int low)
 	CHECK_EQ(syscall(SYS_capset, &header, data), 0);
 }
 
-/* With CAP_IPC_LOCK and nothing else. */
+/* Become a user with CAP_IPC_LOCK and no other capability. */
 void become_locker(uid_t uid)
 {
 	CHECK_EQ(prctl(PR_SET_KEEPCAPS, 1), 0);
@@ -67,7 +67,7 @@ void drop_capabilities(void)
 	set_capabilities(0);
 }
 
-/* Somebody to whom the node was given, and nothing else. */
+/* Become a user that may open the device node and has no other right. */
 void become_unprivileged(unsigned long pages)
 {
 	node_give(0666, 0);
@@ -117,7 +117,7 @@ static void __noreturn obey(int sock)
 	_exit(0);
 }
 
-/* Of root it has all the rights. */
+/* A process of root has all rights. */
 void proc_start(struct proc *proc, uid_t uid, unsigned long pages)
 {
 	int socks[2];
@@ -191,7 +191,7 @@ static void somebody_else_has_nothing_locked(void)
 	check_limit_of(SOMEBODY_ELSE);
 }
 
-/* Too little given back shows as a limit that is lower; too much as none at all. */
+/* Too little uncharged shows as a lower limit, too much as no limit at all. */
 static void check_nothing_is_left(const void *arg)
 {
 	(void)arg;

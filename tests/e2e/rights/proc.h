@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Processes of several users, which do what a test orders. */
+/* Processes of several users, which carry out orders of a test. */
 #ifndef RIGHTS_PROC_H
 #define RIGHTS_PROC_H
 
@@ -10,16 +10,16 @@
 #define NODE		"/dev/kverbs"
 #define SOMEBODY	65534
 #define SOMEBODY_ELSE	65533
-/* What each of them may lock, unless a test says otherwise. */
+/* Pages that each user may lock by default */
 #define LIMIT		16
 
-/* Runs in the process that is ordered to; what it returns is the answer. */
+/* Runs in the ordered process; its return value is the answer. */
 typedef long (*order_fn)(long arg);
 
 /**
  * struct proc - a process that waits for orders
  * @pid: its id
- * @sock: where orders go and answers come from
+ * @sock: socket for orders and answers
  */
 struct proc {
 	int pid;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What is told of the module, devices, connections and exports, value by value. */
+/* Values reported for the module, devices, connections and exports, one by one. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -27,7 +27,7 @@ TEST(INFO_tells_names_and_numbers_and_zeroes)
 	check_no_address(&info, sizeof(info), "INFO");
 }
 
-/* Room for more than there are, all of it stale. */
+/* More room than needed, filled with stale bytes. */
 static struct kverbs_port ports[4];
 static struct kverbs_gid gids[64];
 
@@ -107,7 +107,7 @@ TEST(DEVICE_QUERY_with_too_little_room_fills_that_and_no_more)
 	check_all(&gids[1], sizeof(gids) - sizeof(gids[0]), STALE, "the rest of the GIDs");
 }
 
-/* Nothing in an IPv4 address but four bytes, nothing at all in one that is not known. */
+/* IPv4 uses only four bytes; all bytes of an unknown address are zero. */
 static void check_addr(const struct kverbs_addr *addr, int family, const char *what)
 {
 	CHECK_EQ(addr->family, family);
@@ -200,7 +200,7 @@ TEST(LISTEN_tells_an_address_and_zeroes)
 
 static unsigned char priv[256];
 
-/* @text, then perhaps zeroes of the CM's, then nothing. */
+/* @text, then perhaps zeroes from the CM, then the buffer is unchanged. */
 static void check_priv(uint32_t conn, const char *text)
 {
 	struct kverbs_cmd_conn_query query = {
@@ -269,7 +269,7 @@ TEST(of_a_refusals_private_data_no_more_comes_than_was_given_and_zeroes)
 	check_priv(client, "no");
 }
 
-/* A range of the region, in one segment; what is beyond that in the array stays. */
+/* An export of a range has one segment; the rest of the array is unchanged. */
 static void check_export(uint32_t region, uint64_t offset, uint64_t length, uint32_t *rkey)
 {
 	struct kverbs_segment segs[4];

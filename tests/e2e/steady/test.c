@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What moving data takes of the kernel's memory once all is set up: nothing. */
+/* In steady state, moving data allocates no kernel memory. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +14,9 @@
 #define EVENTS	"kmalloc kmalloc_node kmem_cache_alloc kmem_cache_alloc_node"
 
 /**
- * struct range - addresses in the kernel
- * @from: the first
- * @to: behind the last
+ * struct range - range of kernel addresses
+ * @from: first address
+ * @to: first address behind it
  */
 struct range {
 	uint64_t from;
@@ -44,7 +44,7 @@ static struct range module_range(void)
 	return range;
 }
 
-/* Where large memory is asked for on behalf of whoever wants it. */
+/* Address range of kvmalloc(), which allocates for its caller. */
 static struct range kvmalloc_range(void)
 {
 	FILE *file = fopen("/proc/kallsyms", "r");
@@ -67,7 +67,7 @@ static struct range kvmalloc_range(void)
 	return range;
 }
 
-/* Slab memory is traced that kverbs asks for; rxe's and the network's is not. */
+/* Trace slab allocations of kverbs, but not those of rxe and the network. */
 static void watch(void)
 {
 	struct range module = module_range(), large = kvmalloc_range();
@@ -81,7 +81,7 @@ static void watch(void)
 			    module.from, module.to, large.from, large.to), 0);
 }
 
-/* How often it did; the first times are shown. */
+/* Returns the number of traced allocations; prints the first ones. */
 static unsigned int watched(void)
 {
 	unsigned int nr = 0;
@@ -103,7 +103,7 @@ static unsigned int watched(void)
 	return nr;
 }
 
-/* Pages that anybody on this host has taken so far. */
+/* Returns the number of pages allocated on this host so far. */
 static long long pages_taken(void)
 {
 	FILE *file = fopen("/proc/vmstat", "r");
@@ -128,7 +128,7 @@ static void set_up(void)
 		   KVERBS_REMOTE_READ | KVERBS_REMOTE_WRITE, &seg, &nr);
 }
 
-/* Hands over all that was pushed, and reads what that completes. */
+/* Submit all pushed entries and read their completions. */
 static void run(unsigned int nr, unsigned int completions)
 {
 	struct kverbs_cqe cqe;
@@ -168,7 +168,7 @@ static void write_one_by_one(void)
 	run(BATCH, BATCH);
 }
 
-/* Over two pages that do not adjoin. */
+/* Read into two pages that are not adjacent. */
 static void read_scattered(void)
 {
 	push_many(sqe_rdma(KVERBS_OP_READ, pair.client, buf.region, 34 * PAGE - 32, 64, &seg),
@@ -176,7 +176,7 @@ static void read_scattered(void)
 	run(BATCH, BATCH);
 }
 
-/* More pages than a request has entries: by registrations, made the first time. */
+/* Write more pages than a WR has entries: with a registration, created on first use. */
 static void write_registered(void)
 {
 	struct kverbs_sqe sqe = sqe_rdma(KVERBS_OP_WRITE, pair.client, buf.region, 32 * PAGE,
@@ -220,12 +220,12 @@ static void send_lists(void)
 }
 
 /**
- * struct load - what is done again and again
- * @name: what
- * @round: some of it
- * @ops: so many operations
- * @total: how many to look at
- * @packets: of an operation; rxe takes a page for a large one now and then
+ * struct load - a repeated operation
+ * @name: what it does
+ * @round: runs some operations
+ * @ops: number of operations in a round
+ * @total: number of operations to trace
+ * @packets: packets of an operation; rxe occasionally allocates a page for a large one
  */
 static const struct load {
 	const char *name;

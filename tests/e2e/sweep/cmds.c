@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The commands but SUBMIT's. */
+/* All commands but SUBMIT. */
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 
 #define RUN(fd, cmd, number) dev_cmd(fd, KVERBS_##number, cmd)
 
-/* ---- what is there ----------------------------------------------------- */
+/* ---- queries ----------------------------------------------------------- */
 
 static int info(struct world *w)
 {
@@ -38,7 +38,7 @@ static int conn_query(struct world *w)
 	return RUN(w->fd, &cmd, CONN_QUERY);
 }
 
-/* ---- what is made ------------------------------------------------------ */
+/* ---- creating objects -------------------------------------------------- */
 
 static int ring_create(struct world *w)
 {
@@ -115,9 +115,9 @@ static int export_cmd(struct world *w)
 	return ret;
 }
 
-/* ---- what makes traffic ------------------------------------------------ */
+/* ---- traffic ----------------------------------------------------------- */
 
-/* What a BENCH that had begun says of how it went. */
+/* Result of a BENCH that has started. */
 static int bench_end;
 
 static int bench(struct world *w, struct kverbs_cmd_bench cmd)
@@ -136,7 +136,7 @@ static int bench(struct world *w, struct kverbs_cmd_bench cmd)
 	return ret;
 }
 
-/* It has ended its connection, if it has not done what it was asked for. */
+/* A BENCH that did not finish has ended its connection. */
 static int settle_bench(struct world *w)
 {
 	(void)w;
@@ -166,7 +166,7 @@ static int bench_read_latency(struct world *w)
 	});
 }
 
-/* ---- what is answered and ended ---------------------------------------- */
+/* ---- answering and ending connections ---------------------------------- */
 
 static int accept_cmd(struct world *w)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* See fault-injection.rst of the kernel: fail-nth, and debugfs. */
+/* Fault injection with fail-nth and debugfs, see the kernel's fault-injection.rst. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,10 @@ static long number_in(const char *file)
 	return strtol(text, NULL, 0);
 }
 
-/* Whether this kernel can; then no allocation is spared, and none is reported. */
+/*
+ * Returns false if this kernel cannot inject faults; else sets it to fail any allocation, without
+ * messages.
+ */
 bool fault_init(void)
 {
 	static const char * const quiet[] = {
@@ -81,7 +84,7 @@ void fault_arm(enum fault fault, unsigned int nth)
 	CHECK_EQ(pwrite(nth_fd, text, len, 0), len);
 }
 
-/* Chances until the fault. */
+/* Returns the number of calls left until the fault. */
 unsigned int fault_left(void)
 {
 	char text[16] = "";
@@ -90,7 +93,7 @@ unsigned int fault_left(void)
 	return strtoul(text, NULL, 10);
 }
 
-/* The count goes on while it is read and ended, so the fault may be had by that. */
+/* Reading and ending the count may allocate, too, and so meet the fault. */
 static bool memory_disarm(void)
 {
 	char text[16] = "";
@@ -100,7 +103,7 @@ static bool memory_disarm(void)
 	return strtol(text, NULL, 10) == 0;
 }
 
-/* Whether there was a fault. */
+/* Returns true if a fault was injected. */
 bool fault_disarm(enum fault fault)
 {
 	bool hit;

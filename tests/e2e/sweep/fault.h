@@ -6,9 +6,9 @@
 #include <stdbool.h>
 
 /**
- * enum fault - what fails
- * @FAULT_MEMORY: an allocation or a copy, in a system call of this thread
- * @FAULT_VERB: a verb that the module calls, wherever it does
+ * enum fault - kind of fault
+ * @FAULT_MEMORY: an allocation or a copy fails, in a system call of this thread
+ * @FAULT_VERB: a verb that the module calls fails, in any thread
  */
 enum fault {
 	FAULT_MEMORY,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The module's own start, with each allocation of it failing. */
+/* Loading the module, with each of its allocations failing. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,15 +9,15 @@
 #include "harness.h"
 #include "fault.h"
 
-/* More than there are. */
+/* More than the number of allocations */
 #define ALL		1000000
-/* Of those, the last ones are the module's; before them are the kernel's own, to load it. */
+/* The module's own allocations are the last ones; the kernel's, for loading it, precede them */
 #define LAST		100
 
 static char image[8 << 20];
 static size_t image_size;
 
-/* Now, since a file system need not survive what the module does. */
+/* Read the image now, since a file system need not survive faults while the module loads. */
 static void read_image(void)
 {
 	char path[256];
@@ -53,7 +53,7 @@ static unsigned int count_chances(void)
 	return ALL - left;
 }
 
-/* Whether the fault was had. */
+/* Returns true if the fault was injected. */
 static bool load_and_unload(unsigned int nth)
 {
 	bool hit;

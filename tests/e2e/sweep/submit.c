@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* SUBMIT, of one entry each. */
+/* SUBMIT with one entry. */
 #include "world.h"
 
 #define LENGTH	8192
@@ -17,13 +17,13 @@ int submit_recv(struct world *w)
 	return submit(w, sqe_recv(w->server, w->region, 1, LENGTH));
 }
 
-/* So much room that it is registered first. */
+/* The buffer is so long that it is registered first. */
 int submit_long_recv(struct world *w)
 {
 	return submit(w, sqe_recv(w->server, w->region, 4 * LENGTH, WORLD_MEMORY - 4 * LENGTH));
 }
 
-/* It completes when a message comes; if it has failed, that waits in vain. */
+/* The receive completes when a message arrives; if it was lost, the wait times out. */
 int settle_recv(struct world *w)
 {
 	struct kverbs_sqe sqe = sqe_send(w->client, w->region, 2 * LENGTH, LENGTH);
@@ -71,7 +71,7 @@ int submit_list(struct world *w)
 	return submit(w, sqe);
 }
 
-/* So many pages that they are registered first. */
+/* The buffer has so many pages that it is registered first. */
 int submit_long(struct world *w)
 {
 	return submit(w, sqe_rdma(KVERBS_OP_WRITE, w->client, w->region,

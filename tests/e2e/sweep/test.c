@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Every command's way to success, again and again with the first, the second, the
- * third fault on it, until there is none: nothing breaks, nothing is lost, and the
- * next time it succeeds.
+ * Run every command with a fault in the first, second, third, ... call that can fail, until there
+ * is none. Nothing breaks or leaks, and afterwards the command succeeds.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,13 +9,13 @@
 #include "fault.h"
 #include "world.h"
 
-/* No command has as many. */
+/* More than any command has */
 #define MOST	500
 
 /**
- * struct sort - a sort of faults for a command
+ * struct sort - a kind of fault in a command
  * @sweep: the command
- * @fault: what fails
+ * @fault: the kind of fault
  */
 struct sort {
 	const struct sweep *sweep;
@@ -38,8 +37,8 @@ static void run_clean(const struct sweep *sweep)
 }
 
 /*
- * A fault in a command is told as what it is (a socket that cannot be had, which rxe
- * needs, is -ENFILE), one in what comes of it as any error. Nothing is kept.
+ * A fault in a command is reported with its own errno (rxe needs a socket, whose failure is
+ * -ENFILE). A fault in the work that follows may be reported with any errno. No object is left.
  */
 static void check_error(struct world *world, int ret, long pinned)
 {
@@ -52,8 +51,7 @@ static void check_error(struct world *world, int ret, long pinned)
 }
 
 /*
- * What failed with all that it began succeeds afterwards: at once, or, if something may
- * come of the failure, in a new world.
+ * After a failure the command succeeds: at once, or in a new world if the failure may end objects.
  */
 static void run_again(const struct sweep *sweep, struct world *world, int ret)
 {
@@ -66,7 +64,7 @@ static void run_again(const struct sweep *sweep, struct world *world, int ret)
 		run_clean(sweep);
 }
 
-/* Whether there were as many chances. */
+/* Returns true if there were @nth calls that can fail. */
 static bool run_faulty(const struct sort *sort, unsigned int nth)
 {
 	const struct sweep *sweep = sort->sweep;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What the commands need, made without faults, and what comes of them. */
+/* Objects that the commands need, created without faults, and the events that follow. */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -55,7 +55,7 @@ void world_with_export(struct world *w)
 	w->seg = segs[0];
 }
 
-/* The same for all worlds of a process: to fill it takes longer than the rest. */
+/* All worlds of a process share it: filling it takes longer than the rest. */
 static void *memory(void)
 {
 	static void *all;
@@ -84,7 +84,7 @@ void world_close(struct world *w)
 
 /* ---- connections ------------------------------------------------------- */
 
-/* Whoever asks is accepted, until that connection is up or has ended. */
+/* Accept each request, until the connection is established or has ended. */
 static int settle_conn(struct world *w, uint32_t conn)
 {
 	struct kverbs_cqe cqe;

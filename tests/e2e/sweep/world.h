@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Every command where it succeeds, in a world of its own. */
+/* Every command under conditions in which it succeeds. */
 #ifndef SWEEP_WORLD_H
 #define SWEEP_WORLD_H
 
@@ -8,18 +8,18 @@
 #define WORLD_MEMORY	(5UL << 20)
 
 /**
- * struct world - what commands work on
+ * struct world - objects for the commands
  * @fd: the file
  * @ring: a ring, if there is one
- * @addr: where the listener listens
+ * @addr: address of the listener
  * @listener: the listener, or 0
  * @client: a connection, or 0
  * @server: its other end, or 0
  * @memory: WORLD_MEMORY bytes
- * @region: that, registered, or 0
- * @export: of all the region to the client's peer, or 0
- * @seg: where it begins
- * @id: what the command made
+ * @region: region of @memory, or 0
+ * @export: export of the whole region to the client's peer, or 0
+ * @seg: first segment of @export
+ * @id: the object that the command created
  */
 struct world {
 	int fd;
@@ -37,10 +37,10 @@ struct world {
 
 /**
  * struct sweep - a command to be swept
- * @name: its name, and perhaps what it does here
- * @set_up: make what it needs, in a world without anything but a file
- * @act: the command; 0 or -errno
- * @settle: wait for what comes of it if @act returned 0; 0 or -errno; or NULL
+ * @name: its name, and perhaps its variant
+ * @set_up: creates the objects that it needs, in a world with only a file
+ * @act: runs the command; 0 or -errno
+ * @settle: waits for the events that follow if @act returned 0; 0 or -errno; or NULL
  */
 struct sweep {
 	const char *name;
@@ -55,7 +55,7 @@ extern const size_t nr_sweeps;
 void world_open(struct world *world, const struct sweep *sweep);
 void world_close(struct world *world);
 
-/* Each with what the one before has. */
+/* Each world has the objects of the one before it, too. */
 void world_with_nothing(struct world *world);
 void world_with_ring(struct world *world);
 void world_with_listener(struct world *world);
@@ -64,7 +64,7 @@ void world_with_pair(struct world *world);
 void world_with_memory(struct world *world);
 void world_with_export(struct world *world);
 
-/* sweep_submit.c */
+/* submit.c */
 void world_with_recv(struct world *world);
 int submit_recv(struct world *world);
 int submit_long_recv(struct world *world);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* More peers than a listener has room for, and nobody who answers them. */
+/* More peers than a listener's backlog holds, and a program that answers none of them. */
 #include <stdlib.h>
 
 #include "peer.h"
@@ -7,7 +7,7 @@
 #define ROOM	8
 #define FLOOD	64
 
-/* Those who ask, and those who are asked: a file for each. */
+/* The active and the passive side: a file for each. */
 static struct ring asking, asked;
 static struct kverbs_addr addr;
 static uint32_t requests[ROOM];
@@ -64,8 +64,9 @@ static void await_requests(unsigned int nr)
 }
 
 /*
- * So many find room, and all others are refused. They ask at once, but on siw: of many more
- * at a time than the backlog some were seen to wait in vain there, those with room too.
+ * @room requests stay pending, all others are rejected. All are sent at once, except on siw: with
+ * many more requests at a time than the backlog holds, some were seen to hang there, even some that
+ * fit.
  */
 static void flood(unsigned int room)
 {

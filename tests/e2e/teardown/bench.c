@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Traffic that the kernel makes goes on, and the process, the peer or the device goes. */
+/* The process, the peer or the device goes away while BENCH runs. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ static struct link both;
 static struct kverbs_cmd_bench bench;
 static pthread_t thread;
 
-/* Rings that are made one way or another. */
+/* Kinds of rings. */
 static const struct kind {
 	const char *name;
 	uint32_t flags;
@@ -32,7 +32,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* As link_open() does, on another sort of ring. */
+/* The same as link_open(), but with another kind of ring. */
 static void set_up(const struct kind *kind)
 {
 	struct side *client = &both.client, *server = &both.server;
@@ -51,7 +51,7 @@ static void set_up(const struct kind *kind)
 	link_export(&both, KVERBS_REMOTE_READ | KVERBS_REMOTE_WRITE);
 }
 
-/* Returns when it has begun. */
+/* Returns when BENCH has started. */
 static void begin(void)
 {
 	bench = (struct kverbs_cmd_bench){
@@ -118,7 +118,7 @@ static void process_goes(const void *arg)
 	child_kill(child_start(be_killed));
 }
 
-/* What the debugger stops is let go by a signal that nobody sees. */
+/* A task stopped by a debugger must be evicted by a signal that it cannot see. */
 static void device_goes_under_the_stopped(const void *arg)
 {
 	int status, pid;

@@ -145,23 +145,23 @@ TEST(DESTROY_with_READs_in_flight_leaves_the_region_free)
 	link_open(&both);
 	link_export(&both, KVERBS_REMOTE_READ);
 	link_start(&both, KVERBS_OP_READ, WRITES);
-	/* A fast guest may be through with all of them. */
+	/* A fast guest may have completed all of them already. */
 	ret = dev_destroy(both.client.ring.fd, both.client.region);
 	CHECK(!ret || ret == -EBUSY);
 	CHECK_OK(dev_destroy(both.client.ring.fd, both.client.conn));
 	CHECK_ERR(dev_destroy(both.client.ring.fd, both.client.region), ret ? 0 : ENOENT);
 	CHECK_OK(dev_destroy(both.client.ring.fd, both.client.ring.id));
-	/* What it answered may have failed before it was told. */
+	/* A failed READ response may end the connection before the disconnect does. */
 	CHECK(ring_end_of(&both.server.ring, both.server.conn).result);
 }
 
-/* The rxe of 6.1 may stop in the middle of a READ's answer without a word. */
+/* rxe of 6.1 may stop in the middle of a READ response without an error. */
 static bool leaves_readers_waiting(void)
 {
 	return test_kernel_is("6.1") && !dev_is_iwarp();
 }
 
-/* Unless it has ended already. */
+/* Unless the connection has ended already. */
 static void end_connection(void)
 {
 	int ret = dev_disconnect(both.client.ring.fd, both.client.conn);
@@ -170,7 +170,7 @@ static void end_connection(void)
 		CHECK_ERR(ret, ENOTCONN);
 }
 
-/* What the peer has read until then may move, but nothing after. */
+/* READs that started before may move data until then, but none afterwards. */
 TEST(DESTROY_of_an_export_ends_the_peers_READs)
 {
 	struct kverbs_cqe cqe;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The device goes, by every way there is, and comes back. */
+/* The device is removed in every possible way, and comes back. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static void remove_driver(void)
 	CHECK(!test_shell("rmmod %s", driver()));
 }
 
-/* How a device may go. */
+/* Ways to remove a device. */
 static const struct way {
 	const char *name;
 	void (*remove)(void);
@@ -46,7 +46,7 @@ static const struct way {
 	{ "rmmod of the driver", remove_driver },
 };
 
-/* Deleting a netdev only begins it. */
+/* Deleting a netdev only starts the removal. */
 static void expect_removed(struct side *side, uint32_t id)
 {
 	struct kverbs_cqe cqe = ring_end_of(&side->ring, id);
@@ -65,7 +65,9 @@ static void expect_all_removed(void)
 	CHECK_EQ(dev_query(both.server.ring.fd, both.server.conn).out_error, -ENODEV);
 }
 
-/* Under traffic work may fail before the device is gone; then that is the end. */
+/*
+ * Under traffic, work may fail before the device is removed; that failure then ends the connection.
+ */
 static void expect_all_ended(void)
 {
 	CHECK(ring_end_of(&both.client.ring, both.client.conn).result);
@@ -73,7 +75,7 @@ static void expect_all_ended(void)
 	expect_removed(&both.server, both.listener);
 }
 
-/* A removal may wait for all of it, which takes long where memory is checked. */
+/* A removal may wait for all work, which takes long on kernels that check memory. */
 static unsigned int in_flight(void)
 {
 	return test_kernel_is("debug") ? WRITES / 8 : WRITES;
@@ -138,7 +140,7 @@ static void own_and_sleep(void)
 	expect_all_ended();
 }
 
-/* The debugger's case: nobody is there to let go, until the removal has returned. */
+/* A debugger has stopped the task, so it cannot react before the removal has returned. */
 static void removed_under_the_stopped(const void *arg)
 {
 	int status, pid = child_start(own_and_sleep);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* SIGKILL, at any moment, of either side. */
+/* SIGKILL of either side, at any moment. */
 #include <unistd.h>
 
 #include "peer.h"
 
 static struct link both;
 
-/* Both sides in one process, busy until killed. */
+/* Both sides in one process, busy until it is killed. */
 static void be_busy(uint8_t opcode)
 {
 	struct kverbs_sqe sqe;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Two at a time want something of one object. */
+/* Two threads operate on one object at a time. */
 #include <pthread.h>
 
 #include "peer.h"
@@ -8,10 +8,10 @@
 
 /**
  * struct answer - one of two ACCEPTs
- * @ring: where its connection shall be
- * @start: both begin here
- * @thread: who asks
- * @result: what came of it
+ * @ring: ring of the connection's completions
+ * @start: both threads start here
+ * @thread: the thread that calls ACCEPT
+ * @result: its result
  */
 struct answer {
 	struct ring ring;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Commands whose answer waits for their user's memory, as they might for a file server. */
+/*
+ * Commands whose answer faults on the caller's memory, as it might with memory from a file server.
+ */
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
@@ -12,14 +14,14 @@
 #include "slow.h"
 
 #define PAGE	4096UL
-/* More than one registration of any device's here. */
+/* More than any device here covers with one registration */
 #define LARGE	(4UL << 20)
 
 static struct link both;
 static struct slow slow;
 
 /**
- * slow_open() - make the page
+ * slow_open() - create a page that is not present
  * @slow: filled in
  */
 void slow_open(struct slow *slow)
@@ -49,9 +51,9 @@ static void *give(void *arg)
 }
 
 /**
- * slow_start() - give a command, and wait until it waits for the page
+ * slow_start() - start a command, and wait until it faults on the page
  * @slow: from slow_open()
- * @fd: file
+ * @fd: the file
  * @number: the command
  * @cmd: its struct, which has the page for its answer
  */
@@ -68,7 +70,7 @@ void slow_start(struct slow *slow, int fd, unsigned long number, void *cmd)
 }
 
 /**
- * slow_finish() - let the page come
+ * slow_finish() - provide the page
  * @slow: started
  *
  * Return: what the command returned.
@@ -84,7 +86,7 @@ int slow_finish(struct slow *slow)
 	return slow->result;
 }
 
-/* Of more than one segment, the first of which is on its way to the user. */
+/* The export has several segments; the first one is being copied to the caller. */
 TEST(EXPORT_tells_of_itself_though_its_connection_ends_meanwhile)
 {
 	struct kverbs_cmd_export cmd = {

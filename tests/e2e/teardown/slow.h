@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* A page that is not there until somebody lets it come. */
+/* A page that is not present until the test provides it. */
 #ifndef TEARDOWN_SLOW_H
 #define TEARDOWN_SLOW_H
 
@@ -13,9 +13,9 @@
  * @number: the command
  * @cmd: its struct
  * @page: the page
- * @uffd: tells who waits for it
- * @thread: who gives the command
- * @result: of it
+ * @uffd: reports faults on the page
+ * @thread: runs the command
+ * @result: return value of the command
  */
 struct slow {
 	int fd;

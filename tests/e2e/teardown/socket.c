@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* An iWARP listener is a TCP socket, to which anybody connects who likes. */
+/* An iWARP listener is a TCP socket, to which any host can connect. */
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,7 +11,7 @@
 
 static struct pair pair;
 
-/* Call and hang up, with a reset or in peace, most often before anybody accepts. */
+/* Connect and close, with a reset or with FIN, mostly before the connection is accepted. */
 static void call(const struct kverbs_addr *addr, bool reset)
 {
 	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_port = addr->port };
@@ -31,7 +31,9 @@ static void callers_who_hang_up(const void *arg)
 	int i;
 
 	(void)arg;
-	/* Or the kernel keeps who hung up in peace, and his port, for a minute. */
+	/*
+	 * Otherwise the kernel keeps closed connections, and their ports, for a minute (TIME_WAIT).
+	 */
 	CHECK_EQ(test_shell("echo 0 >/proc/sys/net/ipv4/tcp_max_tw_buckets"), 0);
 	pair_open(&pair);
 	for (i = 0; i < CALLERS; i++)

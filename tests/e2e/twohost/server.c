@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* On host a: accepts one peer at a time and kills itself when told to. */
+/* On host a: accepts one peer at a time and kills itself on request. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static void must(int ret, const char *what)
 
 static void serve_until_told(struct kverbs_listener *listener, struct kverbs_buf *buf)
 {
-	/* So that a peer that has gone without a word does not keep others out. */
+	/* Keepalive ends connections of peers that vanished, so that other peers can connect. */
 	struct kverbs_conn_opts opts = {
 		.sz = sizeof(opts),
 		.param.keepalive_ms = test_keepalive_ms(),
@@ -53,7 +53,7 @@ static void live(void)
 	_exit(EXIT_SUCCESS);
 }
 
-/* Whatever ends one life, the next begins with a new file. */
+/* Each restart opens a new file, whatever ended the server before. */
 int main(void)
 {
 	int status;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* On host b: the peer on host a goes, or the wire does. */
+/* On host b: the peer on host a dies, or the wire is cut. */
 #include <string.h>
 
 #include "dev.h"
@@ -11,7 +11,7 @@ static char memory[4096] __aligned(4096);
 static struct ring ring;
 static uint32_t conn, region;
 
-/* Between two lives of the server nobody listens. */
+/* While the server restarts, no listener exists. */
 static void connect_to_a(const struct kverbs_conn_param *param)
 {
 	struct kverbs_cmd_connect cmd = { .size = sizeof(cmd), .dst = addr_of("a", PORT),
@@ -65,7 +65,7 @@ TEST(a_peer_killed_on_another_host_ends_the_connection)
 	CHECK_OK(ring_put(&ring, &sqe));
 	cqe = ring_end_of(&ring, conn);
 	CHECK_EQ(cqe.type, KVERBS_CQE_DISCONNECTED);
-	/* What siw is about to send then fails by itself. */
+	/* siw may instead report that the data it was about to send failed. */
 	if (!dev_is_iwarp() || cqe.result != -EIO)
 		CHECK_EQ(cqe.result, -ECONNRESET);
 	expect_flushed();
@@ -73,7 +73,7 @@ TEST(a_peer_killed_on_another_host_ends_the_connection)
 	CHECK_OK(dev_destroy(ring.fd, region));
 }
 
-/* With the eighth the peer leaves, perhaps before we know that it came. */
+/* The peer leaves after the eighth message, perhaps before its SEND has completed here. */
 TEST(messages_to_another_host_arrive)
 {
 	struct kverbs_conn_param param = { 0 };
@@ -106,7 +106,7 @@ TEST(with_keepalive_an_idle_connection_stays_up_as_long_as_the_peer_does)
 	struct kverbs_conn_param param = { .keepalive_ms = test_keepalive_ms() };
 
 	connect_to_a(&param);
-	/* Three looks, of which the second ends one whose peer is gone. */
+	/* Idle for three keepalive intervals; a dead peer would be detected in the second one. */
 	CHECK_OK(ring_wait(&ring, 1, 3 * param.keepalive_ms));
 	CHECK_EQ(ring_unread(&ring), 0);
 	CHECK_DONE(ring_do(&ring, sqe_send(conn, region, 0, 64)));
@@ -125,7 +125,7 @@ TEST(with_keepalive_an_idle_connection_ends_with_its_peer)
 	mend_wire();
 }
 
-/* The last test: the wire is not mended. */
+/* This is the last test: the wire stays cut. */
 TEST(a_wire_that_is_cut_ends_the_connection_with_ETIMEDOUT)
 {
 	struct kverbs_conn_param param = {
@@ -135,7 +135,7 @@ TEST(a_wire_that_is_cut_ends_the_connection_with_ETIMEDOUT)
 	};
 	struct kverbs_cqe cqe;
 
-	/* TCP takes what is sent, and goes on trying for long. */
+	/* TCP accepts data and retransmits it for a long time. */
 	if (dev_is_iwarp())
 		param.keepalive_ms = test_keepalive_ms();
 	connect_to_a(&param);
