@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Addresses: as text they fit, and the text is resolved to what it was. */
+/* Addresses: their text fits the buffer, and resolves to the same address. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <net/if.h>
@@ -10,7 +10,7 @@
 #include "addr.h"
 #include "fuzz.h"
 
-/* As the kernel has them; what IPv4 does not use is zero. */
+/* Read an address as the kernel reports it: bytes that IPv4 does not use are zero. */
 static struct kverbs_addr take(struct fuzz_input *in)
 {
 	struct kverbs_addr addr = { .family = fuzz_take(in, 1) & 1 ? AF_INET : AF_INET6 };
@@ -26,7 +26,7 @@ static struct kverbs_addr take(struct fuzz_input *in)
 	return addr;
 }
 
-/* Only of a link-local address has a link a meaning, by which it can be found. */
+/* Only a link-local address keeps its interface in its text. */
 static void drop_odd_scope(struct kverbs_addr *addr)
 {
 	if (addr->addr[0] != 0xfe || (addr->addr[1] & 0xc0) != 0x80)

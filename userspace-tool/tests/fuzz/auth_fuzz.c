@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A server that wants a key, and a client that has none and says anything, also what
- * it was told: it is not let in, nothing that it asked for is taken, nothing is left.
+ * A server that requires a key, and a client that has none and sends arbitrary messages, also
+ * repetitions of what it has received: the server does not authenticate it, runs none of its
+ * requests and leaks nothing.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -25,13 +26,13 @@ static const struct key key = { .users = 1, .len = 21, .bytes = "nobody can gues
 
 /**
  * struct stranger - the client
- * @in: what it says
+ * @in: source of its messages
  * @kv: its context
  * @conn: its connection
- * @mem: what it says, and before that what it hears
- * @recv: of the latter
- * @send: of the former
- * @sent: so far
+ * @mem: receive buffers, then messages to send
+ * @recv: requests of the receive buffers
+ * @send: requests of the messages
+ * @sent: messages sent so far
  */
 struct stranger {
 	struct fuzz_input in;
@@ -56,7 +57,7 @@ static void dial(struct stranger *c, uint16_t port)
 		assert(!kverbs_recv(c->conn, c->mem, i * SLOT, SLOT, &c->recv[i]));
 }
 
-/* What was heard is a message. */
+/* Returns false if nothing was received; what is received must be a valid message. */
 static bool hear(struct stranger *c, unsigned int i, struct wire_msg *msg)
 {
 	const char *at = (char *)kverbs_buf_addr(c->mem) + i * SLOT;
@@ -68,7 +69,7 @@ static bool hear(struct stranger *c, unsigned int i, struct wire_msg *msg)
 	return true;
 }
 
-/* A message of the handshake: with bytes of one's own, or with those that were heard. */
+/* Write a handshake message, with bytes of the input or with bytes that were received. */
 static int write_msg(struct stranger *c, unsigned int how, uint8_t *to)
 {
 	uint8_t tail[WIRE_PROOF_LEN] = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What the fuzz targets share. A broken rule is an assert() that fails. */
+/* Helpers of the fuzz targets. A violated rule is an assert() that fails. */
 #ifndef FUZZ_H
 #define FUZZ_H
 
@@ -14,16 +14,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 /**
- * struct fuzz_input - an input that is taken piece by piece
- * @p: what has not been taken
- * @left: bytes of that
+ * struct fuzz_input - an input that is consumed piece by piece
+ * @p: first byte that is not consumed
+ * @left: number of bytes from @p on
  */
 struct fuzz_input {
 	const uint8_t *p;
 	size_t left;
 };
 
-/* A number of so many bytes; behind the end there are zeros. */
+/* Consume a number of this many bytes; beyond the end the input continues with zeros. */
 static inline uint64_t fuzz_take(struct fuzz_input *in, unsigned int bytes)
 {
 	uint64_t v = 0;
@@ -38,7 +38,7 @@ static inline uint64_t fuzz_take(struct fuzz_input *in, unsigned int bytes)
 	return v;
 }
 
-/* At most @len bytes where they lie; how many it were. */
+/* Consume at most @len bytes and set @to to them; returns their number. */
 static inline size_t fuzz_bytes(struct fuzz_input *in, size_t len, const void **bytes)
 {
 	if (len > in->left)
@@ -49,7 +49,7 @@ static inline size_t fuzz_bytes(struct fuzz_input *in, size_t len, const void **
 	return len;
 }
 
-/* As long as it is, so that the sanitizer sees a step beyond. */
+/* Allocate exactly @len bytes, so that the sanitizer detects an access beyond. */
 static inline void *fuzz_room(size_t len)
 {
 	void *p = malloc(len ? len : 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * kverbs cp from a server that says anything: only what was asked for is written, where
- * it was asked for; without -r it is no directory; and nothing is left of the server.
+ * kverbs cp from a server that sends arbitrary messages: the client writes only what it requested,
+ * only to its destination, and without -r no directory. Nothing of the server's is left.
  */
 #include <fcntl.h>
 

@@ -10,7 +10,7 @@
 #include "fuzz.h"
 #include "jail.h"
 
-/* A file that outgrows this is an error, as a full disk would be. */
+/* A write beyond this size fails, as on a full disk. */
 #define FILE_MAX	(32u << 20)
 #define BIG		((3u << 20) + 5)
 
@@ -18,14 +18,14 @@ static struct jail jails[2];
 static const char *tops[2];
 static unsigned int nr_open;
 
-/* A disk would take its time. */
+/* Skipped, since a disk would be slow. */
 int fsync(int fd)
 {
 	(void)fd;
 	return 0;
 }
 
-/* ---- what is there ------------------------------------------------------- */
+/* ---- contents ------------------------------------------------------------ */
 
 static void empty(int dir)
 {
@@ -86,7 +86,7 @@ bool jail_is_untouched(const struct jail *j)
 	       !fstatat(j->root, "d/g", &st, 0) && st.st_size == BIG;
 }
 
-/* ---- what is around ------------------------------------------------------- */
+/* ---- surroundings --------------------------------------------------------- */
 
 static void look(const struct jail *j, struct stat *walls)
 {
@@ -165,7 +165,7 @@ unsigned int jail_count(const struct jail *j, const char *dir, const char *prefi
 	return count(fdopendir(fd), prefix, suffix);
 }
 
-/* What changes from now on has another time than what is there. */
+/* Wait until a change gets another timestamp than the existing files have. */
 static void await_another_time(const char *top)
 {
 	int fd = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -205,7 +205,7 @@ struct jail *jail_enter(bool in_memory)
 	assert(fd >= 0);
 	empty(fd);
 	fill(j);
-	/* The fuzzer has files open too, now these and now those. */
+	/* The fuzzer opens files of its own at any time, so count only now. */
 	nr_open = count(opendir("/proc/self/fd"), "", "");
 	return j;
 }

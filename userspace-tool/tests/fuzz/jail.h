@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A directory for strangers, and around it those that they must not get at: a change
- * there is seen by their times.
+ * A directory for untrusted peers, and files around it that they must not reach: timestamps reveal
+ * a change.
  */
 #ifndef JAIL_H
 #define JAIL_H
@@ -15,10 +15,10 @@
 enum { JAIL_TOP, JAIL_A, JAIL_B, JAIL_THE_SECRET, JAIL_WALLS };
 
 /**
- * struct jail - the directory, root, in b, in a, in one of its own
- * @path: name of root
- * @root: the same, open
- * @walls: what is around it, as it was
+ * struct jail - the directory: root in b in a in a temporary directory
+ * @path: path of root
+ * @root: file descriptor of root
+ * @walls: state of the surroundings at the start
  */
 struct jail {
 	char path[PATH_MAX];
@@ -26,14 +26,14 @@ struct jail {
 	struct stat walls[JAIL_WALLS];
 };
 
-/* One in memory or on a disk, if there are both, empty but for what is always there. */
+/* Enter a jail in memory or on a disk, if both exist; only the fixed files are in it. */
 struct jail *jail_enter(bool in_memory);
-/* Nothing around it has changed, and no more files are open than there were. */
+/* Check that the surroundings are unchanged and that no file was left open. */
 void jail_check(const struct jail *jail);
-/* Names in a directory of it, and how many of them begin as @prefix and end as @suffix. */
+/* Count the names in @dir, and those among them with this prefix and suffix. */
 unsigned int jail_count(const struct jail *jail, const char *dir, const char *prefix,
 			const char *suffix);
-/* Whether its files are those that were put there. */
+/* Returns true if the jail has exactly its fixed files. */
 bool jail_is_untouched(const struct jail *jail);
 
 #endif /* JAIL_H */

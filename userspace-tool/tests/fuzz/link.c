@@ -82,7 +82,7 @@ void *link_window(const struct link *l, unsigned int window)
 	return windows + window * (size_t)LINK_WINDOW;
 }
 
-/* It may have been cut off, but not in the middle of a word. */
+/* The last message may be cut off, but not within a word. */
 static void check_said(struct link *l)
 {
 	struct wire_msg msg;

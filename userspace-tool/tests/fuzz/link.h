@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A session and whoever it talks to, in one thread over the fake kernel: all that
- * comes has been sent before the session is asked to look, and it waits for nothing.
+ * A session and its peer, in one thread over the fake kernel: all messages are sent before the
+ * session reads them, so it never waits.
  */
 #ifndef LINK_H
 #define LINK_H
 
 #include "peer/session.h"
 
-/* Receives of the session, and one less, as the protocol has it. */
+/* Receives of the session; the protocol reserves one of them. */
 #define LINK_DEPTH	32
 #define LINK_MSGS_MAX	(LINK_DEPTH - 1)
 
-/* Ours, for all that it can have to say. */
+/* Receives of the peer, enough for all that the session may send */
 #define LINK_RECVS	96
 
 #define LINK_WINDOWS	4
@@ -21,15 +21,15 @@
 /**
  * struct link - both ends
  * @kv: the context that they share
- * @listener: how they met
- * @s: the end that is tried
- * @conn: the other one
- * @mem: its slots: LINK_RECVS to receive into, then those to send from
- * @recv: one for each receive slot
- * @send: one for each send slot
- * @sent: messages so far
- * @windows: its memory that @s may be let at
- * @tokens: leave for that, once asked for
+ * @listener: the session's listener
+ * @s: the session under test
+ * @conn: the peer's connection
+ * @mem: the peer's slots: LINK_RECVS to receive into, then those to send from
+ * @recv: a request for each receive slot
+ * @send: a request for each send slot
+ * @sent: messages sent so far
+ * @windows: the peer's memory that @s may access
+ * @tokens: access to @windows, once requested
  */
 struct link {
 	struct kverbs *kv;
@@ -48,7 +48,7 @@ void link_open(struct link *l);
 void link_send(struct link *l, const void *bytes, size_t len);
 const struct kverbs_token *link_token(struct link *l, unsigned int window);
 void *link_window(const struct link *l, unsigned int window);
-/* What the session has said must be messages, and nothing of it may be left. */
+/* Check that the session has sent valid messages, and that it leaks nothing. */
 void link_close(struct link *l);
 
 #endif /* LINK_H */

@@ -6,25 +6,25 @@
 #define HASHED_MAX	(8u << 20)
 #define SIZE_MAX_TRIED	(64u << 20)
 
-/* Besides those of the wire, in what is taken for flags */
+/* Flags of the generator, besides those of the protocol */
 #define F_WRONG_DIGEST	(1u << 6)
 #define F_ANY_TAIL	(1u << 7)
 
-/* The first nine come from a sink. */
+/* A sink sends the first nine. */
 static const uint16_t types[] = {
 	WIRE_PUT, WIRE_GET, WIRE_SINK, WIRE_GRANT, WIRE_READY, WIRE_CREDIT, WIRE_DONE,
 	WIRE_ALIVE, WIRE_ECHO, WIRE_TOTAL, WIRE_DIR, WIRE_DIR_END, WIRE_FILE, WIRE_START,
 	WIRE_DATA, WIRE_END, WIRE_ABORT, WIRE_NOTE, WIRE_FINISH,
 };
 
-/* What jail.c has there, and ways out of it. */
+/* Names in jail.c's directory, and names that lead out of it. */
 static const char * const names[] = {
 	"f", "d", "d/g", "new", "d/new", "f/new", ".", "/f", "d//g/", "fifo", "..", "../f",
 	"d/../../f", "../secret", "out", "out/secret", "out/new", "abs", "abs/new",
 	"abs/b/secret", ".f.kverbs-part", "f/.", "d/.", "d/..",
 };
 
-/* Around what the protocol counts in; never what would fill a disk. */
+/* Return a size near the protocol's units, but never one that would fill a disk. */
 static uint64_t take_size(struct fuzz_input *in)
 {
 	unsigned int how = fuzz_take(in, 1), n = how & 31;
@@ -51,7 +51,7 @@ static uint64_t take_size(struct fuzz_input *in)
 	}
 }
 
-/* Nobody writes into windows, so whatever comes is zeros. */
+/* Windows are never written, so data is always zeros. */
 static uint64_t digest(uint16_t type, uint64_t len)
 {
 	static const uint8_t zeros[HASHED_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Messages out of any bytes. Most are what the wire knows, about things that are
- * there, since what is no message is refused before anything sees it.
+ * Builds messages from any bytes. Most are valid messages about existing files, since invalid ones
+ * are refused before other code sees them.
  */
 #ifndef MSGS_H
 #define MSGS_H
@@ -9,7 +9,7 @@
 #include "fuzz.h"
 #include "link.h"
 
-/* Send all that the input has. */
+/* Send messages until the input is consumed. */
 void msgs_send(struct link *l, struct fuzz_input *in);
 
 #endif /* MSGS_H */

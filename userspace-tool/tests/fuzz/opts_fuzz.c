@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The command line: what is taken is within the bounds of its option. */
+/* The command line: accepted values are within the bounds of their option. */
 #include <netdb.h>
 #include <netinet/in.h>
 
@@ -30,7 +30,7 @@ static const struct opts_option table[] = {
 	{ }
 };
 
-/* What is wrong is said; nobody listens. */
+/* Error messages go to a stream that is discarded. */
 static FILE *nobody, *heard;
 
 static void hush(void)
@@ -41,7 +41,7 @@ static void hush(void)
 	stderr = nobody;
 }
 
-/* The resolver reads it as a port of the range, whatever "010" and "1k" may mean. */
+/* The resolver accepts it as a port in range, whatever "010" and "1k" may mean. */
 static void check_port(const char *port)
 {
 	struct addrinfo hints = {

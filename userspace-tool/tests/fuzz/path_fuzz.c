@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Names of a stranger: what is taken has nothing in it that leads anywhere else. */
+/* Untrusted names: an accepted name leads nowhere but below its directory. */
 #include "copy/path.h"
 #include "fuzz.h"
 
@@ -35,7 +35,7 @@ static void check_split(const struct path *path)
 	check_text(path->dir);
 }
 
-/* It is taken as it was written down. */
+/* The name is accepted again in its normalized form. */
 static void check_again(const struct path *path)
 {
 	struct path again;

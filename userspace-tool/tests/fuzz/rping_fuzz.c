@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* rping's messages and texts: both come back as they were, and a change is seen. */
+/* rping's messages and texts: both survive a round trip, and a change is detected. */
 #include "fuzz.h"
 #include "ping/rping.h"
 
@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input in = { data, size };
 	uint64_t ping = fuzz_take(&in, 8);
-	/* The text repeats itself long before it ends. */
+	/* The text repeats its pattern long before it ends. */
 	size_t len = fuzz_take(&in, 2) % 512, at = fuzz_take(&in, 2);
 
 	fuzz_info(data, size);

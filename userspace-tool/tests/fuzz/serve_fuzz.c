@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * kverbs serve, and a client that says anything: it may write and read beneath the
- * root, and nowhere else; what answers it gets are messages; and nothing is left of it.
+ * kverbs serve with a client that sends arbitrary messages: the server reads and writes only below
+ * its root, answers with valid messages, and leaks nothing.
  */
 #include "jail.h"
 #include "msgs.h"
@@ -10,7 +10,7 @@
 #define IN_MEMORY	(1u << 0)
 #define READ_ONLY	(1u << 1)
 
-/* What is read begins in a window. */
+/* Data that the server writes starts at the beginning of a window. */
 static void check_windows(const struct link *l)
 {
 	char *at;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* A listing of connections: all text is printable and ends, whatever a name was. */
+/* A listing of connections: all text is printable and terminated, whatever names it contains. */
 #include <ctype.h>
 #include <stdio.h>
 

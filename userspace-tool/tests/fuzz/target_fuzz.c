@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* HOST:PATH: both are pieces of the argument, and together they are it. */
+/* HOST:PATH: both parts are substrings of the argument, and together they make it up. */
 #include <stdbool.h>
 
 #include "copy/path.h"
@@ -27,7 +27,7 @@ static void check_basename(const char *arg, unsigned long room)
 	assert(*name && !strchr(name, '/') && strcmp(name, ".."));
 	assert(name != buf || strlen(name) < room);
 	assert(name != buf || strstr(arg, name));
-	/* It is a name that a sink takes. */
+	/* A sink accepts the name. */
 	assert(strlen(name) > NAME_MAX || !path_parse(&path, name, strlen(name)));
 	free(buf);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Tokens: what is taken makes sense, and packs to the same bytes. */
+/* Tokens: an accepted token is consistent and packs to the same bytes. */
 #include <errno.h>
 
 #include <kverbs.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Bytes and times as text: it fits, and reads as about what it was. */
+/* Bytes and times as text: the text fits, and its value is close to the original. */
 #include <math.h>
 
 #include "cli/units.h"

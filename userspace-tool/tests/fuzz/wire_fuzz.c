@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Hellos, messages and what those of bench carry: what is taken is within bounds, and
- * encodes to the same bytes.
+ * Hellos, messages and the payload of bench messages: accepted ones are within bounds, and encode
+ * to the same bytes.
  */
 #include <errno.h>
 
@@ -21,7 +21,7 @@ static void check_bounds(const struct wire_hello *hello)
 	assert(hello->what == WIRE_SERVICE_ECHO || hello->msg_max == WIRE_MSG_MAX);
 }
 
-/* The last four bytes of a hello are not looked at. */
+/* The last four bytes of a hello are ignored. */
 static void fuzz_hello(const uint8_t *data, size_t size)
 {
 	uint8_t back[WIRE_HELLO_LEN];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Description: addresses, in and out */
+/* Addresses: resolving and formatting */
 #include <arpa/inet.h>
 #include <net/if.h>
 #include <netdb.h>
@@ -90,7 +90,7 @@ static void takes_both_families_of_sockaddr(void **state)
 	in.sin_addr.s_addr = htonl(0xc0000201);
 	assert_int_equal(kverbs_addr_from_sockaddr(&a, (void *)&in), 0);
 	assert_formats(&a, "192.0.2.1:5");
-	/* IPv4 leaves twelve bytes over, which must be zero. */
+	/* IPv4 does not use the other twelve bytes, which must be zero. */
 	assert_memory_equal(a.addr + 4, zero, sizeof(zero));
 
 	inet_pton(AF_INET6, "fe80::2", &in6.sin6_addr);

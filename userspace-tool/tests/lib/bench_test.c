@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Description: a measurement by the kernel gets what was asked for, and says what came */
+/* kverbs_bench() passes its options to the kernel and returns the kernel's results. */
 #include "t.h"
 
 static uint64_t hist[KVERBS_BENCH_BUCKETS];

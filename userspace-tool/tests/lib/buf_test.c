@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Description: memory, ours and the caller's */
+/* Memory: the library's and the caller's */
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -48,7 +48,7 @@ static void large_memory_is_aligned_to_huge_pages(void **state)
 		p[0] = 1;
 		p[sizes[i] - 1] = 1;
 		assert_int_equal(kverbs_buf_free(buf), 0);
-		/* All of it is gone. */
+		/* All of the memory is unmapped. */
 		assert_int_equal(madvise(p, 4096, MADV_NORMAL), -1);
 		assert_int_equal(madvise(p + (sizes[i] - 1) / 4096 * 4096, 4096,
 					 MADV_NORMAL), -1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Description: connections come up, fail and end, and say why */
+/* Connections are established, fail and end, and report why. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
@@ -141,7 +141,7 @@ static void the_most_telling_error_wins(void **state)
 	assert_best_error(t->kv, -EADDRNOTAVAIL, -ENODEV, -ENODEV);
 	assert_best_error(t->kv, -EHOSTUNREACH, -EADDRNOTAVAIL, -EHOSTUNREACH);
 	assert_best_error(t->kv, -EINVAL, -ENETUNREACH, -EINVAL);
-	/* Of two that tell as much the last. */
+	/* Of two equally specific errors the last one is reported. */
 	assert_best_error(t->kv, -EHOSTUNREACH, -ENETUNREACH, -ENETUNREACH);
 }
 
@@ -217,7 +217,7 @@ static void a_refused_ioctl_leaves_no_connection(void **state)
 	assert_int_equal(fake_leftovers(), before);
 }
 
-/* ---- the end ------------------------------------------------------------------- */
+/* ---- the end of a connection --------------------------------------------------- */
 
 static void assert_ends_with(struct kverbs *kv, enum kverbs_cqe_type type, int result,
 			     int error)
@@ -261,7 +261,7 @@ static void an_ended_connection_refuses_requests_with_its_reason(void **state)
 	struct kverbs_req req = { 0 };
 
 	fake_event(fake.last_conn, KVERBS_CQE_DISCONNECTED, -ECONNRESET);
-	/* Before the event is read, and after. */
+	/* Before and after the event is read. */
 	assert_int_equal(kverbs_send(t->conn, t->buf, 0, 1, &req), -ENOTCONN);
 	kverbs_process(t->kv, 0);
 	assert_int_equal(kverbs_send(t->conn, t->buf, 0, 1, &req), -ECONNRESET);
@@ -279,7 +279,7 @@ static void freeing_leaves_events_that_find_nobody(void **state)
 		.user_data = 0xdeadbeef,
 	};
 
-	/* One that is unread, and, what no kernel should do, some that come later. */
+	/* One event is unread; others follow, as the kernel should never send them. */
 	fake_event(fake.last_conn, KVERBS_CQE_DISCONNECTED, -ECONNRESET);
 	kverbs_conn_free(conn);
 	fake_cqe(&late);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Description: opening, what may go wrong with it, and closing with things left */
+/* Opening a context, its errors, and closing it while objects are left. */
 #include <poll.h>
 
 #include "t.h"
@@ -41,7 +41,7 @@ static void another_abi_is_refused(void **state)
 	fake_reset();
 	fake.abi = KVERBS_ABI_VERSION + 1;
 	assert_open_fails(NULL, -EPROTO);
-	/* Something else behind the node. */
+	/* The node belongs to another driver. */
 	fake_fail(KVERBS_INFO, 1, -ENOTTY);
 	assert_open_fails(NULL, -EPROTO);
 }
@@ -77,7 +77,7 @@ static void ring_sizes_reach_the_kernel(void **state)
 	kverbs_close(kv);
 }
 
-/* Options of a program that was built against another version of the header. */
+/* The options may come from a program built with another version of the header. */
 static void options_of_any_size_are_understood(void **state)
 {
 	struct { struct kverbs_opts opts; uint64_t more; } newer = { 0 };
@@ -110,7 +110,7 @@ static void info_is_the_kernels(void **state)
 	assert_int_equal(kverbs_info(t->kv, &info, sizeof(info)), -EFAULT);
 }
 
-/* Built with another version of the uAPI, of which the first field is known to both. */
+/* Built with another version of the uAPI; both versions have the first field. */
 struct other_info {
 	struct kverbs_cmd_info info;
 	uint64_t more;
@@ -155,7 +155,7 @@ static void the_descriptor_polls_readable_with_completions(void **state)
 	assert_int_equal(kverbs_process(t->kv, 0), 0);
 }
 
-/* A context that polls, with a connection and a buffer, and a send under way. */
+/* Open a context with busy_poll, a connection, a buffer and a SEND in flight. */
 static struct kverbs *open_polling(struct kverbs_req *req)
 {
 	struct kverbs_opts opts = { .sz = sizeof(opts), .busy_poll = true };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Description: the list of devices, complete even while they change */
+/* The list of devices is complete even if devices change while it is read. */
 #include "t.h"
 
 static void no_devices_is_an_empty_list(void **state)
@@ -63,7 +63,7 @@ static void a_failure_half_way_leaves_nothing(void **state)
 
 	fake_add_device(0, "rxe0", 1, 1);
 	fake_add_device(1, "rxe1", 1, 1);
-	/* Two queries for the first one, then this. */
+	/* The first device takes two queries; this one fails. */
 	fake_fail(KVERBS_DEVICE_QUERY, 3, -ENOMEM);
 	assert_int_equal(kverbs_device_list(t->kv, &list), -ENOMEM);
 	fake_fail(KVERBS_DEVICE_QUERY, 4, -EFAULT);

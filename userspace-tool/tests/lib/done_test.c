@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Description: callbacks run once, in order, one at a time, and may post */
+/* Callbacks run once, in order, one at a time, and may post. */
 #include <pthread.h>
 
 #include "t.h"
@@ -121,7 +121,7 @@ static void waiting_for_one_that_posts_again_waits_for_the_last(void **state)
 	assert_int_equal(c.nr_ran, 21);
 }
 
-/* Two credits, both taken: this has to wait for a completion with a callback. */
+/* Both slots are in use: this post waits for a completion that has a callback. */
 static void post_for_room(struct kverbs_req *req)
 {
 	struct ctx *c = req->data;
@@ -130,7 +130,7 @@ static void post_for_room(struct kverbs_req *req)
 	if (req == &c->req[0]) {
 		post(c, 2);
 		post(c, 3);
-		/* What had to complete for it has not run inside of this one. */
+		/* The callback of the request that made room has not run within this one. */
 		assert_int_equal(c->nr_ran, 1);
 	}
 	c->inside = false;
@@ -174,7 +174,7 @@ static void wait_inside(struct kverbs_req *req)
 	assert_int_equal(kverbs_listen(c->t->kv, NULL, "1", 0, &l), 0);
 	assert_int_equal(kverbs_next_request(l, -1, &conn), -EDEADLK);
 	kverbs_listener_free(l);
-	/* What is known already needs no waiting. */
+	/* A result that is already known needs no waiting. */
 	assert_int_equal(kverbs_conn_wait(c->t->conn, -1), 0);
 	c->inside = false;
 }
@@ -201,7 +201,7 @@ static void free_inside(struct kverbs_req *req)
 	begin(c, req);
 	if (req == &c->req[0]) {
 		kverbs_conn_free(c->t->conn);
-		/* One was due before, one is due by freeing; both run later. */
+		/* One callback was due before, one becomes due by freeing; both run later. */
 		assert_int_equal(c->nr_ran, 1);
 	}
 	c->inside = false;
@@ -243,7 +243,7 @@ static void a_callback_of_a_freed_connection_cannot_post(void **state)
 	assert_int_equal(c.ret, -ECANCELED);
 }
 
-/* ---- with another thread ------------------------------------------------------------ */
+/* ---- with another thread ------------------------------------------------------------- */
 
 struct gate {
 	pthread_mutex_t lock;
@@ -290,7 +290,7 @@ static void *process_one(void *arg)
 	return NULL;
 }
 
-/* A thread that is in req[0]'s callback until the gate opens. */
+/* Start a thread that stays in the callback of req[0] until the gate opens. */
 static pthread_t start_callback(struct ctx *c)
 {
 	pthread_t thread;
@@ -330,7 +330,7 @@ static void a_long_callback_does_not_hold_up_completions(void **state)
 	assert_int_equal(kverbs_send(c.t->conn, c.t->buf, 0, 1, &plain), 0);
 	fake_complete(0, 0);
 	assert_int_equal(kverbs_wait(&plain, -1), 0);
-	/* But other callbacks, for they run one at a time. */
+	/* Other callbacks wait, since they run one at a time. */
 	post(&c, 1);
 	fake_complete(0, 0);
 	assert_int_equal(kverbs_wait(&c.req[1], 20), -ETIMEDOUT);
@@ -360,7 +360,7 @@ static void freeing_waits_for_the_callback(void **state)
 	thread = start_callback(&c);
 	post(&c, 1);
 	assert_int_equal(pthread_create(&freer, NULL, free_conn, &c), 0);
-	/* It has cancelled the other one, whose turn comes after this one. */
+	/* The callback has cancelled the other request, whose callback runs after this one. */
 	assert_int_equal(kverbs_wait(&c.req[1], 20), -ETIMEDOUT);
 	set(&gate.open);
 	assert_int_equal(kverbs_wait(&c.req[1], -1), -ECANCELED);
@@ -387,7 +387,7 @@ static void free_while_a_callback_posts(struct t *t)
 	init(&c, t, post_into_full);
 	c.req[1].done = NULL;
 	c.req[2].done = NULL;
-	/* The receive's callback finds the send queue full, and waits in there. */
+	/* The receive's callback finds the send queue full, and waits. */
 	assert_int_equal(kverbs_recv(t->conn, t->buf, 0, 1, &c.req[0]), 0);
 	post(&c, 1);
 	post(&c, 2);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Description: every call that can fail fails once, and nothing is left behind */
+/* Every call that can fail fails once, and leaves nothing behind. */
 #include <stdlib.h>
 
 #include "t.h"
 
 /*
- * Each scenario runs again and again: with its first call to the system or for
- * memory failing, its second, and so on until it gets through. Whatever it returns
- * by then must be an error of its own, and closing must leave nothing.
+ * Each scenario runs repeatedly: its first, second, third, ... system call or allocation fails,
+ * until the scenario succeeds. Until then it must return that error, and closing must leave
+ * nothing.
  */
 typedef int (*scenario_fn)(struct kverbs *kv);
 
@@ -20,7 +20,7 @@ static int with_context(scenario_fn run)
 	if (ret)
 		return ret;
 	ret = run(kv);
-	/* What undoes may allocate nothing, and need nothing. */
+	/* Cleanup must need neither memory nor a call that can fail. */
 	kverbs_close(kv);
 	return ret;
 }
@@ -60,7 +60,9 @@ static int devices(struct kverbs *kv)
 static void listing_devices(void **state)
 {
 	(void)state;
-	/* node, ring, three mappings, two for the table and context, ... */
+	/*
+	 * The calls are: node, ring, three mappings, two allocations for the table and context, ...
+	 */
 	assert_in_range(sweep(devices), 10, 100);
 }
 

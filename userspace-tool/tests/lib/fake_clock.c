@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The fake kernel: the monotonic clock, which a test moves forward, so that what takes
- * long takes no time, and what happens first does not hang on the machine.
+ * The fake kernel's monotonic clock. Tests advance it, so that long timeouts take no time and the
+ * order of events does not depend on the machine.
  */
 #include <errno.h>
 
 #include "fake_internal.h"
 
 #define NSEC_PER_SEC 1000000000u
-/* A clock that has been moved is noticed so soon. */
+/* Waiting threads notice an advanced clock after this time */
 #define SLICE_NS 5000000u
 
-/* Where it stands if it does not run by itself, and how far it was moved. */
+/* Time of the clock while it is stopped, and by how much it was advanced. */
 static uint64_t stands_at, moved;
 
 static uint64_t ns_of(const struct timespec *ts)

@@ -50,7 +50,7 @@ static void put_event(struct fake_obj *o, enum kverbs_cqe_type type, int result)
 	fake_check(o->conn.slots);
 	o->conn.slots--;
 	fake_ring_put(fake_ring_of(o), &cqe);
-	/* No other comes after the last one. */
+	/* No event follows the final one. */
 	if (is_end(type)) {
 		fake_ring_of(o)->r.reserved -= o->conn.slots;
 		o->conn.slots = 0;
@@ -94,7 +94,7 @@ static struct fake_obj *new_conn(struct fake_obj *ring, enum kverbs_conn_state s
 
 /* ---- listeners ------------------------------------------------------------------ */
 
-/* Of any family, if that is 0. */
+/* @family 0 finds any family. */
 static struct fake_obj *find_port(uint16_t family, uint16_t port)
 {
 	uint32_t id;
@@ -174,13 +174,13 @@ void fake_remove_listener(uint16_t port)
 	cqe.id = o->id;
 	cqe.user_data = o->listener.user_data;
 	fake_ring_put(fake_ring_of(o), &cqe);
-	fake_ring_of(o)->r.reserved++;	/* DESTROY gives it back once more */
+	fake_ring_of(o)->r.reserved++;	/* DESTROY returns it once more */
 	pthread_mutex_unlock(&fk.lock);
 }
 
 /* ---- connections ----------------------------------------------------------------- */
 
-/* A client of this process that does not say where it comes from comes from here. */
+/* A client of this process without a source address uses this address. */
 static void join(struct fake_obj *o, struct fake_obj *peer,
 		 const struct kverbs_cmd_connect *cmd)
 {
@@ -333,7 +333,7 @@ int fake_disconnect(int fd, struct kverbs_cmd_disconnect *cmd)
 	return 0;
 }
 
-/* Whoever was to become its peer finds nobody. */
+/* The connection that would become its peer finds that it is gone. */
 static void forget_peer(uint32_t conn_id)
 {
 	uint32_t id;
@@ -498,7 +498,7 @@ static void tell_bench(struct kverbs_cmd_bench *cmd)
 	cmd->out_wc_status = fake.bench.out_wc_status;
 }
 
-/* Nothing moves: what a measurement gives is what the test says. */
+/* No data moves: the test sets the results of the measurement. */
 int fake_bench(int fd, struct kverbs_cmd_bench *cmd)
 {
 	struct fake_obj *o = fake_find(fd, cmd->conn_id, FAKE_CONN);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * The fake kernel's insides. One lock covers everything.
- */
+/* Internals of the fake kernel. One lock protects everything. */
 #ifndef FAKE_INTERNAL_H
 #define FAKE_INTERNAL_H
 
@@ -21,9 +19,9 @@ struct fake_ring {
 	struct kverbs_sqe *sqes;
 	struct kverbs_ring_kernel *kernel;
 	struct kverbs_ring_user *user;
-	unsigned int reserved;		/* slots of completions to come */
-	bool busy_poll;			/* work completes when SUBMIT looks */
-	struct kverbs_cqe *held;	/* what has not been looked at yet */
+	unsigned int reserved;		/* completion slots reserved for later */
+	bool busy_poll;			/* work completes when SUBMIT polls */
+	struct kverbs_cqe *held;	/* completions that no SUBMIT has polled yet */
 	unsigned int nr_held;
 };
 
@@ -93,12 +91,12 @@ struct fake_kernel {
 
 extern struct fake_kernel fk;
 
-/* A broken promise ends the test. */
+/* A violated rule of the contract ends the test. */
 #define fake_check(cond) fake_check_failed(cond, #cond, __FILE__, __LINE__)
 void fake_check_failed(bool ok, const char *what, const char *file, int line);
 
 struct fake_obj *fake_new(int fd, enum fake_type type);
-/* NULL: there is none of this type in this file. */
+/* Returns NULL if this file has no such object of this type. */
 struct fake_obj *fake_find(int fd, uint32_t id, enum fake_type type);
 void fake_del(struct fake_obj *obj);
 
@@ -108,9 +106,9 @@ void fake_ring_free(struct fake_obj *ring);
 void *fake_ring_area(int fd, uint64_t offset, size_t length);
 int fake_ring_submit(int fd, struct kverbs_cmd_submit *cmd);
 struct fake_obj *fake_ring_of(const struct fake_obj *obj);
-/* -EAGAIN: there are not so many slots. */
+/* Returns -EAGAIN if there are not enough slots. */
 int fake_ring_reserve(struct fake_obj *ring, unsigned int slots);
-/* Give one back, for what completes in silence. */
+/* Return one slot, for an unsignalled completion. */
 void fake_ring_return(struct fake_obj *ring);
 void fake_ring_put(struct fake_obj *ring, const struct kverbs_cqe *cqe);
 
@@ -120,15 +118,18 @@ void fake_work_end(struct fake_work *work, int result, unsigned int wc_status,
 		   uint64_t byte_len, unsigned int flags, uint32_t imm);
 void fake_work_drop(struct fake_obj *conn, bool flush);
 struct fake_work *fake_work_find(const struct fake_obj *conn, unsigned int opcode);
-/* Do what peers in this process make possible. */
+/* Run all work that peers in this process make possible. */
 void fake_work_run(void);
 
 /* fake_clock.c */
 void fake_clock_reset(void);
-/* It is @deadline, if it is not later. */
+/* Advance the clock to @deadline, if it is not later already. */
 void fake_clock_jump(uint64_t deadline);
 uint64_t fake_clock_now(void);
-/* As pthread_cond_timedwait(), but -ETIMEDOUT once it is @deadline by the fake clock. */
+/*
+ * The same as pthread_cond_timedwait(), but returns -ETIMEDOUT once the fake clock reaches
+ * @deadline.
+ */
 int fake_clock_wait(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t deadline);
 
 /* fake_conn.c */
@@ -143,7 +144,7 @@ int fake_bench(int fd, struct kverbs_cmd_bench *cmd);
 void fake_conn_destroy(struct fake_obj *conn);
 void fake_conn_reset(void);
 
-/* The linker leads calls to x() to __wrap_x(), and __real_x() is x(). */
+/* With --wrap the linker resolves calls of x() to __wrap_x(), and __real_x() to x(). */
 void *__real_calloc(size_t n, size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__real_realloc(void *p, size_t size);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * The fake kernel: system calls, the object table, and failing on demand.
- */
+/* The fake kernel: system calls, the object table, and injected failures. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -191,7 +189,7 @@ static int info(struct kverbs_cmd_info *cmd)
 	return 0;
 }
 
-/* ---- failing on demand -------------------------------------------------------------- */
+/* ---- injected failures -------------------------------------------------------------- */
 
 void fake_fail(unsigned long cmd, unsigned int nth, int error)
 {
@@ -232,7 +230,7 @@ static int injected(unsigned long cmd)
 {
 	unsigned int i;
 
-	/* What undoes does not fail. */
+	/* Commands that clean up do not fail. */
 	if (cmd != KVERBS_DESTROY && cmd != KVERBS_SUBMIT && this_is_the_nth())
 		return -ENOMEM;
 	for (i = 0; i < MAX_FAILS; i++)
@@ -241,7 +239,7 @@ static int injected(unsigned long cmd)
 	return 0;
 }
 
-/* The linker leads the library's allocations here. */
+/* The linker redirects the library's allocations here. */
 static __thread bool in_kernel;
 
 void *__wrap_calloc(size_t n, size_t size)
@@ -254,7 +252,7 @@ void *__wrap_realloc(void *p, size_t size)
 	return !in_kernel && this_is_the_nth() ? NULL : __real_realloc(p, size);
 }
 
-/* Name resolution is not to depend on the host that runs the tests. */
+/* Name resolution must not depend on the host that runs the tests. */
 int __wrap_getaddrinfo(const char *node, const char *service,
 		       const struct addrinfo *hints, struct addrinfo **res)
 {
@@ -317,7 +315,7 @@ int kverbs_sys_open(const char *path)
 	return ret ? ret : eventfd(0, EFD_CLOEXEC);
 }
 
-/* Objects that the library left go with the file; regions last, as they are used. */
+/* The file's objects are freed with it; regions last, since other objects use them. */
 static void destroy_type(int fd, enum fake_type type)
 {
 	struct kverbs_cmd_destroy cmd;
@@ -416,7 +414,7 @@ void kverbs_sys_munmap(void *addr, size_t length)
 
 void kverbs_sys_madvise(void *addr, size_t length, int advice)
 {
-	/* Kernels without huge pages say EINVAL. */
+	/* Kernels without huge pages return EINVAL. */
 	fake_check(!madvise(addr, length, advice) || errno == EINVAL);
 }
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A kernel for the unit tests: the ioctls and the shared ring over plain memory,
- * in place of the library's sys.c. It keeps the contract of linux/kverbs.h and
- * checks that the library does.
- *
- * Work that is taken stays pending until the test completes it, in any order, or
- * until fake.loopback lets peers of the same process reach each other.
+ * A kernel for the unit tests: the ioctls and the shared ring over plain memory, in place of the
+ * library's sys.c. It keeps the contract of linux/kverbs.h and checks that the library does, too.
+ * Accepted work stays pending until the test completes it, in any order. With fake.loopback, peers
+ * of the same process complete it.
  */
 #ifndef FAKE_KERNEL_H
 #define FAKE_KERNEL_H
@@ -23,40 +21,40 @@
 #define FAKE_MMAP 2u
 #define FAKE_MMAP_ANON 3u
 
-/* How long to wait for what comes: as long as the test may take, and longer. */
+/* Timeout for events that must happen: longer than any test may take */
 #define FAKE_PATIENCE_MS 3600000
 #define FAKE_PATIENCE_S "3600"
 
 /* A name that resolves to 192.0.2.1 and 192.0.2.2 */
 #define FAKE_HOST "two.example"
 
-/* What becomes of a CONNECT; 0: up at once, -errno: FAILED, -ECONNREFUSED: REJECTED */
-/* Nothing comes of it, and whoever waits for it until a deadline finds that it has come. */
+/* Outcome of a CONNECT: 0: established at once, -errno: FAILED, -ECONNREFUSED: REJECTED */
+/* No event follows, and for a thread that waits with a deadline the deadline expires at once. */
 #define FAKE_CONNECT_HANGS 1
-/* For one that is accepted: it comes up, and its peer leaves at once. */
+/* Outcome of an ACCEPT: the connection is established, and its peer disconnects at once. */
 #define FAKE_ACCEPT_LEFT 2
 
 /**
  * struct fake_conf - how the fake kernel behaves; set it after fake_reset()
- * @abi: what INFO tells
- * @sq_depth: credits of a connection that asks for none
- * @rq_depth: the same for receives
- * @max_msg: what CONN_QUERY tells
- * @max_segment: exports are cut to segments of this size
- * @loopback: peers find each other, and work is done and completed at once
- * @destroy_drops: DESTROY of a connection forgets its work instead of flushing
- * @max_take: SUBMIT takes no more than so many at a time, 0: all
+ * @abi: ABI that INFO reports
+ * @sq_depth: send slots of a connection with the default depth
+ * @rq_depth: receive slots of a connection with the default depth
+ * @max_msg: limit that CONN_QUERY reports
+ * @max_segment: size of an export's segments
+ * @loopback: peers find each other, and work completes at once
+ * @destroy_drops: DESTROY of a connection drops its work instead of flushing it
+ * @max_take: SUBMIT accepts at most this many entries at a time, 0: all
  * @port_mtu: RDMA MTU of all ports
  * @last_connect: the last CONNECT
  * @last_accept: the last ACCEPT
  * @last_bench: the last BENCH
- * @last_bench_seg: its first segment
- * @bench: what BENCH tells: its out_ fields, and @hist_len counts of 1
- * @last_conn: the id of the last connection made
- * @step_ns: what each step of connecting took, 0: it does not tell
- * @submits: SUBMITs that were to take something
- * @interrupt_nth: each so many sleeps in SUBMIT are interrupted, 0: none
- * @time_jumps: the clock stands, and who sleeps until a deadline finds that it has come
+ * @last_bench_seg: first segment of the last BENCH
+ * @bench: answer of BENCH: its out_ fields, and @hist_len counts of 1
+ * @last_conn: id of the last connection created
+ * @step_ns: duration of each step of connecting, 0: not reported
+ * @submits: number of SUBMITs with entries to accept
+ * @interrupt_nth: one sleep in this many is interrupted in SUBMIT, 0: none
+ * @time_jumps: the clock is stopped, and advances to the deadline of a thread that sleeps
  */
 struct fake_conf {
 	unsigned int abi;
@@ -86,71 +84,71 @@ extern struct fake_conf fake;
 
 /* Start over: default behaviour, no devices. */
 void fake_reset(void);
-/* Objects and mappings that are left. */
+/* Number of objects and mappings that are left. */
 unsigned int fake_leftovers(void);
-/* The @nth call of @cmd from now, counted from 1, gives @error. */
+/* Let the @nth call of @cmd from now on, counted from 1, fail with @error. */
 void fake_fail(unsigned long cmd, unsigned int nth, int error);
-/* The @nth call that can fail, of whatever kind, fails for want of memory. */
+/* Let the @nth call that can fail, of any kind, fail with ENOMEM. */
 void fake_fail_nth(unsigned int nth);
-/* Whether that has happened. */
+/* Returns true if that has happened. */
 bool fake_fail_nth_hit(void);
 /* Interrupt one thread that sleeps in SUBMIT, as a signal does. */
 void fake_interrupt(void);
-/* So much later it is now: who sleeps until a deadline before that wakes. */
+/* Advance the clock: threads whose deadline has passed wake up. */
 void fake_advance(unsigned int ms);
-/* Write a byte as a peer does, for whoever watches it. */
+/* Write a byte as a peer does, and wake threads that watch it. */
 void fake_write(uint8_t *byte, uint8_t value);
 /* Return when @n threads sleep in SUBMIT. */
 void fake_wait_sleepers(unsigned int n);
 
-/* Add a device with so many ports and GIDs. */
+/* Add a device with this many ports and GIDs. */
 void fake_add_device(uint32_t index, const char *name, unsigned int ports,
 		     unsigned int gids);
-/* The next DEVICE_QUERY that succeeds finds a GID more than the one before. */
+/* The next @times DEVICE_QUERYs that succeed each find one GID more than before. */
 void fake_grow_gids(unsigned int times);
 
 /* ---- work ----------------------------------------------------------------- */
 
-/* Entries taken and not completed. */
+/* Number of entries accepted and not completed. */
 unsigned int fake_pending(void);
-/* Return when there are @n. */
+/* Return when @n entries are pending. */
 void fake_wait_pending(unsigned int n);
-/* The @n th of them, oldest first. */
+/* Pending entry @n, oldest first. */
 struct kverbs_sqe fake_entry(unsigned int n);
-/* Complete the @n th: with success if @wc_status is 0, else with -EIO. */
+/* Complete entry @n: with success if @wc_status is 0, else with -EIO. */
 void fake_complete(unsigned int n, unsigned int wc_status);
-/* Complete two that the library will read together: the @n th, then the @m th. */
+/* Complete two entries so that the library reads them together: @n, then @m. */
 void fake_complete_two(unsigned int n, unsigned int m);
 /* Complete a receive. */
 void fake_complete_recv(unsigned int n, uint64_t byte_len, unsigned int flags,
 			uint32_t imm);
 /*
- * A device of its own thread: completes all but receives, in random order, one in
+ * Start a device with its own thread: it completes all but receives in random order, one in
  * @error_rate of them with an error, 0: none.
  */
 void fake_device_start(unsigned int seed, unsigned int error_rate);
 void fake_device_stop(void);
-/* Whether the submission ring is empty as the library left it. */
+/* Returns true if the library has left no entry in the submission ring. */
 bool fake_sq_empty(void);
-/* Let poll(2) see what the library has read; what arrives it sees by itself. */
+/* Let poll(2) see which completions the library has read; it sees new completions without this. */
 void fake_update_poll(void);
-/* Put any completion in the first open file's ring. */
+/* Put any completion into the first open file's ring. */
 void fake_cqe(const struct kverbs_cqe *cqe);
 
 /* ---- connections ------------------------------------------------------------ */
 
-/* What becomes of the next CONNECTs, in order; after that: 0. */
+/* Outcomes of the next CONNECTs, in order; then 0. */
 void fake_script_connect(int outcome);
-/* A peer asks the listener on @port for a connection; its id. */
+/* A peer requests a connection from the listener on @port; returns its id. */
 uint32_t fake_request(uint16_t port, const void *priv, uint32_t priv_len);
-/* The same, of a peer that comes by IPv4 or IPv6. */
+/* The same, with a peer that uses IPv4 or IPv6. */
 uint32_t fake_request_family(uint16_t family, uint16_t port, const void *priv,
 			     uint32_t priv_len);
-/* An event of a connection's life. */
+/* Report an event of a connection. */
 void fake_event(uint32_t conn_id, enum kverbs_cqe_type type, int result);
-/* The device under a listener goes away. */
+/* Remove the device of a listener. */
 void fake_remove_listener(uint16_t port);
-/* enum kverbs_conn_state; 0: there is none. */
+/* Returns enum kverbs_conn_state, 0 if there is no such connection. */
 unsigned int fake_conn_state(uint32_t conn_id);
 
 #endif /* FAKE_KERNEL_H */

@@ -9,7 +9,7 @@
 
 #include "fake_internal.h"
 
-/* mmap offsets: which area, and the ring's id */
+/* mmap offsets: the area, and the ring's id */
 #define AREA_SHIFT 32
 #define AREA_SQ 1u
 #define AREA_CQ 2u
@@ -115,7 +115,7 @@ void fake_ring_return(struct fake_obj *ring)
 	pthread_cond_broadcast(&fk.changed);
 }
 
-/* Into a slot that was reserved. */
+/* Put a completion into a reserved slot. */
 static void put(struct fake_obj *ring, const struct kverbs_cqe *cqe)
 {
 	struct fake_ring *r = &ring->r;
@@ -143,7 +143,7 @@ void fake_ring_put(struct fake_obj *ring, const struct kverbs_cqe *cqe)
 	pthread_cond_broadcast(&fk.changed);
 }
 
-/* What a SUBMIT on a BUSY_POLL ring does besides. */
+/* Poll, as SUBMIT does on a BUSY_POLL ring. */
 static void look(struct fake_obj *ring)
 {
 	unsigned int i;
@@ -196,7 +196,7 @@ static bool is_met(const struct fake_ring *r, const struct kverbs_cmd_submit *cm
 	return unread(r) >= cmd->min_complete;
 }
 
-/* Whether a connection hangs that would tell of itself in this ring. */
+/* Returns true if a connection with FAKE_CONNECT_HANGS reports to this ring. */
 static bool hangs(const struct fake_obj *ring)
 {
 	const struct fake_obj *o;
@@ -210,7 +210,7 @@ static bool hangs(const struct fake_obj *ring)
 	return false;
 }
 
-/* Who waits on a BUSY_POLL ring looks all the time. */
+/* A thread that waits on a BUSY_POLL ring polls continuously. */
 static int wait_unread(struct fake_obj *ring, const struct kverbs_cmd_submit *cmd)
 {
 	const struct fake_ring *r = &ring->r;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The fake kernel's work: taking entries, doing them between peers of this
- * process, completing them.
+ * The fake kernel's work: accepting entries, running them between peers of this process, completing
+ * them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #define WC_REM_ACCESS_ERR 10
 
-/* What an opcode has, as in the kernel. */
+/* Properties of opcodes, as in the kernel */
 #define REMOTE	(1u << 0)
 #define KEY	(1u << 1)
 #define IMM	(1u << 2)
@@ -30,7 +30,7 @@ static const unsigned int rules[] = {
 	[KVERBS_OP_FETCH_ADD]	= REMOTE | KEY | SINK | ATOMIC,
 };
 
-/* The local buffer as pieces, in @w. */
+/* Store the pieces of the local buffer in @w. */
 static int find_pieces(const struct kverbs_sqe *sqe, struct fake_work *w)
 {
 	const struct kverbs_piece *list = (const void *)(uintptr_t)sqe->offset;
@@ -204,7 +204,7 @@ void fake_work_end(struct fake_work *w, int result, unsigned int wc_status,
 
 	if (w->sqe.opcode == KVERBS_OP_RECV)
 		cqe.flags |= KVERBS_CQE_F_RECV;
-	/* The credit is back before the completion can be seen. */
+	/* Return the slot before the completion becomes visible. */
 	unlink_work(w);
 	if (is_silent(w) && !result)
 		fake_ring_return(fake_ring_of(w->conn));
@@ -248,7 +248,7 @@ static uint8_t *piece_addr(const struct kverbs_piece *p)
 	return fk.objs[p->region_id]->region.addr + p->offset;
 }
 
-/* Copy @n bytes between memory and the pieces, from their byte @done on. */
+/* Copy @n bytes between memory and the pieces, starting at byte @done of the pieces. */
 static void copy_pieces(const struct fake_work *w, uint64_t done, uint8_t *mem, uint64_t n,
 			bool in)
 {
@@ -269,7 +269,7 @@ static void copy_pieces(const struct fake_work *w, uint64_t done, uint8_t *mem, 
 	}
 }
 
-/* From one's pieces to the other's. */
+/* Copy from the sender's pieces to the receiver's. */
 static void copy_message(const struct fake_work *to, const struct fake_work *from)
 {
 	uint64_t done = 0;
@@ -282,7 +282,7 @@ static void copy_message(const struct fake_work *to, const struct fake_work *fro
 	}
 }
 
-/* An rkey is the export's id; its addresses begin at the export's id times 2^32. */
+/* An rkey is the export's id; its addresses start at the export's id times 2^32. */
 static uint8_t *remote_addr(const struct fake_work *w, uint32_t access)
 {
 	struct fake_obj *peer = fk.objs[w->conn->conn.peer];
@@ -359,7 +359,7 @@ static int do_atomic(struct fake_work *w)
 	return 0;
 }
 
-/* false: it has to wait for a receive of the peer. */
+/* Returns false if the work has to wait for a receive of the peer. */
 static bool do_work(struct fake_work *w)
 {
 	int wc_status = 0;
@@ -387,7 +387,7 @@ static bool do_work(struct fake_work *w)
 	return true;
 }
 
-/* In order: what waits for a receive holds up what its connection sent later. */
+/* Work runs in order: while it waits for a receive, later work of its connection waits, too. */
 static bool is_first(const struct fake_work *w)
 {
 	const struct fake_work *p;
@@ -532,7 +532,7 @@ static void *run_device(void *arg)
 			end_any();
 		else
 			pthread_cond_wait(&fk.changed, &fk.lock);
-		/* Let others in between. */
+		/* Let other threads run in between. */
 		pthread_mutex_unlock(&fk.lock);
 		pthread_mutex_lock(&fk.lock);
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Description: listeners, the requests that come to them, and their answers */
+/* Listeners, connection requests and their answers */
 #include "t.h"
 
 static struct kverbs_listener *listen_on(struct kverbs *kv, const char *port)
@@ -158,7 +158,7 @@ static void accepting_brings_it_up(void **state)
 	assert_int_equal(kverbs_buf_alloc(t->kv, 64, &buf), 0);
 	id = fake_request(1, NULL, 0);
 	c = next(l);
-	/* Receives may be posted before. */
+	/* Receives may be posted before accepting. */
 	assert_int_equal(kverbs_recv(c, buf, 0, 64, &req), 0);
 	assert_int_equal(kverbs_accept(c, &opts), 0);
 	assert_int_equal(fake_conn_state(id), KVERBS_CONN_ESTABLISHED);
@@ -206,7 +206,7 @@ static void accepting_can_fail(void **state)
 	id = fake_request(1, NULL, 0);
 	c = next(l);
 	fake_event(id, KVERBS_CQE_FAILED, -ECONNRESET);
-	/* Before the library knows, and after. */
+	/* Before and after the library reads the event. */
 	assert_int_equal(kverbs_accept_start(c, NULL), -ENOTCONN);
 	kverbs_process(t->kv, 0);
 	assert_int_equal(kverbs_accept(c, NULL), -ECONNRESET);
@@ -257,7 +257,7 @@ static void freeing_a_listener_refuses_what_waits(void **state)
 	kverbs_listener_free(l);
 	assert_int_equal(fake_conn_state(queued), 0);
 	assert_int_equal(fake_conn_state(unread), 0);
-	/* What was taken before is its taker's. */
+	/* A connection that the program has read stays with the program. */
 	assert_int_equal(fake_conn_state(taken), KVERBS_CONN_REQUESTED);
 	assert_int_equal(kverbs_accept(c, NULL), 0);
 }
@@ -303,7 +303,7 @@ static void a_lost_device_ends_listening(void **state)
 
 	fake_request(1, NULL, 0);
 	fake_remove_listener(1);
-	/* What came before may still be answered. */
+	/* A request that was pending before may still be answered. */
 	kverbs_conn_free(next(l));
 	assert_int_equal(kverbs_next_request(l, -1, &c), -ENODEV);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Description: two contexts, a server and a client, and bytes that arrive */
+/* Two contexts, a server and a client, and the data between them */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,7 +102,7 @@ static void a_message_arrives(void **state)
 			    (char *)kverbs_buf_addr(p->cbuf) + 7, 400);
 }
 
-/* The server's token goes to the client as bytes, as it would. */
+/* Pass the server's token to the client in packed form. */
 static struct kverbs_token pass_token(struct pair *p, struct kverbs_token *own,
 				      unsigned int access)
 {
@@ -255,7 +255,7 @@ static void wrong_pieces_are_refused(void **state)
 	assert_int_equal(kverbs_sendv(p->client, vec, 2, &req), -EINVAL);
 }
 
-/* The token begins 10 bytes into the buffer. */
+/* The token starts 10 bytes into the buffer. */
 static void atomics_return_what_was_there(void **state)
 {
 	struct pair *p = *state;
@@ -367,9 +367,9 @@ static void rejected_is_refused(void **state)
 	assert_null(failed);
 }
 
-/* ---- a server of callbacks, and many clients ------------------------------------------ */
+/* ---- a server with callbacks, and many clients ---------------------------------------- */
 
-/* One message of a connection's, sent back from where it came to. */
+/* A message of a connection, sent back from the buffer that received it. */
 struct echo {
 	struct kverbs_conn *conn;
 	struct kverbs_buf *buf;

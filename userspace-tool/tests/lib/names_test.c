@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Description: numbers have their names, and unknown numbers one too */
+/* Numbers have names, and so have unknown numbers. */
 #include "t.h"
 
 static void statuses_have_the_names_of_the_kernel(void **state)

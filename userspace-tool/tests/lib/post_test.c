@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Description: operations are posted together, and some complete in silence */
+/* Operations are posted together, and some are unsignalled. */
 #include "t.h"
 
 #define WC_REM_ACCESS_ERR 10
 #define NR 4
 
-/* Messages of 1, 2, 3, ... bytes, each with a request. */
+/* Fill in messages of 1, 2, 3, ... bytes, each with a request. */
 static void fill(struct t *t, struct kverbs_op *ops, struct kverbs_req *req, unsigned int nr)
 {
 	unsigned int i;
@@ -27,7 +27,7 @@ static void complete_all(void)
 		fake_complete(0, 0);
 }
 
-/* As if it had never been posted. */
+/* Check that the request looks as if it had never been posted. */
 static void check_unposted(struct kverbs_req *req)
 {
 	assert_int_equal(kverbs_wait(req, 0), -EINVAL);
@@ -65,7 +65,7 @@ static void nothing_is_posted_at_no_cost(void **state)
 	assert_int_equal(fake.submits, 0);
 }
 
-/* The entry that a call of its own makes, and the one that kverbs_post() makes. */
+/* kverbs_post() must write the same entry as the operation's own function. */
 static void check_same(struct t *t, const struct kverbs_op *op)
 {
 	struct kverbs_sqe one = fake_entry(0), other;
@@ -154,7 +154,7 @@ static void more_than_the_ring_holds_go_in_turns(void **state)
 	kverbs_close(t.kv);
 }
 
-/* ---- refused --------------------------------------------------------------------- */
+/* ---- refused operations ---------------------------------------------------------- */
 
 static void the_first_that_is_none_ends_it(void **state)
 {
@@ -216,7 +216,7 @@ static void what_is_no_operation_is_refused(void **state)
 	assert_int_equal(kverbs_post(t->conn, &op, 1), -EINVAL);
 	op.opcode = KVERBS_OP_FETCH_ADD + 1;
 	assert_int_equal(kverbs_post(t->conn, &op, 1), -EINVAL);
-	/* Who would be told of the message? */
+	/* A RECV without a request could not report its message. */
 	op.opcode = KVERBS_OP_RECV;
 	op.req = NULL;
 	assert_int_equal(kverbs_post(t->conn, &op, 1), -EINVAL);
@@ -261,7 +261,7 @@ static void a_signal_between_two_ends_it(void **state)
 
 	fill(t, ops, req, NR);
 	fake.max_take = 3;
-	/* The first SUBMIT takes three, the second is the wait for room. */
+	/* The first SUBMIT accepts three, the second one is the wait for room. */
 	fake_fail(KVERBS_SUBMIT, 2, -EINTR);
 	assert_int_equal(kverbs_post(t->conn, ops, NR), 3);
 	check_unposted(&req[3]);
@@ -283,9 +283,9 @@ static void of_an_ended_connection_the_reason_is_told(void **state)
 	assert_int_equal(kverbs_post(t->conn, ops, NR), -ETIMEDOUT);
 }
 
-/* ---- in silence ------------------------------------------------------------------ */
+/* ---- unsignalled operations ------------------------------------------------------ */
 
-/* All but the last. */
+/* Make all but the last one unsignalled. */
 static void silence(struct kverbs_op *ops, unsigned int nr)
 {
 	while (--nr)
@@ -330,7 +330,7 @@ static void its_failure_is_the_next_requests(void **state)
 	fake_complete(0, FAKE_WC_FLUSH);
 	assert_int_equal(kverbs_wait(&req[NR - 1], 0), -EIO);
 	assert_int_equal(req[NR - 1].wc_status, WC_REM_ACCESS_ERR);
-	/* And of no other. */
+	/* Only the next request fails. */
 	assert_int_equal(kverbs_wait(&last, 0), -EIO);
 	assert_int_equal(last.wc_status, FAKE_WC_FLUSH);
 }
@@ -354,7 +354,7 @@ static void its_failure_is_no_receives(void **state)
 	assert_int_equal(req[1].wc_status, WC_REM_ACCESS_ERR);
 }
 
-/* No completion tells of the room that others leave. */
+/* Unsignalled operations free their slots without a completion. */
 static void room_may_come_in_silence(void **state)
 {
 	struct t *t = *state;
@@ -385,7 +385,7 @@ static void freeing_drops_what_is_silent(void **state)
 	assert_int_equal(kverbs_wait(&req[NR - 1], 0), -ECANCELED);
 }
 
-/* Over segments, of which the kernel takes some and no more: nobody could be told. */
+/* The kernel accepts only some segments: no request could report the failure. */
 static void half_a_silent_one_ends_the_connection(void **state)
 {
 	const struct kverbs_opts small = { .sz = sizeof(small), .sq_entries = 2 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Description: posting and waiting are one call to the kernel, and hold nobody up */
+/* Posting and waiting is one system call, and blocks no other thread. */
 #include <pthread.h>
 
 #include "t.h"
 
-/* Who posts in a thread of his own, and waits. */
+/* A thread that posts and waits. */
 struct caller {
 	pthread_t thread;
 	struct t *t;
@@ -60,7 +60,7 @@ static void posting_and_waiting_is_one_call(void **state)
 	fake_wait_sleepers(1);
 	assert_int_equal(fake_pending(), 1);
 	assert_int_equal(fake.submits, 1);
-	/* What a second one would get is left for the next. */
+	/* There is no second SUBMIT: the injected error is left for the next call. */
 	fake_fail(KVERBS_SUBMIT, 1, -EIO);
 	fake_complete(0, 0);
 	assert_int_equal(join(&c), 0);
@@ -141,7 +141,7 @@ static void after_a_signal_a_request_tells_whether_it_was_posted(void **state)
 
 	assert_int_equal(kverbs_connect(t->kv, "192.0.2.1", "1", &opts, &conn), 0);
 	assert_int_equal(kverbs_send(conn, t->buf, 0, 1, &req[0]), 0);
-	/* There is no room for it, and the wait for that is interrupted. */
+	/* The queue is full, and the wait for room is interrupted. */
 	fake_fail(KVERBS_SUBMIT, 2, -EINTR);
 	op.req = &req[1];
 	assert_int_equal(kverbs_post_wait(conn, &op, op.req, -1), -EINTR);
@@ -229,7 +229,7 @@ static void waiting_for_what_was_never_posted_is_refused(void **state)
 	assert_int_equal(kverbs_wait(&c.req, 0), 0);
 }
 
-/* Each posts and waits as fast as it can, on the same ring. */
+/* Each thread posts and waits as fast as it can, on the same ring. */
 #define ROUNDS 500
 
 static void *post_often(void *arg)

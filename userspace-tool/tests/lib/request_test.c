@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Description: what is posted reaches the ring, and its completion the request */
+/* Requests become entries in the ring, and completions complete them. */
 #include "t.h"
 
 #define WC_REM_ACCESS_ERR 10
@@ -96,7 +96,7 @@ static void a_failed_entry_tells_its_status(void **state)
 	assert_int_equal(kverbs_wait(&req, 0), -EIO);
 	assert_int_equal(req.wc_status, WC_REM_ACCESS_ERR);
 	assert_int_equal(req.byte_len, 0);
-	/* And again as new. */
+	/* The request can be used again. */
 	assert_int_equal(kverbs_send(t->conn, t->buf, 0, 1, &req), 0);
 	assert_int_equal(req.wc_status, 0);
 	fake_complete(0, 0);
@@ -223,7 +223,7 @@ static void answer(struct kverbs_req *req)
 	req->result = kverbs_send(conn, NULL, 0, 0, &send);
 }
 
-/* The kernel may say that a message came before it says that the connection is up. */
+/* The kernel may report a message before it reports that the connection is established. */
 static void a_message_that_comes_first_can_be_answered(void **state)
 {
 	struct sockaddr_storage peer = { .ss_family = AF_INET };
@@ -265,7 +265,7 @@ static void a_message_that_came_first_is_not_lost_with_the_connection(void **sta
 	kverbs_conn_free(conn);
 }
 
-/* ---- credits -------------------------------------------------------------------------- */
+/* ---- full queues ---------------------------------------------------------------------- */
 
 static void a_full_receive_queue_is_told(void **state)
 {
@@ -287,7 +287,7 @@ static void a_full_receive_queue_is_told(void **state)
 	assert_int_equal(kverbs_wait(&req[2], 0), -ECANCELED);
 }
 
-/* The completion that makes room is in the ring already, unread. */
+/* The completion that makes room is already in the ring, unread. */
 static void room_in_the_ring_is_found_without_sleeping(void **state)
 {
 	const struct kverbs_opts small = { .sz = sizeof(small), .cq_entries = 4 };
@@ -299,7 +299,7 @@ static void room_in_the_ring_is_found_without_sleeping(void **state)
 	(void)state;
 	assert_int_equal(kverbs_open(&kv, &small), 0);
 	conn = t_connect(kv);
-	/* Two of four slots are kept for the connection's events to come. */
+	/* Two of four slots are reserved for events of the connection. */
 	for (i = 0; i < 3; i++) {
 		assert_int_equal(kverbs_send(conn, NULL, 0, 0, &req[i]), 0);
 		fake_complete(0, 0);
@@ -318,7 +318,7 @@ static void an_interrupted_wait_for_room_posts_nothing(void **state)
 
 	assert_int_equal(kverbs_connect(t->kv, "192.0.2.1", "1", &opts, &conn), 0);
 	assert_int_equal(kverbs_send(conn, t->buf, 0, 1, &req[0]), 0);
-	/* The first SUBMIT is refused for want of credit, the second is the wait. */
+	/* The first SUBMIT is refused with EAGAIN, the second one is the wait. */
 	fake_fail(KVERBS_SUBMIT, 2, -EINTR);
 	assert_int_equal(kverbs_send(conn, t->buf, 0, 1, &req[1]), -EINTR);
 	assert_int_equal(fake_pending(), 1);
@@ -352,7 +352,7 @@ static void free_with_requests(struct t *t, unsigned int wc_status)
 	fake_complete(0, 0);
 	kverbs_conn_free(t->conn);
 	assert_int_equal(calls, 2);
-	/* What had been done before stays done. */
+	/* A request that was complete stays complete. */
 	assert_int_equal(kverbs_wait(&req[0], 0), 0);
 	assert_int_equal(kverbs_wait(&req[3], 0), -ECANCELED);
 	assert_int_equal(req[3].wc_status, wc_status);

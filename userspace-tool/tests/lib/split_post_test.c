@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Description: a transfer over several segments is one request */
+/* A transfer over several segments is one request. */
 #include "t.h"
 
 #define WC_REM_ACCESS_ERR 10
@@ -160,7 +160,7 @@ static void count(struct kverbs_req *req)
 	calls++;
 }
 
-/* Nothing of it taken: as if it had not been posted. */
+/* If nothing of it is accepted, it looks as if it had not been posted. */
 static void refused_as_a_whole_it_does_not_complete(void **state)
 {
 	struct t *t = *state;
@@ -177,7 +177,7 @@ static void refused_as_a_whole_it_does_not_complete(void **state)
 	kverbs_token_free(&token);
 }
 
-/* Some taken, the rest refused for good: it completes, with the reason. */
+/* If the rest is refused after a part was accepted, it completes with the error. */
 static void refused_in_part_it_completes_with_the_error(void **state)
 {
 	const struct kverbs_opts small = { .sz = sizeof(small), .sq_entries = 2 };

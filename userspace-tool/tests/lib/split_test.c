@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Description: transfers are cut at the segments' ends, and nowhere else */
+/* Transfers are split at the ends of segments, and nowhere else. */
 #include <stdlib.h>
 
 #include "split.h"
@@ -95,7 +95,7 @@ static void nothing_is_one_empty_entry(void **state)
 	assert_int_equal(kverbs_split_init(&s, 5, 0, &token, 150), 0);
 	assert_entry(&s, 0, 0, 8192 + 50, 0x101);
 	assert_ended(&s);
-	/* Even at the very end, and without a remote side. */
+	/* This also holds at the very end, and without a remote side. */
 	assert_int_equal(kverbs_split_init(&s, 5, 0, &token, 200), 0);
 	assert_entry(&s, 0, 0, 8192 + 100, 0x101);
 	assert_ended(&s);
@@ -143,7 +143,7 @@ static void tokens_that_lie_about_their_length_are_refused(void **state)
 	kverbs_token_free(&token);
 }
 
-/* Whatever the cuts: the same bytes, in order, none twice. */
+/* Wherever it is split, the same bytes move in order, each once. */
 static void pieces_add_up(void **state)
 {
 	struct kverbs_token token = t_token(7, 0);

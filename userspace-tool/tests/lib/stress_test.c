@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Description: eight threads post and wait, whatever else goes on */
+/* Eight threads post and wait while connections come and go. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -45,7 +45,7 @@ static void check(struct worker *w, const struct kverbs_req *req, int ret, uint6
 		w->bad++;
 }
 
-/* Up to four requests at a time; lengths tell them apart. */
+/* Up to four requests at a time; their lengths identify them. */
 static void one_round(struct worker *w, const struct kverbs_token *token)
 {
 	unsigned int i, n = 1 + (unsigned int)rand_r(&w->seed) % 4;
@@ -86,7 +86,7 @@ static int post_all(struct worker *w, const struct kverbs_op *ops, int nr)
 	return 0;
 }
 
-/* A list of up to four, each after one that completes in silence. */
+/* Post a list of up to four requests, each behind an unsignalled operation. */
 static void one_list(struct worker *w, const struct kverbs_token *token)
 {
 	int i, n = 1 + rand_r(&w->seed) % 4;
@@ -156,7 +156,7 @@ static void join_workers(struct worker *w, bool errors)
 		assert_int_not_equal(nr_errors, 0);
 	else
 		assert_int_equal(nr_errors, 0);
-	/* What completes in silence nobody waits for. */
+	/* No thread waits for unsignalled operations. */
 	fake_wait_pending(0);
 }
 
@@ -223,7 +223,7 @@ static void eight_threads_beside_an_event_loop(void **state)
 	fake_device_stop();
 }
 
-/* Connections come and go beside the traffic of others. */
+/* Connections are created and freed during the traffic of others. */
 static void *connect_and_free(void *arg)
 {
 	struct t *t = arg;

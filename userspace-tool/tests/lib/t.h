@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What the library's tests share. A test gets a struct t with an open context
- * over a fresh fake kernel; afterwards nothing may be left in that.
+ * Helpers of the library's tests. A test gets a struct t with an open context over a fresh fake
+ * kernel, which must have no objects left after the test.
  */
 #ifndef T_H
 #define T_H
@@ -26,20 +26,20 @@ struct t {
 	struct kverbs_buf *buf;
 };
 
-/* An open context, and nothing else. */
+/* Only an open context. */
 int t_setup(void **state);
-/* With a connection that is up, and a buffer of T_SIZE bytes. */
+/* An open context, an established connection, and a buffer of T_SIZE bytes. */
 int t_setup_conn(void **state);
 int t_teardown(void **state);
 
-/* A connection that is up. */
+/* Returns an established connection. */
 struct kverbs_conn *t_connect(struct kverbs *kv);
-/* A token over @nr_segs segments of @seg_size, at 4096 times (1 + their index). */
+/* A token of @nr_segs segments of @seg_size bytes, at 4096 * (1 + index). */
 struct kverbs_token t_token(unsigned int nr_segs, uint64_t seg_size);
 
-/* A new connection, with room for @depth entries. */
+/* Replace the connection by one with @depth send slots. */
 void t_shrink_queue(struct t *t, unsigned int depth);
-/* Return when @n threads follow another one that leads. */
+/* Return when @n threads wait behind the leader. */
 void t_wait_followers(struct kverbs *kv, unsigned int n);
 
 #define t_test(name) cmocka_unit_test_setup_teardown(name, t_setup, t_teardown)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Description: the table finds what is in it and nothing else, however full */
+/* The table finds its entries and nothing else, however full it is. */
 #include <stdlib.h>
 
 #include "t.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Description: many threads, one place to wait, and nobody left asleep */
+/* Many threads wait at one place, and each of them wakes up. */
 #include <pthread.h>
 
 #include "t.h"
@@ -77,7 +77,7 @@ static void a_follower_takes_over_from_a_leader_that_is_done(void **state)
 	assert_int_equal(join(&follower), 0);
 }
 
-/* The heir has nothing to wait for any more: the next one must take over. */
+/* The heir's request is already complete: the next thread must take over. */
 static void an_heir_that_is_done_hands_on(void **state)
 {
 	struct t *t = *state;
@@ -204,14 +204,14 @@ static void *post_write(void *arg)
 	return NULL;
 }
 
-/* Two sends that take all the room that there is. */
+/* Two SENDs that fill the queue. */
 static void fill_queue(struct t *t, struct kverbs_req req[2])
 {
 	t_shrink_queue(t, 2);
 	post_two(t, req);
 }
 
-/* A transfer of @parts entries. */
+/* Start a WRITE of @parts entries. */
 static void start_write(struct poster *p, struct t *t, unsigned int parts)
 {
 	memset(p, 0, sizeof(*p));
@@ -248,7 +248,7 @@ static void posting_waits_for_room_part_by_part(void **state)
 	assert_int_equal(p.req.byte_len, 1100);
 }
 
-/* The leader sleeps on for something else. */
+/* The leader waits for something else, and keeps sleeping. */
 static void the_leader_wakes_who_waits_for_room(void **state)
 {
 	struct t *t = *state;

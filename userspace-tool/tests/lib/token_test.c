@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Description: tokens survive the wire, and hostile bytes do no harm */
+/* Tokens survive packing, and malformed tokens are refused. */
 #include <stdlib.h>
 
 #include "t.h"
@@ -7,7 +7,7 @@
 #define HEAD 24u
 #define SEG 20u
 
-/* Two segments, 0x30 bytes, write only. */
+/* Two segments of 0x30 bytes, write only. */
 static const uint8_t golden[HEAD + 2 * SEG] = {
 	'k', 'v', 't', 1,	0, 0, 0, 2,
 	0, 0, 0, 0, 0, 0, 0, 0x30,
@@ -27,7 +27,7 @@ static void assert_refused(const uint8_t *p, size_t len)
 	struct kverbs_token token;
 	uint8_t *exact = malloc(len ? len : 1);
 
-	/* A copy of just this size lets the sanitizer see a byte read too many. */
+	/* A copy of exactly this size lets the sanitizer detect a read beyond its end. */
 	assert_non_null(exact);
 	memcpy(exact, p, len);
 	assert_int_equal(kverbs_token_unpack(&token, exact, len), -EBADMSG);
@@ -65,7 +65,7 @@ static void packs_what_the_document_says(void **state)
 	(void)state;
 	assert_int_equal(kverbs_token_unpack(&token, golden, sizeof(golden)),
 			 sizeof(golden));
-	token.id = 99;	/* no business of the peer's */
+	token.id = 99;	/* the id is not packed */
 	assert_int_equal(kverbs_token_packed_size(&token), sizeof(golden));
 	assert_int_equal(kverbs_token_pack(&token, out, sizeof(out)), sizeof(golden));
 	assert_memory_equal(out, golden, sizeof(golden));
@@ -145,7 +145,7 @@ static void every_wrong_field_is_refused(void **state)
 		{ 19, 0 }, { 19, 1 }, { 19, 3 },	/* segments */
 		{ 16, 0xff }, { 17, 0x10 },
 		{ 20, 1 }, { 23, 1 },			/* reserved */
-		{ HEAD + 15, 0 }, { HEAD + 15, 0x11 },	/* first one's length */
+		{ HEAD + 15, 0 }, { HEAD + 15, 0x11 },	/* the first segment's length */
 		{ HEAD + 8, 0xff },
 		{ HEAD + SEG + 15, 0 }, { HEAD + SEG + 15, 0x1f },
 	};
@@ -165,7 +165,7 @@ static void lengths_that_wrap_around_are_refused(void **state)
 	uint8_t p[sizeof(golden)];
 
 	(void)state;
-	/* 0x10 + (2^64 - 0x10 + 0x30) is 0x30 again. */
+	/* 0x10 + (2^64 - 0x10 + 0x30) wraps around to 0x30. */
 	memcpy(p, golden, sizeof(p));
 	p[HEAD + 15] = 0x40;
 	memset(p + HEAD + SEG + 8, 0xff, 8);
@@ -181,14 +181,14 @@ static void addresses_that_wrap_around_are_refused(void **state)
 	(void)state;
 	memcpy(p, golden, sizeof(p));
 	memset(p + HEAD, 0xff, 8);
-	p[HEAD + 7] = 0xf0;		/* its last byte is the last there is */
+	p[HEAD + 7] = 0xf0;		/* its last byte is at the highest address */
 	assert_int_equal(kverbs_token_unpack(&token, p, sizeof(p)), sizeof(p));
 	kverbs_token_free(&token);
 	p[HEAD + 7] = 0xf1;
 	assert_refused(p, sizeof(p));
 }
 
-/* All that a hostile peer could send is bits, so bits it is. */
+/* A hostile peer can send any bits, so use random bits. */
 static void random_bytes_do_no_harm(void **state)
 {
 	struct kverbs_token token;
@@ -224,8 +224,8 @@ static void huge_counts_cost_no_memory(void **state)
 	fake_reset();
 	memcpy(p, golden, sizeof(p));
 	p[17] = 0x10;
-	p[19] = 0;		/* as many as there may be */
-	/* Had it tried to allocate, it would have found no memory. */
+	p[19] = 0;		/* the largest number of segments */
+	/* An attempt to allocate would fail with ENOMEM. */
 	fake_fail_nth(1);
 	assert_int_equal(kverbs_token_unpack(&token, p, sizeof(p)), -EBADMSG);
 	assert_false(fake_fail_nth_hit());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Description: what a peer writes is waited for in the kernel, and hides nothing else */
+/* Watching a byte happens in the kernel, and completions are still handled. */
 #include <pthread.h>
 
 #include "t.h"
@@ -7,7 +7,7 @@
 #define OLD 1
 #define NEW 2
 
-/* Who watches in a thread of his own, perhaps after he has posted. */
+/* A thread that watches, optionally after posting. */
 struct watcher {
 	pthread_t thread;
 	struct kverbs_conn *conn;
@@ -170,7 +170,7 @@ static void the_end_of_the_connection_ends_it(void **state)
 	assert_int_equal(kverbs_watch(t->conn, &byte, OLD, -1), -ECONNRESET);
 }
 
-/* A thread that waits for a SEND, and so reads what completes. */
+/* A thread that waits for a SEND and so reads completions. */
 static void *wait_for(void *arg)
 {
 	return (void *)(intptr_t)kverbs_wait(arg, -1);
