@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A program that knows nothing of kverbs: librdmacm connects, libibverbs moves.
+ * A program without kverbs: it connects with librdmacm and moves data with libibverbs.
  *
- *	rdmacm_peer listen HOST			say the port, wait for rdmacm_test
+ *	rdmacm_peer listen HOST			print the port, wait for rdmacm_test
  *	rdmacm_peer connect HOST PORT		connect to it
  *
- * What the two say to each other is in rdmacm_wire.h. Exit status 0: the connection came
+ * See wire.h for their protocol. Exit status 0: the connection came
  * up, and was ended as ordered.
  */
 #include <endian.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A server in a thread of the test, over the fake kernel, whose peers are all in
- * this process. It serves "root" in a directory that is gone afterwards.
+ * A server in a thread of the test, over the fake kernel, with all of its peers in this process. It
+ * serves "root" in a directory that is deleted after the test.
  */
 #ifndef SERVER_H
 #define SERVER_H
@@ -21,7 +21,7 @@
 #define SERVER_ARGS_MAX 24
 #define SERVER_LOOK_MS 1000
 
-/* How long a server waits for clients that say nothing, where that is what is tested. */
+/* How long a server waits for silent clients, in tests of that timeout */
 #define SERVER_IDLE_S "600"
 #define SERVER_IDLE_MS 600000
 
@@ -29,9 +29,9 @@
  * struct server_run - the server of one test
  * @tmp: directory of the test
  * @root: directory that is served
- * @thread: the server
+ * @thread: thread of the server
  * @argv: its command line
- * @argc: words in it
+ * @argc: number of words in @argv
  * @status: its exit status
  */
 struct server_run {
@@ -57,7 +57,7 @@ static inline void server_word(struct server_run *r, const char *word)
 	r->argv[r->argc++] = strdup(word);
 }
 
-/* With more words for its command line, up to NULL. */
+/* Start it with more words on its command line, up to NULL. */
 static inline int server_start(void **state, const char *const *more)
 {
 	struct server_run *r = calloc(1, sizeof(*r));
@@ -89,7 +89,7 @@ static inline int server_setup(void **state)
 	return server_start(state, words);
 }
 
-/* It looks for signals now and then. */
+/* The server polls for signals. */
 static inline void server_signal(int nr)
 {
 	kill(getpid(), nr);
@@ -125,14 +125,14 @@ static inline unsigned int server_threads(void)
 	return n;
 }
 
-/* Return when the server has done with all clients, and what they had is free again. */
+/* Return when the server is done with all clients and has freed their resources. */
 static inline void server_wait_idle(void)
 {
 	while (server_threads() > 2)
 		sched_yield();
 }
 
-/* A connection of a client that need not keep to any rule. */
+/* Connect a client that may violate the protocol. */
 static inline int server_connect(struct session *s, struct kverbs **kv,
 				 const struct wire_hello *hello)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* A directory for one test, gone afterwards. */
+/* A directory for one test, deleted afterwards. */
 #ifndef TMP_H
 #define TMP_H
 
@@ -21,8 +21,8 @@
 
 /**
  * struct tmp - the directory
- * @path: its name
- * @fd: the same, open
+ * @path: its path
+ * @fd: its file descriptor
  */
 struct tmp {
 	char path[PATH_MAX];

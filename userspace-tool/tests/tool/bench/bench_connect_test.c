@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* kverbs bench connect: connections to a server that is in this process. */
+/* kverbs bench connect: connections to a server in this process. */
 #define _GNU_SOURCE
 #include "bench_run.h"
 #include "cli/util.h"
@@ -31,7 +31,7 @@ static void each_step_has_a_row(void **state)
 	json_object_put(root);
 }
 
-/* What the kernel tells are times from the beginning; a row has what its step took. */
+/* The kernel reports times since CONNECT; a row has the duration of its own step. */
 static void steps_in_the_kernel_are_told_apart(void **state)
 {
 	struct json_object *root;
@@ -57,7 +57,7 @@ static void a_kernel_that_does_not_tell_has_no_such_rows(void **state)
 	json_object_put(root);
 }
 
-/* The command is the beginning of what it takes to be up. */
+/* The command is the first part of the time until the connection is established. */
 static void established_counts_from_the_command_on(void **state)
 {
 	struct json_object *root;

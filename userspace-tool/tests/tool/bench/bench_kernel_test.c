@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* kverbs bench with the kernel engine, whose figures the fake kernel makes up. */
+/* kverbs bench with the kernel engine; the fake kernel supplies the figures. */
 #define _GNU_SOURCE
 #include "bench_run.h"
 
 #define OPS 1000
 
-/* A second of it, each time a microsecond. */
+/* Set the result: one second, each time a microsecond. */
 static void kernel_tells(int error)
 {
 	fake.bench = (struct kverbs_cmd_bench){
@@ -96,7 +96,7 @@ static void a_latency_of_sends_is_answered_by_messages(void **state)
 	assert_int_equal(fake.last_bench.credit, 0);
 }
 
-/* What the server did not receive is lost, and nothing here moved. */
+/* Messages that the server did not receive count as lost, and here none moved. */
 static void sends_have_as_much_credit_as_the_server_has_receives(void **state)
 {
 	(void)state;
@@ -108,7 +108,7 @@ static void sends_have_as_much_credit_as_the_server_has_receives(void **state)
 	assert_true(fake.last_bench.recv_stride >= 8);
 }
 
-/* Over the time from when the first began until the last ended. */
+/* The time is from when the first connection starts until the last one ends. */
 static void connections_are_added_up(void **state)
 {
 	struct json_object *root;
@@ -123,7 +123,7 @@ static void connections_are_added_up(void **state)
 	json_object_put(root);
 }
 
-/* The fake kernel's operations take no time: the server's are those that are seen to. */
+/* The fake kernel's operations take no time: the server's figures are those measured. */
 static void the_server_sends_the_other_way(void **state)
 {
 	struct json_object *root;
@@ -170,7 +170,7 @@ static void what_makes_no_sense_is_usage(void **state)
 	assert_int_equal(bench("write-bw", "--engine", "steam"), EXIT_USAGE);
 	assert_int_equal(bench("write-bw", "--engine", "kernel", "--poll", "x"), EXIT_USAGE);
 	assert_int_equal(bench("write-bw", "--poll", "softirq"), EXIT_USAGE);
-	/* Completions are slept for here. */
+	/* bench() passes -e, which excludes polling. */
 	assert_int_equal(bench("write-bw", "--engine", "kernel", "--poll", "direct"), EXIT_USAGE);
 	assert_int_equal(bench("connect", "--engine", "kernel"), EXIT_USAGE);
 	assert_int_equal(bench("reg", "--engine", "kernel"), EXIT_USAGE);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Measurements as bytes, and which of them a side takes. */
+/* Encoding of measurement parameters, and which parameters a side accepts. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -72,7 +72,7 @@ static void other_lengths_and_versions_are_refused(void **state)
 	assert_int_equal(bench_result_decode(&r, buf, BENCH_RESULT_LEN), -EBADMSG);
 }
 
-/* Refused once a field has the value, and not before. */
+/* The value must be refused, and the field's original value accepted. */
 #define check_refused(field, value) do {			\
 	struct bench_param p = fine;				\
 								\
@@ -106,7 +106,7 @@ static void what_is_no_measurement_is_refused(void **state)
 	check_refused(duration_ms, BENCH_DURATION_MAX + 1);
 }
 
-/* Every operation in flight has bytes of its own if all of them are looked at. */
+/* With --verify every operation in flight needs its own bytes. */
 static void memory_has_a_bound(void **state)
 {
 	struct bench_param p = fine;
@@ -139,7 +139,7 @@ static void requests_have_a_bound(void **state)
 	assert_int_equal(bench_param_check(&p), -EINVAL);
 }
 
-/* What is complete has a place in one ring, whatever is posted. */
+/* All completions must fit in one ring, whatever is posted. */
 static void receives_have_room_for_completions(void **state)
 {
 	struct bench_param p = fine;
@@ -161,7 +161,7 @@ static void receives_have_room_for_completions(void **state)
 	assert_int_equal(bench_param_check(&p), -EINVAL);
 }
 
-/* Lists of receives are posted again before a quarter of them is missing. */
+/* Lists of receives are posted again before a quarter of the receives is used up. */
 static void receives_have_room_for_lists(void **state)
 {
 	struct bench_param p = fine;
@@ -206,7 +206,7 @@ static void latencies_are_of_one_connection(void **state)
 	assert_int_equal(bench_param_check(&p), 0);
 }
 
-/* Whoever waits for a WRITE looks at memory: nothing would wake him. */
+/* A thread that waits for a WRITE polls memory: no event would wake it. */
 static void write_latency_knows_no_events(void **state)
 {
 	struct bench_param p = fine;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* kverbs bench reg: what memory costs, over a kernel that is not there. */
+/* kverbs bench reg: cost of registering memory, over the fake kernel. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <sys/prctl.h>
@@ -17,7 +17,7 @@ static bool has(struct json_object *row, const char *key)
 	return json_object_object_get_ex(row, key, NULL);
 }
 
-/* Rows are of base pages as long as these are. */
+/* Count the rows of this kind of pages, from row @from on. */
 static unsigned int rows_of(struct json_object *root, unsigned int from, const char *pages)
 {
 	unsigned int n = 0;
@@ -71,7 +71,7 @@ static void without_a_host_nothing_is_exported(void **state)
 	json_object_put(root);
 }
 
-/* Which of the two depends on the machine. */
+/* The machine decides which of the two happens. */
 static void huge_pages_are_measured_or_said_to_be_missing(void **state)
 {
 	struct json_object *root, *row;
@@ -98,7 +98,7 @@ static void no_huge_pages_are_no_failure(void **state)
 	prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0);
 	row = row_of(root, 2);
 	if (number(row, "available")) {
-		/* Some are reserved on this machine. */
+		/* Some huge pages are reserved on this machine. */
 		json_object_put(root);
 		skip();
 	}
@@ -143,7 +143,7 @@ static void check_fails(unsigned long cmd, unsigned int nth, int error, const ch
 	assert_non_null(strstr(err_last()->step, step));
 }
 
-/* Both sides have registered memory for what they say to each other. */
+/* Both sides have registered memory for their messages. */
 static void memory_that_cannot_be_registered_is_a_failure(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* kverbs bench as a program runs it, against the server of server.h. */
+/* Runs kverbs bench as a program, against the server of server.h. */
 #ifndef BENCH_RUN_H
 #define BENCH_RUN_H
 
@@ -11,7 +11,7 @@
 #define BENCH_WORDS 18
 #define BENCH_HOST "192.0.2.1"
 
-/* Words up to NULL; completions are slept for, but where that cannot be. */
+/* Words up to NULL; waits for completions without polling, unless that is impossible. */
 static inline int bench_words(const char *const *words)
 {
 	char *argv[BENCH_WORDS + 6] = { "bench", "-W", FAKE_PATIENCE_S, "-e" };
@@ -26,7 +26,7 @@ static inline int bench_words(const char *const *words)
 #define bench_alone(...) bench_words((const char *const []){ __VA_ARGS__, NULL })
 #define bench(...) bench_alone(__VA_ARGS__, BENCH_HOST)
 
-/* The result of a run as JSON, to be freed; @status: what it ends with. */
+/* The result of a run as JSON, to be freed; the run must exit with @status. */
 static inline struct json_object *result_words(int status, const char *const *words)
 {
 	struct json_object *root;

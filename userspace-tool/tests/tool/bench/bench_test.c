@@ -6,7 +6,7 @@
 #include "cli/util.h"
 #include "peer/wire.h"
 
-/* ---- what is measured --------------------------------------------------------- */
+/* ---- measurements ------------------------------------------------------------- */
 
 static void bandwidths_are_measured_of_every_byte(void **state)
 {
@@ -21,7 +21,7 @@ static void bandwidths_are_measured_of_every_byte(void **state)
 	}
 }
 
-/* Lists that divide nothing, and such that are as long as there is room. */
+/* Lengths of lists that do not divide the number of operations, and the longest lists. */
 static void lists_are_measured_of_every_byte(void **state)
 {
 	static const char * const ops[] = { "write-bw", "send-bw", "read-bw" };
@@ -70,7 +70,7 @@ static void latencies_are_measured_of_every_byte(void **state)
 	assert_int_equal(bench("atomic-lat", "-n", "50", "--verify"), EXIT_OK);
 }
 
-/* More than the last byte can count. */
+/* More than the marker in the last byte can count. */
 static void writes_are_seen_in_memory(void **state)
 {
 	(void)state;
@@ -96,7 +96,7 @@ static void a_row_says_what_was_done(void **state)
 	for (i = 0; i < ARRAY_SIZE(sides); i++) {
 		assert_true(json_object_object_get_ex(row, sides[i], &side));
 		assert_true(number(side, "cpu_us_per_operation") > 0);
-		/* It is short enough to need none. */
+		/* A run as short as this may have no context switch. */
 		assert_true(number(side, "host_context_switches") >= 0);
 	}
 	json_object_put(root);
@@ -154,12 +154,12 @@ static void time_may_be_the_limit(void **state)
 	assert_true(number(row, "seconds") >= 1.2);
 	assert_true(number(row, "p99_us") > 0);
 	assert_true(json_object_object_get_ex(row, "seconds_each", &each));
-	/* A second that is late is told with the next one. */
+	/* A late second is reported together with the next one. */
 	assert_in_range(json_object_array_length(each), 1, number(row_of(root, 0), "seconds"));
 	json_object_put(root);
 	root = result(EXIT_OK, "write-bw", "-D", "1");
 	assert_true(json_object_object_get_ex(row_of(root, 0), "seconds_each", &each));
-	/* A second that is late is told with the next one. */
+	/* A late second is reported together with the next one. */
 	assert_in_range(json_object_array_length(each), 1, number(row_of(root, 0), "seconds"));
 	assert_true(number(json_object_array_get_idx(each, 0), "seconds") >= 1);
 	json_object_put(root);
@@ -168,7 +168,7 @@ static void time_may_be_the_limit(void **state)
 	json_object_put(root);
 }
 
-/* ---- what is refused, or fails --------------------------------------------------- */
+/* ---- refusals and failures --------------------------------------------------- */
 
 static void each_limit_fails_by_itself(void **state)
 {
@@ -182,7 +182,7 @@ static void each_limit_fails_by_itself(void **state)
 	assert_int_equal(bench("send-lat", "-n", "50", "--limit-lat-p99", "1e9"), EXIT_OK);
 }
 
-/* It is told in one message, segment by segment. */
+/* One message lists all segments. */
 static void memory_that_has_too_many_pieces_is_told(void **state)
 {
 	(void)state;
@@ -242,7 +242,7 @@ static const struct wire_hello bench_hello = {
 	.depth = WIRE_BENCH_DEPTH,
 };
 
-/* What the server makes of a message that is none of a client's. */
+/* Check how the server ends a connection after a message that no client sends. */
 static void check_ended_by(const struct wire_msg *msg)
 {
 	struct wire_msg answer;
@@ -276,7 +276,7 @@ static void server_takes_no_nonsense(void **state)
 	check_ended_by(&msg);
 }
 
-/* A lane of somebody else does not get in, and the one that is meant still does. */
+/* A lane without the session's key is refused, and the session's own lane still connects. */
 static void lanes_need_their_key(void **state)
 {
 	struct bench_param p = {
@@ -303,7 +303,7 @@ static void lanes_need_their_key(void **state)
 	assert_int_equal(msg.status, 0);
 	snprintf(port, sizeof(port), "%u", msg.window);
 	to.port = port;
-	/* Small enough for a session, whose hello is all that matters. */
+	/* A small message size suffices for a session, whose hello is what matters. */
 	hello.msg_max = msg.digest == 128 ? 129 : 128;
 	hello.depth = 1;
 	assert_int_equal(session_connect(&lane, kv, &to, &hello), -ECONNREFUSED);

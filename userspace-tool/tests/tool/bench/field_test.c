@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* When what counts is told of, second by second. */
+/* When measured seconds are reported. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static void a_second_is_told_once_it_is_over(void **state)
 	assert_int_equal(f.tick_ns, 1000 * MS);
 }
 
-/* Who was kept from looking for a while tells of all of it, as of what it is. */
+/* After a pause the whole time is reported as one period of its real length. */
 static void what_is_told_late_is_told_with_its_time(void **state)
 {
 	struct field f = begun();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Which address an index of a GID stands for. */
+/* Finding the address of a GID index. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What a host has done, from lines of /proc/stat. */
+/* Counters of the host, from lines of /proc/stat. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ static void busy_is_neither_idle_nor_stolen(void **state)
 	assert_int_equal(w.switches, 5678);
 }
 
-/* As many as a large host has. */
+/* As long as on a large host. */
 static void a_line_may_be_very_long(void **state)
 {
 	char text[4096] = "intr 77";

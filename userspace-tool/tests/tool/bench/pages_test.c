@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Memory of a kind of pages. */
+/* Memory of a given page size. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@ static void memory_is_there_from_page_to_page(void **state)
 	}
 }
 
-/* Which of the two depends on the machine; that it is nothing else does not. */
+/* The machine decides which of the two happens, but no other error may occur. */
 static void huge_pages_are_huge_or_not_there(void **state)
 {
 	struct pages p;
@@ -58,7 +58,7 @@ static void without_huge_pages_there_are_none(void **state)
 	ret = pages_alloc(&p, PAGES_HUGE, 1);
 	prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0);
 	if (!ret) {
-		/* Some are reserved on this machine. */
+		/* Some huge pages are reserved on this machine. */
 		pages_free(&p);
 		skip();
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Payload that tells what it belongs to: whoever verifies sees each wrong byte. */
+/* A payload pattern that identifies its operation: verification detects each wrong byte. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static void every_changed_bit_is_noticed(void **state)
 	assert_false(pattern_differs(mem, SIZE, 42));
 }
 
-/* Whatever the depth of the queue is: the slot's last operation looks different. */
+/* For any depth of the queue, the pattern of the slot's previous operation differs. */
 static void other_operations_are_noticed_even_by_a_byte(void **state)
 {
 	unsigned int ahead;

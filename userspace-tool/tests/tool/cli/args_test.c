@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What is on the command line: commands, options, HOST:PATH, exit statuses. */
+/* The command line: commands, options, HOST:PATH, exit statuses. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -144,7 +144,7 @@ static void ports_are_ports(void **state)
 	assert_int_equal(opts_port("--port", "-1", &port), -EINVAL);
 }
 
-/* The resolver knows neither suffixes nor other bases, and would cut 77777 short. */
+/* The resolver accepts neither suffixes nor other bases, and would truncate 77777. */
 static void ports_are_decimal(void **state)
 {
 	const char *port = NULL;
@@ -211,7 +211,7 @@ static bool is_json_after(char *word)
 	return json;
 }
 
-/* All the ways in which options can be written, of which only this one knows. */
+/* Every way to write options; only the option parser knows all of them. */
 static void json_is_an_option_like_others(void **state)
 {
 	(void)state;
@@ -231,7 +231,7 @@ static void check_utf8(const char *bytes, const char *want)
 	assert_string_equal(text, want);
 }
 
-/* A name of a file is bytes, and may be cut anywhere, but JSON is UTF-8. */
+/* A file name is a string of bytes and may be cut anywhere, but JSON is UTF-8. */
 static void what_json_tells_is_utf8(void **state)
 {
 	(void)state;
@@ -240,7 +240,7 @@ static void what_json_tells_is_utf8(void **state)
 		   "\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80");
 	check_utf8("x\xff y", "x? y");
 	check_utf8("cut \xe2\x82", "cut ??");
-	/* Longer than need be, half of a pair, and beyond the last one. */
+	/* Overlong, half of a surrogate pair, and beyond the last code point. */
 	check_utf8("\xc0\x80 \xe0\x9f\xbf", "?? ???");
 	check_utf8("\xed\xa0\x80 \xf4\x90\x80\x80", "??? ????");
 }

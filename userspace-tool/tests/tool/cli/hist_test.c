@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The histogram beside all samples, sorted. */
+/* Compares the histogram with all samples, sorted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static struct hist *fill(unsigned int n, uint64_t (*next)(unsigned int i))
 	return h;
 }
 
-/* At @rank of the sorted ones, or above it by what a bucket is wide. */
+/* The percentile is the sorted sample at @rank, or above it by at most the width of a bucket. */
 static void check_rank(const struct hist *h, double percent, unsigned int rank)
 {
 	uint64_t exact = samples[rank - 1], got = hist_percentile(h, percent);
@@ -48,7 +48,7 @@ static void check_rank(const struct hist *h, double percent, unsigned int rank)
 
 static uint64_t seed;
 
-/* All octaves alike, as far as 2^39 ns. */
+/* All octaves are equally likely, up to 2^39 ns. */
 static uint64_t any(unsigned int i)
 {
 	(void)i;
@@ -89,7 +89,7 @@ static uint64_t one_more(unsigned int i)
 	return i + 1;
 }
 
-/* A rank is rounded up once it is not whole, and not before. */
+/* A fractional rank is rounded up, a whole one is kept. */
 static void few_samples_have_exact_percentiles(void **state)
 {
 	struct hist *h = fill(100, one_more);
@@ -108,7 +108,7 @@ static uint64_t flat(unsigned int i)
 	return i % 2 ? 1000000100 : 1000000101;
 }
 
-/* Half a nanosecond beside a second is not lost in squares. */
+/* Squaring must not lose half a nanosecond next to a second. */
 static void deviation_is_no_integer(void **state)
 {
 	struct hist *h = fill(SAMPLES, flat);

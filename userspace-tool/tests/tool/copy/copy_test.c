@@ -61,7 +61,7 @@ static int count(const struct server_run *r, const char *dir)
 	return n;
 }
 
-/* ---- what works ------------------------------------------------------------- */
+/* ---- successful copies ------------------------------------------------------ */
 
 static void any_size_goes_there_and_back(void **state)
 {
@@ -118,7 +118,7 @@ static void many_small_files_go_by_one_connection(void **state)
 	assert_int_equal(cp("192.0.2.1:e", name(r, "back", a), NULL), EXIT_OK);
 	assert_int_equal(count(r, "back"), 101);
 	assert_true(same(r, "d/n 42 \xc3\xa9", "back/n 42 \xc3\xa9"));
-	/* Once more: now it is there, so it goes into it. */
+	/* The second time the destination directory exists, so the source goes into it. */
 	assert_int_equal(cp(name(r, "d", a), "192.0.2.1:e", NULL), EXIT_OK);
 	assert_int_equal(count(r, "root/e/d"), 101);
 }
@@ -140,7 +140,7 @@ static void several_go_into_a_directory(void **state)
 	assert_true(same(r, "f", "in/f"));
 }
 
-/* ---- what is resumed ---------------------------------------------------------- */
+/* ---- resumed copies ----------------------------------------------------------- */
 
 static void leave_part(const struct server_run *r, const char *of, size_t len)
 {
@@ -179,7 +179,7 @@ static void part_of_another_file_is_not(void **state)
 	assert_int_equal(count(r, "root"), 1);
 }
 
-/* ---- what is refused ---------------------------------------------------------- */
+/* ---- refusals ----------------------------------------------------------------- */
 
 static void nothing_gets_out_of_the_root(void **state)
 {

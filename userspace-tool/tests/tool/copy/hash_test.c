@@ -133,14 +133,14 @@ static void prefix_of_a_file_is_its_beginning(void **state)
 
 static uintptr_t read_to;
 
-/* In the C library's place: where hash_prefix() has files read to. */
+/* Replaces the C library's function, to see where hash_prefix() has files read to. */
 ssize_t pread(int fd, void *buf, size_t len, off_t at)
 {
 	read_to |= (uintptr_t)buf;
 	return syscall(SYS_pread64, fd, buf, len, at);
 }
 
-/* A sink's files are open with O_DIRECT, and devices take no memory that is anywhere. */
+/* A sink opens its files with O_DIRECT, which needs aligned memory. */
 static void prefix_is_read_as_direct_io_wants_it(void **state)
 {
 	struct tmp *tmp = *state;
@@ -155,7 +155,7 @@ static void prefix_is_read_as_direct_io_wants_it(void **state)
 	close(fd);
 }
 
-/* Somebody cuts the file off while it is hashed: an error, not a dead process. */
+/* Another process truncates the file while it is hashed: an error, not a crash. */
 static void truncated_mapping_is_an_error(void **state)
 {
 	struct tmp *tmp = *state;
@@ -170,7 +170,7 @@ static void truncated_mapping_is_an_error(void **state)
 	assert_int_equal(ftruncate(fd, 0), 0);
 	hash_init(&h);
 	assert_int_equal(hash_add(&h, map, WIRE_BLOCK, &piece), -ESTALE);
-	/* And once more: the guard is as good the second time. */
+	/* Repeat it: the guard must work a second time. */
 	assert_int_equal(hash_add(&h, map, WIRE_BLOCK, &piece), -ESTALE);
 	munmap(map, WIRE_BLOCK);
 	close(fd);
@@ -179,7 +179,10 @@ static void truncated_mapping_is_an_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		/* First: cmocka has a handler of its own, which ours must come after. */
+		/*
+		 * This test is first: cmocka has its own handler, which must be installed before
+		 * ours.
+		 */
 		tmp_test(truncated_mapping_is_an_error),
 		cmocka_unit_test(digest_is_the_documented_one),
 		cmocka_unit_test(windows_make_up_the_file),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Clients that keep to no rule: they lose their connection, and nobody else does. */
+/* Clients that violate the protocol: they lose their connection, other clients do not. */
 #define _GNU_SOURCE
 #include "cli/util.h"
 #include "copy/copy.h"
@@ -23,7 +23,7 @@ static int others_are_served(void)
 	return cmd_ping.run(ARRAY_SIZE(argv) - 1, argv) == EXIT_OK;
 }
 
-/* Whether the server has ended the connection, after whatever it had to say. */
+/* Returns true if the server has ended the connection, after any messages. */
 static int is_dropped(struct session *s)
 {
 	struct wire_msg msg;
@@ -44,7 +44,7 @@ static void send_all(struct session *s, const struct wire_msg *msgs, unsigned in
 			break;
 }
 
-/* Send what no server should take, and see that it does not. */
+/* Send messages that the server must refuse, and check that it does. */
 static void expect_drop(const struct wire_msg *msgs, unsigned int n)
 {
 	struct kverbs *kv;
@@ -126,7 +126,7 @@ static void sinks_must_make_sense(void **state)
 	expect_drop(SINK(0, 0), PUT);
 }
 
-/* Until a message of this type comes. */
+/* Receive until a message of this type arrives. */
 static void await_message(struct session *s, unsigned int type, struct wire_msg *msg)
 {
 	do {
@@ -134,7 +134,7 @@ static void await_message(struct session *s, unsigned int type, struct wire_msg 
 	} while (msg->type != type);
 }
 
-/* What a server has on its way is a few windows, so a client must not choose their size. */
+/* A server has a few windows in flight, so a client must not choose their size. */
 static void windows_are_no_larger_than_a_sink_of_ours_has_them(void **state)
 {
 	const struct wire_msg asks[] = { SINK(0, 0), NAMED(WIRE_GET) };
@@ -156,7 +156,7 @@ static void windows_are_no_larger_than_a_sink_of_ours_has_them(void **state)
 	assert_true(others_are_served());
 }
 
-/* A tree may take longer to count than the client waits. */
+/* Counting a tree may take longer than the client's timeout. */
 static void who_waits_for_a_total_is_told_that_it_comes(void **state)
 {
 	const struct wire_msg asks[] = {
@@ -194,7 +194,7 @@ static void hellos_must_fit(void **state)
 	assert_true(others_are_served());
 }
 
-/* The digest is wrong: it is said, nothing is stored, and the connection goes on. */
+/* After a wrong digest the server reports it, stores nothing, and keeps the connection. */
 static void wrong_digest_stores_nothing(void **state)
 {
 	const struct wire_msg msgs[] = {
@@ -261,7 +261,7 @@ static void silent_clients_are_dropped(void **state)
 
 	(void)state;
 	assert_int_equal(server_connect(&s, &kv, &files_hello), 0);
-	/* While it is there nobody else is taken. */
+	/* While this client is connected, the server accepts no other. */
 	assert_int_equal(server_connect(&second, &kv2, &files_hello), -ECONNREFUSED);
 	server_leave(&second, kv2);
 	do {

@@ -44,7 +44,7 @@ static int beat(void *arg)
 	return 0;
 }
 
-/* Whoever waits for it is told meanwhile that it goes on. */
+/* The waiting client receives reports of progress. */
 static void a_large_file_is_forced_to_disk_in_steps(void **state)
 {
 	struct part_meta slow = meta;
@@ -121,7 +121,7 @@ static void two_at_once_do_not_meet(void **state)
 	assert_false(tmp_exists(tmp, b.name));
 }
 
-/* A server that takes long to miss its client, while that has come back. */
+/* The server takes long to notice that its client is gone; the client has come back by then. */
 static void overtaken_part_is_litter(void **state)
 {
 	struct tmp *tmp = *state;
@@ -163,7 +163,7 @@ static void planted_links_are_not_followed(void **state)
 	assert_int_equal(tmp_read(tmp, "victim", part.name, 100), 8);
 }
 
-/* Who left it would have the file afterwards, or would have another one written. */
+/* Its owner would own the resulting file, or could have another process overwrite a file. */
 static void parts_of_others_are_left_alone(void **state)
 {
 	struct tmp *tmp = *state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What people look at: units, the bar, statistics of round trips. */
+/* Output for people: units, the progress bar, statistics of round trips. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* kverbs dev has all that ibv_devices, ibv_devinfo and ibstat show, in 80 columns. */
+/* kverbs dev shows all that ibv_devices, ibv_devinfo and ibstat show, in 80 columns. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ static struct kverbs_device device = {
 	.nr_gids = ARRAY_SIZE(gids),
 };
 
-/* What a table prints, to be freed. */
+/* Returns the output of a table, to be freed. */
 static char *shown(bool limits)
 {
 	char *text = calloc(1, TEXT);
@@ -71,7 +71,9 @@ static char *shown(bool limits)
 	return text;
 }
 
-/* Words in their order, in one line, however many blanks are between them. */
+/*
+ * Returns true if one line has these words in this order, with any number of blanks between them.
+ */
 static bool has_line(const char *text, const char *wanted)
 {
 	char line[256], *at;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A host for kverbs doctor: a directory that has what the kernel would tell, and
- * commands that print what was written for them. It is well until a test breaks it.
+ * A host for kverbs doctor: a directory with the files of the kernel, and commands that print
+ * prepared output. The host has no problem until a test creates one.
  */
 #ifndef DOCTOR_HOST_H
 #define DOCTOR_HOST_H
@@ -25,10 +25,10 @@
 
 /**
  * struct host - the host of one test
- * @tmp: its root
- * @path: what PATH was
- * @d: what doctor found
- * @status: what it ended with
+ * @tmp: its root directory
+ * @path: the original PATH
+ * @d: findings of doctor
+ * @status: exit status of doctor
  */
 struct host {
 	struct tmp *tmp;
@@ -37,7 +37,7 @@ struct host {
 	int status;
 };
 
-/* Replace a file; directories on its way are made. */
+/* Replace a file; missing directories are created. */
 static inline void host_write(struct host *h, const char *path, const char *text)
 {
 	char part[PATH_MAX], *slash;
@@ -155,7 +155,7 @@ static inline int host_teardown(void **state)
 	return bad ? -1 : 0;
 }
 
-/* Look at everything; what is printed is not for the test's own lines. */
+/* Run all checks; their output does not mix with the output of the test. */
 static inline void host_examine(struct host *h)
 {
 	int out = dup(STDOUT_FILENO), null = open("/dev/null", O_WRONLY);
@@ -179,8 +179,8 @@ static inline bool host_has(const char *text, const char *part)
 }
 
 /*
- * Only that check has this verdict; what it saw, and one of its commands, have these
- * texts in them. NULL: there is no command.
+ * Only check @id has this verdict; its observation and one of its commands contain these texts.
+ * NULL: it has no command.
  */
 static inline void host_blames(struct host *h, enum doctor_id id,
 			       enum finding_verdict verdict, const char *seen,

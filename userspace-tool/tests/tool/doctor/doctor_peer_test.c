@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * kverbs doctor HOST: the way there, and a peer that is not as it should be.
- */
+/* kverbs doctor HOST: the network path, and faulty peers. */
 #define _GNU_SOURCE
 #include "doctor_host.h"
 
@@ -16,16 +14,16 @@
 #define ROUTE(_dev, _source) "[{\"dev\":\"" _dev "\",\"prefsrc\":\"" _source "\"}]"
 
 enum manner {
-	ECHOES,		/* as kverbs serve does */
-	IS_ANOTHER,	/* refuses, speaking another version */
-	REFUSES,	/* is of our version, and refuses this address */
-	IS_FULL,	/* has as many clients of this address as it wants */
-	IS_NO_KVERBS,	/* accepts, and says nothing */
+	ECHOES,		/* behaves as kverbs serve does */
+	IS_ANOTHER,	/* refuses, and has another version */
+	REFUSES,	/* has our version, and refuses this address */
+	IS_FULL,	/* has its limit of clients of this address */
+	IS_NO_KVERBS,	/* accepts, and sends nothing */
 	IS_MUTE,	/* accepts, and answers nothing */
-	LOSES_LARGE,	/* answers only what is small */
+	LOSES_LARGE,	/* answers only small messages */
 };
 
-/* The only peer there is. */
+/* The only peer. */
 static struct peer {
 	pthread_t thread;
 	enum manner manner;
@@ -41,7 +39,7 @@ static void answer(struct session *s, enum manner manner)
 	bool lost = false;
 	int ret;
 
-	/* Of who waits for an answer that does not come the time is up at once. */
+	/* A client that waits for a missing answer times out at once. */
 	do {
 		if (lost)
 			fake_advance(FAKE_PATIENCE_MS);
@@ -96,7 +94,7 @@ static void *peer_main(void *arg)
 	return arg;
 }
 
-/* Look with such a peer. */
+/* Examine the host with such a peer. */
 static void with_peer(struct host *h, enum manner manner)
 {
 	fake.loopback = true;
@@ -114,7 +112,7 @@ static void leave_peer(void)
 	kverbs_close(peer.kv);
 }
 
-/* ---- the way -------------------------------------------------------------- */
+/* ---- the network path ----------------------------------------------------- */
 
 static void a_peer_that_is_well_is_not_blamed(void **state)
 {

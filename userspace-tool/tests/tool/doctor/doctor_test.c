@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * kverbs doctor on hosts where one thing is broken: it blames that one and no other.
- * On a host that is well it blames nothing.
+ * kverbs doctor on hosts with one problem each: it reports that problem and no other. On a host
+ * without problems it reports none.
  */
 #define _GNU_SOURCE
 #include "doctor_host.h"
@@ -86,7 +86,7 @@ static void a_node_that_is_missing_is_made_with_its_number(void **state)
 	assert_int_equal(h->status, EXIT_DENIED);
 }
 
-/* Who runs the tests may be root, who may open everything. */
+/* The tests may run as root, which may open every file. */
 static void a_node_of_others_is_to_be_lent_to_a_group(void **state)
 {
 	struct host *h = *state;
@@ -216,7 +216,7 @@ static void a_small_mtu_is_a_warning(void **state)
 	struct host *h = *state;
 
 	fake.port_mtu = 512;
-	/* Drivers differ in what they leave for headers. */
+	/* Drivers differ in the number of bytes that they reserve for headers. */
 	host_interfaces(h, 600, HOST_UP, HOST_ADDRESS, "");
 	host_blames(h, DOCTOR_MTU, FINDING_WARN, "leaves only 512",
 		    "ip link set dev eth0 mtu 1500");
@@ -327,7 +327,7 @@ static void a_hard_limit_is_raised_by_root(void **state)
 	assert_true(host_has(h->d.finding[DOCTOR_MEMLOCK].advice, "as root"));
 }
 
-/* ---- what is printed ---------------------------------------------------------- */
+/* ---- output ------------------------------------------------------------------- */
 
 static struct json_object *member(struct json_object *o, const char *key)
 {
@@ -354,7 +354,7 @@ static void json_has_each_finding_with_its_commands(void **state)
 	out_end(h->status);
 }
 
-/* What finding_print() prints, in @width columns. */
+/* Returns the output of finding_print() in @width columns, to be freed. */
 static char *printed(const struct finding *f, unsigned int width)
 {
 	int out = dup(STDOUT_FILENO);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Whether rules let RoCE through, and what doctor makes of that. The JSON is what
- * nft 1.0.6 prints for the rules in the comments.
+ * Whether firewall rules let RoCE through, and how doctor reports it. The JSON is the output of nft
+ * 1.0.6 for the rules in the comments.
  */
 #define _GNU_SOURCE
 #include "doctor_host.h"
@@ -36,7 +36,7 @@
 #define COUNTER "{\"counter\":{\"packets\":0,\"bytes\":0}}"
 #define JUMP(_to) "{\"jump\":{\"target\":\"" _to "\"}}"
 
-/* What becomes of an incoming packet to UDP port 4791 through eth0. */
+/* Returns the fate of an incoming packet to UDP port 4791 on eth0. */
 static enum nft_fate fate(const char *rules)
 {
 	const struct nft_packet packet = { .proto = "udp", .dport = 4791, .netdev = "eth0" };
@@ -125,7 +125,7 @@ static void the_interface_is_the_devices(void **state)
 	passes(INPUT("accept") RULE("input", META("oifname", "\"eth0\"") AND DROP));
 }
 
-/* Who sends is not known here. */
+/* The source address is not known. */
 static void what_is_not_known_decides_nothing(void **state)
 {
 	(void)state;
@@ -148,7 +148,7 @@ static void chains_are_followed(void **state)
 	is_blocked(INPUT("drop") CHAIN("inet", "deep", "")
 		   RULE("input", "{\"goto\":{\"target\":\"deep\"}}")
 		   RULE("input", ACCEPT));
-	/* A ruleset that is no tree cannot be, and would not hang us. */
+	/* The kernel refuses a loop of chains; the evaluation would end all the same. */
 	is_blocked(INPUT("drop") RULE("input", JUMP("input")));
 }
 
@@ -162,7 +162,7 @@ static void chains_of_the_other_family_or_way_do_not_concern_it(void **state)
 	is_blocked(CHAIN("ip", "early", BASE("prerouting", "drop")));
 }
 
-/* ---- what doctor makes of it -------------------------------------------------- */
+/* ---- doctor's report ---------------------------------------------------------- */
 
 static void doctor_opens_the_chain_that_drops(void **state)
 {

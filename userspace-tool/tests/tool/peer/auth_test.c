@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What a proof depends on: all of it, and nothing else. */
+/* A proof depends on each of its inputs, and on nothing else. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,9 +30,10 @@ static bool same(const uint8_t a[WIRE_PROOF_LEN], const uint8_t b[WIRE_PROOF_LEN
 }
 
 /*
- * As Documentation/reference/protocol.rst describes it, by another program:
- * python3 -c 'import hmac; print(hmac.new(b"0123456789abcdef", b"kverbs client 1\0" +
- * bytes([1])*24 + bytes([2])*24 + bytes([3])*32 + bytes([4])*32, "sha256").hexdigest())'
+ * Computed according to Documentation/reference/protocol.rst with another program:
+ *
+ *	python3 -c 'import hmac; print(hmac.new(b"0123456789abcdef", b"kverbs client 1\0" +
+ *		bytes([1])*24 + bytes([2])*24 + bytes([3])*32 + bytes([4])*32, "sha256").hexdigest())'
  */
 static void a_proof_is_what_the_protocol_says(void **state)
 {
@@ -49,7 +50,7 @@ static void a_proof_is_what_the_protocol_says(void **state)
 	assert_memory_equal(proof, wanted, sizeof(wanted));
 }
 
-/* So that what one says cannot be thrown back at him. */
+/* Otherwise a side could reflect the other side's proof. */
 static void client_and_server_have_different_proofs(void **state)
 {
 	uint8_t client[WIRE_PROOF_LEN], server[WIRE_PROOF_LEN];

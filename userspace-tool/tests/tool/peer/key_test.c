@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Files that keys are in. */
+/* Key files. */
 #define _GNU_SOURCE
 #include <errno.h>
 
@@ -69,7 +69,7 @@ static void a_key_that_others_can_read_is_none(void **state)
 	assert_int_equal(read_mode(*state, sixteen, 0620, &key), -EPERM);
 }
 
-/* As a credential of systemd's may look. */
+/* systemd may install a credential with these permissions. */
 static void a_group_may_read_a_key(void **state)
 {
 	struct key *key;

@@ -22,11 +22,11 @@ static const struct wire_hello hello = {
 
 /**
  * struct ends - both ends of a connection
- * @kv: the context of the one that was called
- * @listener: where it listens
- * @called: it
- * @their_kv: the context of the one that calls
- * @caller: it
+ * @kv: context of the passive side
+ * @listener: listener of the passive side
+ * @called: the passive side
+ * @their_kv: context of the active side
+ * @caller: the active side
  */
 struct ends {
 	struct kverbs *kv;
@@ -90,7 +90,7 @@ static void expect(struct session *s, uint32_t id)
 	assert_int_equal(msg.id, id);
 }
 
-/* @nr messages, of which the first is read before the others and the end come. */
+/* Send @nr messages and end the connection; the first one is read before the rest arrives. */
 static void end_after(uint32_t nr)
 {
 	struct wire_msg msg;

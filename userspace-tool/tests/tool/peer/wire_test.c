@@ -96,7 +96,7 @@ static void hello_does_not_ask_for_too_much(void **state)
 	(void)state;
 	check_hello(1, WIRE_SERVICE_ECHO, 128, 0, WIRE_REFUSED_PARAM);
 	check_hello(1, WIRE_SERVICE_ECHO, 128, WIRE_DEPTH_MAX + 1, WIRE_REFUSED_PARAM);
-	/* A request takes so many receives before it is accepted. */
+	/* A service needs this many receives to be accepted. */
 	check_hello(1, WIRE_SERVICE_ECHO, 128, 128, 0);
 	check_hello(1, WIRE_SERVICE_ECHO, 128, 129, WIRE_REFUSED_PARAM);
 	check_hello(1, WIRE_SERVICE_ECHO, WIRE_HEAD_LEN - 1, 8, WIRE_REFUSED_PARAM);
@@ -144,7 +144,7 @@ static void encoding_needs_room(void **state)
 	assert_int_equal(wire_encode(&full, buf, sizeof(buf)), -EMSGSIZE);
 }
 
-/* Exactly as many bytes as said: the sanitizer sees a read beyond. */
+/* The buffer has exactly the given size, so the sanitizer detects a read beyond it. */
 static int decode_exact(const uint8_t *from, size_t len)
 {
 	uint8_t *copy = malloc(len ? len : 1);
@@ -293,7 +293,7 @@ static void only_some_have_a_tail(void **state)
 	assert_int_equal(decode_changed(&msg), -EBADMSG);
 }
 
-/* Whatever comes, it is decoded to something within bounds, or refused. */
+/* Any input is decoded to something within bounds, or refused. */
 static void noise_is_survived(void **state)
 {
 	uint8_t buf[200];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* kverbs ping --rping, and servers that keep to no rule. */
+/* kverbs ping --rping, and servers that violate the protocol. */
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,30 +23,30 @@
 
 #define SIZE 100
 
-/* What the server does when it comes to a step. */
+/* Fault of the server at a given step */
 enum fault {
 	NONE,
 	LEAVE,		/* end the connection */
-	SILENCE,	/* say nothing */
-	SHORT,		/* a message too short */
-	LONG,		/* one too long */
-	TWICE,		/* the same message once more */
-	SKIP,		/* say that it is done, without doing it */
-	SPOIL,		/* write something else */
+	SILENCE,	/* do not send the message */
+	SHORT,		/* send a message that is too short */
+	LONG,		/* send a message that is too long */
+	TWICE,		/* send the message twice */
+	SKIP,		/* report the step as done without doing it */
+	SPOIL,		/* write other data */
 };
 
-/* The steps of a round: those of the first are 0 to 5, and so on. */
+/* Steps of a round: those of the first one are 0 to 5, and so on. */
 enum { RECV_OUT, READ, SEND_READ, RECV_BACK, WRITE, SEND_WRITTEN, STEPS };
 
 /**
- * struct server - it serves one client, and misbehaves once
+ * struct server - a server for one client, with one fault
  * @kv: its context
- * @listener: where the client comes from
- * @thread: it
+ * @listener: its listener
+ * @thread: its thread
  * @s: the connection
- * @buf: what it reads and writes
- * @fault: what it does wrong
- * @at: at which step
+ * @buf: memory that it reads and writes
+ * @fault: its fault
+ * @at: the step of the fault
  */
 struct server {
 	struct kverbs *kv;
@@ -58,7 +58,7 @@ struct server {
 	int at;
 };
 
-/* These checks are made in another thread than cmocka's. */
+/* cmocka's checks do not work in other threads. */
 static void must(int ok)
 {
 	if (!ok)
@@ -107,7 +107,7 @@ static int server_send(struct server *v, enum fault fault)
 	return ret;
 }
 
-/* Until the client, whose time goes by, has had enough. */
+/* Wait until the client, whose clock advances, has timed out. */
 static int server_wait(struct server *v)
 {
 	const void *msg;
@@ -158,7 +158,7 @@ static void *server_main(void *arg)
 	rping_hello(&hello);
 	session_init(&v->s, v->kv, conn, &hello);
 	must(!kverbs_buf_alloc(v->kv, SIZE, &v->buf));
-	/* A client that sees what it cannot do may be gone again already. */
+	/* A client that finds its request impossible may have disconnected already. */
 	if (!session_accept(&v->s, 0, FAKE_PATIENCE_MS))
 		while (!server_step(v, step, &info))
 			step++;
@@ -185,7 +185,7 @@ static void server_end(struct server *v)
 	assert_int_equal(fake_leftovers(), 0);
 }
 
-/* Two pings, with @interval seconds between them. */
+/* Send two pings, @interval seconds apart. */
 static int ping(const char *interval)
 {
 	char *argv[] = {
@@ -197,7 +197,7 @@ static int ping(const char *interval)
 	return cmd_ping.run(ARRAY_SIZE(argv) - 1, argv);
 }
 
-/* Fail as said, @err is 0 if nothing but the data is wrong. */
+/* The ping must fail with @err, 0 if only the data is wrong. */
 static void check(enum fault fault, int at, const char *interval, int err)
 {
 	struct server v = { .fault = fault, .at = at };
@@ -227,7 +227,7 @@ static void servers_may_leave(void **state)
 		check(LEAVE, at, "0", -ECONNRESET);
 }
 
-/* Before or after the client has found that it is connected. */
+/* The server leaves before or after the client has noticed that it is connected. */
 static void a_server_that_leaves_at_once_is_a_failure(void **state)
 {
 	struct server v = { .fault = LEAVE };
@@ -276,7 +276,7 @@ static void wrong_texts_are_seen(void **state)
 	check(SPOIL, STEPS + WRITE, "0", 0);
 	check(SKIP, READ, "0", 0);
 	check(SKIP, WRITE, "0", 0);
-	/* The echo of the ping before is none of this one. */
+	/* The echo of the previous ping must not count as the echo of this one. */
 	check(SKIP, STEPS + WRITE, "0", 0);
 }
 

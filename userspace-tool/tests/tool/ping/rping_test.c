@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What rping says: the message that names memory, and the text. */
+/* rping's protocol: the message that names memory, and the text. */
 #include <errno.h>
 #include <limits.h>
 #include <setjmp.h>
@@ -44,7 +44,7 @@ static void info_has_one_length(void **state)
 
 	(void)state;
 	for (len = 0; len <= 2 * sizeof(golden); len++) {
-		/* As long as it is, for the sanitizer. */
+		/* Exactly as long as the text, for the sanitizer. */
 		p = calloc(1, len ? len : 1);
 		assert_non_null(p);
 		memcpy(p, golden, len < sizeof(golden) ? len : sizeof(golden));
@@ -86,7 +86,7 @@ static void check_text(uint64_t ping, const char *want)
 	assert_false(rping_text_differs(buf, size, ping));
 }
 
-/* As rping -v shows it. */
+/* The text that rping -v prints. */
 static void text_is_what_rping_sends(void **state)
 {
 	(void)state;
@@ -109,7 +109,7 @@ static void text_fits_at_any_number(void **state)
 	assert_memory_equal(buf, "rdma-ping-0: ", 13);
 }
 
-/* rping writes back as much as strlen() says. */
+/* rping writes back strlen() bytes. */
 static void text_ends_at_its_end_only(void **state)
 {
 	char buf[RPING_SIZE_MAX];
@@ -141,7 +141,7 @@ static void every_byte_counts(void **state)
 	assert_true(rping_text_differs(buf, sizeof(buf) - 1, 7));
 }
 
-/* A peer may ask for less than rping would. */
+/* A peer may request fewer bytes than rping would. */
 static void short_texts_stay_in_bounds(void **state)
 {
 	size_t size;

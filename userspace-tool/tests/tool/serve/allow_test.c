@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Prefixes that a server lets in. */
+/* Address prefixes that a server allows. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -15,7 +15,7 @@ static struct kverbs_addr addr_of(const char *text)
 	return addr;
 }
 
-/* Whether a list of these words has an address. */
+/* Returns true if the list of these prefixes contains the address. */
 static bool lets_in(const char *words, const char *text)
 {
 	struct kverbs_addr addr = addr_of(text);
@@ -117,7 +117,7 @@ static void what_is_no_prefix_is_refused(void **state)
 	check_word("2001:db8::/129", -ERANGE);
 }
 
-/* Somebody meant something else than he wrote. */
+/* Such a prefix is probably a mistake. */
 static void bits_set_behind_the_prefix_are_refused(void **state)
 {
 	(void)state;

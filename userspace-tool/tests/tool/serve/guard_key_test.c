@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Who proves to have the key is served, and nobody else. */
+/* Only clients that prove the key are served. */
 #define _GNU_SOURCE
 #include "cli/util.h"
 #include "guarded.h"
@@ -60,7 +60,7 @@ static struct key key_of(const char *text)
 	return key;
 }
 
-/* Say a nonce; what is said back is in @a. */
+/* Send a nonce; the server's answer is stored in @a. */
 static void begin(struct client *c, struct auth *a, const struct wire_hello *hello)
 {
 	struct wire_msg msg;
@@ -90,7 +90,7 @@ static void what_another_said_is_of_no_use(void **state)
 	assert_int_equal(msg.status, 0);
 	expect_echo(&c);
 	leave(&c);
-	/* The same once more, byte for byte. */
+	/* Send the same message again, byte for byte. */
 	begin(&c, &b, &echo_with_key);
 	assert_memory_not_equal(a.server, b.server, sizeof(a.server));
 	assert_int_equal(say(&c, WIRE_PROOF, proof, sizeof(proof)), 0);
@@ -192,7 +192,7 @@ static void few_can_be_without_a_proof_at_a_time(void **state)
 	for (i = 0; i < ARRAY_SIZE(waiting); i++)
 		assert_int_equal(enter(&waiting[i], NULL, &echo_with_key), 0);
 	expect_refused(NULL, &echo_with_key, WIRE_REFUSED_BUSY);
-	/* They are in nobody else's way. */
+	/* They do not block other clients. */
 	assert_int_equal(ping("-I", "192.0.2.3", "--key", key_file), EXIT_OK);
 	for (i = 0; i < ARRAY_SIZE(waiting); i++)
 		leave(&waiting[i]);
@@ -216,7 +216,7 @@ static void rping_goes_with_no_key(void **state)
 			 EXIT_USAGE);
 }
 
-/* ---- servers that are none ------------------------------------------------- */
+/* ---- false servers --------------------------------------------------------- */
 
 static int without_key(void **state)
 {
@@ -231,7 +231,7 @@ static void a_server_that_has_no_key_is_not_trusted(void **state)
 	expect_error(-ENOKEY, "it does not prove that it has the key", "not the server");
 }
 
-/* What a liar sends in the place of each message, by what it was sent. */
+/* Alter a message of the server's before it is sent. */
 typedef void (*lie_fn)(struct session *s, struct wire_msg *msg);
 
 static void throw_back(struct session *s, struct wire_msg *msg)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Whom a server lets in, how much of it he may have, how it reads again and ends. */
+/* Allowed addresses, limits per address, reloading, and the end of a server. */
 #define _GNU_SOURCE
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -42,7 +42,7 @@ static void a_list_that_is_none_is_wrong_usage(void **state)
 	assert_int_equal(run_command(&cmd_serve, "--log", "xml"), EXIT_USAGE);
 }
 
-/* ---- what the host has ------------------------------------------------------- */
+/* ---- resources of the host --------------------------------------------------- */
 
 static int quiet(void **state)
 {
@@ -61,7 +61,7 @@ static void who_finds_no_room_is_told_of_without_v(void **state)
 	assert_int_equal(ping(), EXIT_OK);
 	fake_fail(KVERBS_ACCEPT, 1, -EAGAIN);
 	assert_int_not_equal(ping(), EXIT_OK);
-	/* The client says something, too. */
+	/* The client prints messages, too. */
 	log = fdopen(said[0], "r");
 	do
 		assert_non_null(fgets(line, sizeof(line), log));
@@ -120,7 +120,7 @@ static void an_address_has_as_much_memory_as_it_may(void **state)
 	expect_error(-EDQUOT, "prepare the measurement there", "--peer-bytes");
 }
 
-/* However few bytes it moves: what it remembers of operations, and where notes come. */
+/* However small the operations: their bookkeeping and the message buffers count, too. */
 static void a_measurement_is_counted_with_all_that_it_takes(void **state)
 {
 	(void)state;
@@ -136,7 +136,7 @@ static int barely_frugal(void **state)
 	return start_with(state, "--root", "ROOT", "--peer-bytes", "32M");
 }
 
-/* Who gets has more of the server's memory than who puts: 16 pieces of 2 MiB. */
+/* Reading clients use more of the server's memory than writing ones: 16 pieces of 2 MiB. */
 static void a_copy_is_counted_as_what_it_may_lock(void **state)
 {
 	(void)state;
@@ -159,7 +159,7 @@ static void an_address_comes_as_often_as_it_may(void **state)
 	expect_error(-EBUSY, "more often than it may", "later");
 }
 
-/* ---- what is told to the manager --------------------------------------------- */
+/* ---- notification of the service manager ------------------------------------- */
 
 static int manager = -1;
 
@@ -168,7 +168,7 @@ static void become_manager(void)
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	socklen_t len = sizeof(at);
 
-	/* The kernel gives it an abstract name that nobody else has. */
+	/* The kernel chooses an abstract name that is unique. */
 	manager = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	assert_int_equal(bind(manager, (struct sockaddr *)&at, sizeof(at.sun_family)), 0);
 	assert_int_equal(getsockname(manager, (struct sockaddr *)&at, &len), 0);
@@ -177,7 +177,7 @@ static void become_manager(void)
 	setenv("NOTIFY_SOCKET", at.sun_path, 1);
 }
 
-/* The server has come so far. */
+/* Wait until the server has sent this word. */
 static void await(const char *word)
 {
 	char said[128] = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Servers that are guarded, files that they are told of, and clients who try. */
+/* Guarded servers, their key and address files, and clients that try to connect. */
 #ifndef GUARDED_H
 #define GUARDED_H
 
@@ -10,7 +10,7 @@
 static const char *const right = "the key of these tests, which is no secret";
 static const char *const wrong = "the key of somebody else, who has no business here";
 
-/* Keys and lists, beside what servers serve. */
+/* Keys and lists, outside of the directory that is served. */
 static struct tmp *etc;
 static char key_file[PATH_MAX + 8], other_file[PATH_MAX + 8], allow_file[PATH_MAX + 8];
 
@@ -81,7 +81,7 @@ static const struct wire_hello files_with_key = {
 	.msg_max = WIRE_MSG_MAX, .depth = WIRE_FILES_DEPTH, .flags = WIRE_F_KEY,
 };
 
-/* One from 192.0.2.2, if it does not say from where. */
+/* A client, with 192.0.2.2 as its default source address. */
 struct client {
 	struct kverbs *kv;
 	struct session s;
@@ -140,7 +140,7 @@ static inline void expect_echo(struct client *c)
 	assert_memory_equal(msg.tail, "hear", 4);
 }
 
-/* Whether it is thrown out, and was told nothing but what belongs to a handshake. */
+/* The connection must end, and the server must have sent only messages of the handshake. */
 static inline void expect_thrown_out(struct client *c)
 {
 	struct wire_msg msg;
@@ -156,7 +156,7 @@ static inline void expect_thrown_out(struct client *c)
 	server_wait_idle();
 }
 
-/* The same, of one that is waited for in vain. */
+/* The same, for a client that the server waits for until its timeout. */
 static inline void expect_expired(struct client *c)
 {
 	struct wire_msg msg;

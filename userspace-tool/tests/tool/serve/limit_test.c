@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What one address may have. */
+/* Limits for one address. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <setjmp.h>
@@ -149,7 +149,7 @@ static void less_than_one_a_second_is_a_rate_too(void **state)
 	limit_free(&l);
 }
 
-/* A hostile network has more addresses than this host has memory. */
+/* A hostile network has more addresses than the server has memory for. */
 static void addresses_that_have_nothing_are_forgotten(void **state)
 {
 	struct limit l = { .clients = 1, .rate = 1 };
@@ -164,7 +164,7 @@ static void addresses_that_have_nothing_are_forgotten(void **state)
 		limit_leave(&v);
 	}
 	assert_int_equal(l.nr_idle, LIMIT_IDLE_MAX);
-	/* Who came last is remembered, who has something is, and the first one is not. */
+	/* The last address is remembered, an address with a client is, and the first one is not. */
 	assert_int_equal(enter(&l, &v, i - 1, 0), WIRE_REFUSED_RATE);
 	assert_int_equal(enter(&l, &v, 0, 0), WIRE_REFUSED_PEER);
 	assert_int_equal(enter(&l, &v, 1, 0), 0);

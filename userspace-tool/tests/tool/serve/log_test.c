@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Lines about clients. */
+/* Log lines about clients. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sys/socket.h>
@@ -15,7 +15,7 @@ static const struct kverbs_addr peer = {
 	.family = AF_INET, .port = 0x5000 /* 80 */, .addr = { 192, 0, 2, 7 },
 };
 
-/* A log whose lines go into "log" of the directory. */
+/* Open a log that writes to "log" in the directory. */
 static void begin(struct log *l, const struct tmp *tmp, const char *form)
 {
 	fake_reset();
@@ -89,7 +89,7 @@ static void lines_about_one_address_are_bounded(void **state)
 	begin(&l, *state, "text");
 	l.rate = 0.000001;
 	for (i = 0; i < 100; i++) {
-		/* Another port is no other host. */
+		/* Another port does not make it another host. */
 		next.port++;
 		log_say(&l, &(struct log_event){ LOG_WARNING, .name = "x", .peer = &next }, "x");
 	}
@@ -193,7 +193,7 @@ static int listen_as_journal(const struct tmp *tmp, char *path, size_t room)
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-	/* Short, wherever the directory is. */
+	/* A short path, wherever the directory is. */
 	snprintf(path, room, "/proc/self/fd/%d/journal", tmp->fd);
 	assert_true(strlen(path) < sizeof(at.sun_path));
 	strcpy(at.sun_path, path);

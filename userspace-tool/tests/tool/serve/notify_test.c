@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What a service tells its manager. */
+/* Notifications from a service to its manager. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 static char said[256];
 
-/* A manager that listens by this name. */
+/* A manager that listens on this name. */
 static int listen_at(const char *name)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
@@ -24,7 +24,7 @@ static int listen_at(const char *name)
 	return fd;
 }
 
-/* By an abstract name, of the kernel's choice, so that it is nobody else's. */
+/* Listen on an abstract name chosen by the kernel, which is unique. */
 static int listen_somewhere(void)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
@@ -52,7 +52,7 @@ static void the_manager_hears_what_is_said(void **state)
 	char path[64];
 	int fd;
 
-	/* Short, wherever the directory is. */
+	/* A short path, wherever the directory is. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d/notify", tmp->fd);
 	fd = listen_at(path);
 	assert_int_equal(notify("READY=1"), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The server that rping's clients meet, and clients that are none. */
+/* The server for rping's clients, and clients that violate the protocol. */
 #define _GNU_SOURCE
 #include "cli/util.h"
 #include "ping/rping.h"
@@ -9,12 +9,12 @@
 #define BACK_AT 4096
 
 /**
- * struct peer - a client that need not keep to any rule
+ * struct peer - a client that may violate the protocol
  * @kv: its context
  * @s: its connection
  * @buf: its memory
- * @out: what the server may read: SIZE bytes
- * @back: what it may write: SIZE bytes
+ * @out: memory that the server may read: SIZE bytes
+ * @back: memory that the server may write: SIZE bytes
  */
 struct peer {
 	struct kverbs *kv;
@@ -132,7 +132,7 @@ static void texts_come_back(void **state)
 	peer_leave(&p);
 }
 
-/* What went wrong on the way is the client's to see. */
+/* The server does not check texts: that is the client's task. */
 static void other_texts_come_back_as_well(void **state)
 {
 	struct peer p;
@@ -225,7 +225,7 @@ static void what_is_written_must_have_room(void **state)
 		offer_second(&changes[i]);
 }
 
-/* At every step that there is. */
+/* The client leaves at each possible step. */
 static void clients_may_leave(void **state)
 {
 	struct peer p;
@@ -264,7 +264,7 @@ static void silent_clients_are_dropped(void **state)
 	peer_leave(&p);
 }
 
-/* A client with a hello is answered, but not by what it looks for. */
+/* A client with a hello is answered, but its service is refused. */
 static void kverbs_clients_are_told(void **state)
 {
 	char *argv[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What connections and devices do in a second, from two looks at them. */
+/* Rates of connections and devices, computed from two snapshots. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 
 #define CONN "file=1 pid=7 type=conn id=1 "
 
-/* The rate of the second look's only connection. */
+/* Returns the rate of the only connection in the second snapshot. */
 static struct rate conn_rate(double seconds, const char *before_text, const char *now_text)
 {
 	struct snap before = snap_of(1000, before_text), now = snap_of(1000 + seconds, now_text);
@@ -67,7 +67,9 @@ static void what_came_between_did_all_of_it_since(void **state)
 	assert_float_equal(rate.ops, 4, 0.001);
 }
 
-/* The same file and id, but another connection, since what counted cannot count less. */
+/*
+ * The file and id are the same, but the connection is another one, since counters never decrease.
+ */
 static void a_counter_that_goes_backwards_began_anew(void **state)
 {
 	struct rate rate = conn_rate(2, CONN "ops=500 bytes_in=100\n", CONN "ops=8 bytes_in=300\n");
@@ -95,7 +97,7 @@ static void a_device_counts_what_has_gone_too(void **state)
 	assert_float_equal(rate.in, 10, 0.001);
 }
 
-/* On a slow host the devices are read a good while after the connections. */
+/* On a slow host the devices are read much later than the connections. */
 static void a_device_has_moved_since_it_was_looked_at_itself(void **state)
 {
 	struct snap before = snap_of(1000, "device=a type=device ops=10\n");
@@ -116,12 +118,12 @@ static void a_device_retries_since_the_look_before(void **state)
 	(void)state;
 	assert_float_equal(device_rate(2, was, is).retries, 5, 0.001);
 	assert_float_equal(device_rate(2, is, was).retries, 0, 0.001);
-	/* Of a device that came or did not tell, it is not known since when. */
+	/* The start of the interval is not known for a device that is new or was not readable. */
 	assert_float_equal(device_rate(2, "device=b type=device\n", is).retries, 0, 0.001);
 	assert_float_equal(device_rate(2, "device=a type=device\n", is).retries, 0, 0.001);
 }
 
-/* A driver's counters, in a directory below sysfs. */
+/* Create a driver's counters in a directory below sysfs. */
 static void make(const struct tmp *tmp, const char *where)
 {
 	char path[128];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* A screen cuts what does not fit on it, and shares its width among columns. */
+/* A screen clips text that does not fit, and divides its width among columns. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -106,7 +106,10 @@ static void a_screen_without_room_takes_anything(void **state)
 
 /* ---- columns ----------------------------------------------------------- */
 
-/* A number, a name that may be cut to 4, a number that matters less, a name that matters least. */
+/*
+ * A number, a name with a minimum width of 4, a less important number, and the least important
+ * name.
+ */
 static const struct screen_column columns[] = {
 	{ "A", true, 0, 1 },
 	{ "B", false, 4, 3 },
@@ -149,7 +152,7 @@ static void who_matters_least_goes_first(void **state)
 	expect_widths(5 + 1 + 2, 5, 0, 0, 0);
 }
 
-/* Half a number is another number. */
+/* A truncated number would be another number. */
 static void a_number_is_never_cut(void **state)
 {
 	(void)state;
@@ -169,7 +172,7 @@ static void a_name_wants_no_more_than_it_is_long(void **state)
 	assert_int_equal(widths[3], 1);
 }
 
-/* Whatever the width, all columns together with the blanks between fit. */
+/* All columns and the blanks between them fit in any width. */
 static void columns_never_take_more_than_there_is(void **state)
 {
 	static const unsigned int wants[] = { 5, 10, 3, 6 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What the module lists in debugfs, read. */
+/* Reading the module's listing in debugfs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -114,7 +114,7 @@ static void a_connection_is_found_again(void **state)
 	snap_free(&now);
 }
 
-/* While it goes up or down the module does not tell its addresses. */
+/* While a connection is set up or closed, the module does not report its addresses. */
 static void a_connection_is_found_again_without_its_addresses(void **state)
 {
 	struct snap before, now;
@@ -129,7 +129,7 @@ static void a_connection_is_found_again_without_its_addresses(void **state)
 	snap_free(&now);
 }
 
-/* A process may have several files open, and each counts from 1. */
+/* A process may have several files open, and each numbers its objects from 1. */
 static void connections_of_two_files_are_two(void **state)
 {
 	struct snap before, now;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* A look at kverbs and its devices that a test writes down. */
+/* A snapshot of kverbs and its devices, given as text. */
 #ifndef SNAP_TEXT_H
 #define SNAP_TEXT_H
 
@@ -14,7 +14,7 @@
 
 #include "watch/snap.h"
 
-/* As if @text had been read at @at, in seconds; to be freed by snap_free(). */
+/* Parse @text as if it had been read at time @at, in seconds; free the result with snap_free(). */
 static inline struct snap snap_of(double at, const char *text)
 {
 	FILE *file = fmemopen((void *)text, strlen(text), "r");

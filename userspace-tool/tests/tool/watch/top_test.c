@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What kverbs top shows of two looks, and what keys do. */
+/* The screen of kverbs top for two snapshots, and its keys. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,9 @@
 #define B "file=2 pid=2000 comm=bob type=conn id=1 device=siw0 remote=192.0.2.2:7 "
 #define C "file=3 pid=300 comm=carol type=conn id=1 device=rxe0 remote=192.0.2.3:7 "
 
-/* Two looks, 2 seconds apart: alice sends most, bob receives most, carol does most. */
+/*
+ * Two snapshots, 2 seconds apart: alice sends most, bob receives most, carol has most operations.
+ */
 static const char before[] =
 	A "state=ESTABLISHED ops=10 bytes_out=1000 bytes_in=0\n"
 	B "state=ESTABLISHED ops=10 bytes_out=0 bytes_in=0\n"
@@ -63,7 +65,7 @@ static void draw(struct top_view *view, struct screen *screen, unsigned int widt
 	assert_int_equal(top_view_draw(view, screen), 0);
 }
 
-/* The line that begins with that, or fail. */
+/* Returns the line that starts with @text; fails if there is none. */
 static const char *find_line(const struct screen *screen, const char *text)
 {
 	unsigned int i;
@@ -85,7 +87,7 @@ static int has_line(const struct screen *screen, const char *text)
 	return 0;
 }
 
-/* Whether the names stand in that order, one below the other, and no others. */
+/* Check that exactly these names appear, in this order from top to bottom. */
 static void expect_order(struct top_view *view, const char *order)
 {
 	static const char *const names[] = { "alice", "bob", "carol" };
@@ -118,7 +120,7 @@ static void keys(struct top_view *view, const char *typed)
 		top_view_key(view, *typed);
 }
 
-/* ---- what is shown ------------------------------------------------------ */
+/* ---- contents ----------------------------------------------------------- */
 
 static void eighty_columns_have_all_that_matters(void **state)
 {
@@ -182,7 +184,7 @@ static void two_hundred_columns_have_everything(void **state)
 	screen_free(&screen);
 }
 
-/* Whatever the size, nothing is drawn beyond it, and a number is whole or not there. */
+/* For any size, nothing is drawn outside, and a number is complete or missing. */
 static void any_size_will_do(void **state)
 {
 	struct screen screen;
@@ -241,7 +243,7 @@ static void a_module_that_has_gone_is_told_and_may_come_again(void **state)
 	screen_free(&screen);
 }
 
-/* ---- in which order ----------------------------------------------------- */
+/* ---- sorting ------------------------------------------------------------ */
 
 static void what_moves_most_is_first(void **state)
 {
@@ -279,7 +281,7 @@ static void arrows_sort_by_the_column_beside(void **state)
 	struct top_view *view = *state;
 	struct screen screen;
 
-	/* Not all columns are there at 80: those that are not are stepped over. */
+	/* Columns that do not fit in 80 characters are skipped. */
 	draw(view, &screen, 80, 24);
 	screen_free(&screen);
 	keys(view, "I>");
@@ -292,7 +294,7 @@ static void arrows_sort_by_the_column_beside(void **state)
 	assert_int_equal(view->by, TOP_PEER);
 }
 
-/* ---- which --------------------------------------------------------------- */
+/* ---- filtering ---------------------------------------------------------- */
 
 static void a_word_shows_who_has_it(void **state)
 {
@@ -421,7 +423,7 @@ static void it_scrolls_as_far_as_there_are_rows(void **state)
 	struct top_view *view = *state;
 	struct screen screen;
 
-	/* Title, three lines of devices, message, head: two rows are left. */
+	/* The title, three lines of devices, the message and the head leave two rows. */
 	draw(view, &screen, 80, 8);
 	assert_true(has_line(&screen, "alice") && !has_line(&screen, "carol"));
 	screen_free(&screen);
