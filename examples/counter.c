@@ -2,8 +2,8 @@
 /*
  * A counter that several clients share, without a lock and without the server's help.
  *
- *	counter CLIENTS		lend a counter to so many, print where it ends
- *	counter HOST ADDS	draw so many numbers
+ *	counter CLIENTS		serve a counter to this many clients, print its last value
+ *	counter HOST ADDS	draw this many numbers
  *
  * iWARP has no atomics.
  */

@@ -2,9 +2,9 @@
 /*
  * One thread, one epoll(7) loop, many clients: each message is sent back.
  *
- *	eventloop		until end of file on standard input
+ *	eventloop		run until end of file on standard input
  *
- * Clients: "pingpong HOST", as many as there are.
+ * Clients: any number of "pingpong HOST".
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 #define SIZE	4096
 
-/* Two places, by turns: one takes the next message while the other is sent back. */
+/* Two slots used in turn: one receives the next message while the other is sent back. */
 struct client {
 	struct kverbs_conn *conn;
 	struct kverbs_buf *buf;
@@ -27,9 +27,9 @@ struct client {
 static int served;
 
 /*
- * The client may send again as soon as it has the answer, and on iWARP a message that
- * finds no receive ends the connection. A callback may post, but not wait. Connections
- * are freed with the context.
+ * The client may send again as soon as it has the answer, so a receive must be posted first: on
+ * iWARP a message that finds no receive ends the connection. A callback may post, but not wait.
+ * Connections are freed with the context.
  */
 static void received(struct kverbs_req *req)
 {

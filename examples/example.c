@@ -52,7 +52,10 @@ void send_token(struct kverbs_conn *conn, struct kverbs_buf *buf,
 	len = must(kverbs_token_pack(token, kverbs_buf_addr(buf), kverbs_buf_size(buf)),
 		   "pack a token");
 	must(kverbs_send(conn, buf, 0, len, &req), "send a token");
-	/* Who has used it and left may have taken the acknowledgment of it along. */
+	/*
+	 * If the peer has used the token and left, its acknowledgment may be lost: ignore the
+	 * result.
+	 */
 	kverbs_wait(&req, -1);
 }
 
@@ -67,7 +70,7 @@ void await_end(struct kverbs_conn *conn, struct kverbs_buf *buf)
 {
 	struct kverbs_req recv = { 0 };
 
-	/* It is refused if the peer has gone already. */
+	/* kverbs_recv() fails if the peer has already disconnected. */
 	if (!kverbs_recv(conn, buf, 0, kverbs_buf_size(buf), &recv))
 		kverbs_wait(&recv, -1);
 }

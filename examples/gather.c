@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A header and a payload in one message, apart in memory at both ends.
+ * A header and a payload in one message, in separate buffers at both ends.
  *
- *	gather			receive one and print it
- *	gather HOST TEXT	send it
+ *	gather			receive a message and print it
+ *	gather HOST TEXT	send a message
  */
 #include <stdio.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static void take_text(struct kverbs *kv, struct kverbs_buf *header, struct kverb
 static void send_text(struct kverbs *kv, const char *host, const char *text,
 		      struct kverbs_buf *header, struct kverbs_buf *payload)
 {
-	/* Longer ones are refused below: they are not within the buffer. */
+	/* Longer texts are refused below, since they exceed the buffer. */
 	int length = snprintf(kverbs_buf_addr(payload), PAYLOAD, "%s", text);
 	struct kverbs_vec vec[] = {
 		{ header, 0, sizeof(struct header) },

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Write into a peer's memory and read it back; the peer's processor does nothing.
+ * Write into a peer's memory and read it back; the peer's CPU is not involved.
  *
- *	onesided		lend memory to one peer until it leaves
- *	onesided HOST		use it
+ *	onesided		export memory to one peer until it disconnects
+ *	onesided HOST		write and read the memory
  */
 #include <errno.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static void lend(struct kverbs *kv, struct kverbs_buf *message)
 	must(kverbs_buf_alloc(kv, SIZE, &memory), "allocate");
 	listener = listen_here(kv);
 	conn = accept_one(listener, message, &recv);
-	/* On iWARP who connects speaks first. */
+	/* On iWARP the active side must send first. */
 	finish(&recv, "receive a greeting");
 	must(kverbs_export(conn, memory, 0, SIZE, KVERBS_REMOTE_READ | KVERBS_REMOTE_WRITE,
 			   &token), "export");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Messages there and back.
+ * Messages to a peer and back.
  *
  *	pingpong		wait for a peer and answer it
  *	pingpong HOST		send it ten messages
  *
- * A message needs a receive that was posted before it comes.
+ * A receive must be posted before its message arrives.
  */
 #include <stdio.h>
 #include <string.h>
@@ -26,16 +26,16 @@ static void answer(struct kverbs *kv, struct kverbs_buf *in, struct kverbs_buf *
 	conn = accept_one(listener, in, &recv);
 	for (i = 0; i < ROUNDS; i++) {
 		finish(&recv, "receive");
-		/* The peer has the answer before this one, and is still there. */
+		/* The peer has received the previous answer, and is still connected. */
 		if (i)
 			finish(&send, "send");
 		len = snprintf(kverbs_buf_addr(out), SIZE, "pong to %s",
 			       (char *)kverbs_buf_addr(in));
-		/* The next one may come as soon as the peer has this answer. */
+		/* The next message may arrive as soon as the peer has this answer. */
 		must(kverbs_recv(conn, in, 0, SIZE, &recv), "post a receive");
 		must(kverbs_send(conn, out, 0, len + 1, &send), "send");
 	}
-	/* The peer leaves when it has the last one, perhaps before it has acknowledged it. */
+	/* The peer leaves after the last answer, perhaps before it has acknowledged it. */
 	kverbs_wait(&recv, -1);
 	kverbs_wait(&send, -1);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Write into a peer's memory, and tell it so with four bytes.
+ * Write into a peer's memory, and notify it with four bytes of immediate data.
  *
- *	writeimm		lend memory to one peer, print what it is told of
+ *	writeimm		export memory to one peer, print what it writes
  *	writeimm HOST		write three records
  *
  * iWARP has no immediate data.
@@ -29,7 +29,7 @@ static void lend(struct kverbs *kv, struct kverbs_buf *message)
 	listener = listen_here(kv);
 	conn = accept_one(listener, message, &recv);
 	finish(&recv, "receive a greeting");
-	/* The bytes go where the token says; such a receive has no place of its own. */
+	/* The token determines where the data goes; the receive itself has no buffer. */
 	for (i = 0; i < RECORDS; i++)
 		must(kverbs_recv(conn, NULL, 0, 0, &told[i]), "post a receive");
 	must(kverbs_export(conn, memory, 0, RECORDS * RECORD, KVERBS_REMOTE_WRITE, &token),

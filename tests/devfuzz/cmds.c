@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Commands: mostly right, so that they get far; and garbage, so that they do not. */
+/* Commands: mostly valid, so that they get far; and garbage, which is refused early. */
 #include <string.h>
 
 #include "world.h"
@@ -23,7 +23,7 @@ static void info(struct fuzzer *f)
 }
 
 /**
- * cmds_garbage() - a command with whatever bytes
+ * cmds_garbage() - run a command with random bytes
  * @f: the thread
  */
 void cmds_garbage(struct fuzzer *f)
@@ -44,7 +44,7 @@ void cmds_garbage(struct fuzzer *f)
 }
 
 /**
- * cmds_begin() - have something that commands can be right about
+ * cmds_begin() - create objects for the commands to use
  * @f: the thread, with a ring
  */
 void cmds_begin(struct fuzzer *f)
@@ -114,7 +114,7 @@ static void choose_amount(struct fuzzer *f, struct kverbs_cmd_bench *cmd)
 		cmd->duration_ms = 1 + rng_below(&f->rng, 20);
 }
 
-/* Traffic on a connection that is mostly in use. */
+/* Run traffic on a connection, which is mostly in use by others. */
 static void bench(struct fuzzer *f)
 {
 	const struct region *region = region_choose(f, 4096, true, true);
@@ -141,7 +141,7 @@ static void bench(struct fuzzer *f)
 }
 
 /**
- * cmds_any() - a command that makes sense
+ * cmds_any() - run a valid command
  * @f: the thread
  */
 void cmds_any(struct fuzzer *f)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Counting, by processes that may be killed at it; and the tables of it. */
+/* Counters that survive processes killed at any moment, and their tables. */
 #include <stdio.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static const char *const types[CQE_TYPES] = {
 	"DEVICE_REMOVED",
 };
 
-/* Of enum ib_wc_status. */
+/* From enum ib_wc_status */
 static const char *const statuses[STATUSES] = {
 	"ok", "length", "qp-op", "eec-op", "protection", "flushed", "mw-bind", "bad-response",
 	"access", "remote-request", "remote-access", "remote-op", "retries", "rnr-retries",
@@ -34,9 +34,9 @@ static void add(uint64_t *counter)
 }
 
 /**
- * count_command() - a command was run
- * @counts: where
- * @number: its number
+ * count_command() - count a command
+ * @counts: the counters
+ * @number: number of the command
  * @err: 0 or an errno
  */
 void count_command(struct counts *counts, unsigned int number, int err)
@@ -45,10 +45,10 @@ void count_command(struct counts *counts, unsigned int number, int err)
 }
 
 /**
- * count_entry() - an entry was looked at
- * @counts: where
- * @opcode: its opcode, before whatever became of it
- * @err: 0 if it was taken, or an errno
+ * count_entry() - count a submission entry
+ * @counts: the counters
+ * @opcode: its opcode, before anything scribbled over it
+ * @err: 0 if it was accepted, or an errno
  */
 void count_entry(struct counts *counts, unsigned int opcode, int err)
 {
@@ -56,8 +56,8 @@ void count_entry(struct counts *counts, unsigned int opcode, int err)
 }
 
 /**
- * count_completion() - a completion was read
- * @counts: where
+ * count_completion() - count a completion
+ * @counts: the counters
  * @cqe: the completion; the last byte of an entry's user_data is its opcode
  */
 void count_completion(struct counts *counts, const struct kverbs_cqe *cqe)
@@ -116,9 +116,9 @@ static void print_events(const struct counts *counts)
 }
 
 /**
- * counts_print() - what became of everything, and the sum of it
- * @counts: where it was counted
- * @seed: where all choices came from
+ * counts_print() - print all counters and their sums
+ * @counts: the counters
+ * @seed: seed of the run
  */
 void counts_print(const struct counts *counts, uint64_t seed)
 {

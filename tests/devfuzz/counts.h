@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What was done, and what came of it. */
+/* Counters of commands, entries and completions. */
 #ifndef FUZZ_COUNTS_H
 #define FUZZ_COUNTS_H
 
 #include <stdint.h>
 #include <linux/kverbs.h>
 
-/* Command numbers, one more than there are; opcodes and types from 1; errnos. */
+/* Sizes of the tables: command numbers, opcodes and types from 1, errnos */
 #define COMMANDS	15
 #define OPCODES		(KVERBS_OP_FETCH_ADD + 1)
 #define CQE_TYPES	(KVERBS_CQE_DEVICE_REMOVED + 1)
@@ -14,14 +14,14 @@
 #define STATUSES	24
 
 /**
- * struct counts - what was done; shared by all processes
- * @results: how often a command ended with an errno, 0: with success
- * @entries: how often an entry was refused with an errno, 0: taken
- * @statuses: how entries ended of which a completion told
- * @events: completions that are not of entries
- * @generations: worlds that came and went
- * @killed: those of them that did not end by themselves
- * @dying: ms that the longest of those took to end then
+ * struct counts - counters, shared by all processes
+ * @results: number of commands that ended with an errno, 0: success
+ * @entries: number of entries that were refused with an errno, 0: accepted
+ * @statuses: number of completed entries with a status
+ * @events: number of completions that are not of entries
+ * @generations: generations that have ended
+ * @killed: generations that had to be killed
+ * @dying: longest time in ms that a killed one took to exit
  */
 struct counts {
 	uint64_t results[COMMANDS][ERRNOS];

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Entries: right, so that bytes move and the connection lives; one in many is not. */
+/* Submission entries: mostly valid, so that data moves and the connection lives. */
 #include <string.h>
 
 #include "world.h"
 
 #define WORD		sizeof(uint64_t)
 
-/* What an export must give. */
+/* Rights of the export that an operation needs. */
 static const uint8_t rights[] = {
 	[KVERBS_OP_WRITE] = KVERBS_REMOTE_WRITE,
 	[KVERBS_OP_WRITE_IMM] = KVERBS_REMOTE_WRITE,
@@ -59,7 +59,7 @@ static unsigned int choose_opcode(struct fuzzer *f, const struct end *end)
 	return opcode;
 }
 
-/* An export that the operation may use, and there where it may. */
+/* Choose an export with the right to do this operation, and a range in it. */
 static bool fill_remote(struct fuzzer *f, const struct end *end, struct kverbs_sqe *sqe)
 {
 	struct grant *grant = grant_choose(f, link_peer(f->world, end), rights[sqe->opcode]);
@@ -85,7 +85,7 @@ static bool fill_remote(struct fuzzer *f, const struct end *end, struct kverbs_s
 	return true;
 }
 
-/* It works once: then nobody may use the key any more. */
+/* The peer can revoke a key once: then no other operation may use the key. */
 static bool fill_key(struct fuzzer *f, const struct end *end, struct kverbs_sqe *sqe)
 {
 	struct grant *grant = grant_choose(f, link_peer(f->world, end), 0);
@@ -104,7 +104,7 @@ static bool fill_peer(struct fuzzer *f, const struct end *end, struct kverbs_sqe
 	return !rights[sqe->opcode] || fill_remote(f, end, sqe);
 }
 
-/* A receive has room for every message, a message fits every receive. */
+/* Receives hold any message, and messages fit in any receive. */
 static uint64_t choose_length(struct fuzzer *f, const struct kverbs_sqe *sqe)
 {
 	if (sqe->opcode == KVERBS_OP_RECV)
@@ -122,7 +122,7 @@ static void fill_word(struct fuzzer *f, struct kverbs_sqe *sqe)
 	first = -region->addr % WORD;
 	sqe->region_id = region->id;
 	sqe->offset = first + rng_below(&f->rng, (region->length - first) / WORD) * WORD;
-	/* It shares its place with the new value of a CMP_SWAP. */
+	/* This union member is the new value of a CMP_SWAP. */
 	sqe->length = WORD;
 	sqe->operand = rng_number(&f->rng);
 }
@@ -157,7 +157,7 @@ static bool fill_piece(struct fuzzer *f, const struct kverbs_sqe *sqe, uint64_t 
 	return true;
 }
 
-/* Pieces that together have the entry's length. */
+/* Pieces whose lengths add up to the entry's length. */
 static bool fill_list(struct fuzzer *f, struct kverbs_sqe *sqe, struct kverbs_piece *pieces)
 {
 	unsigned int i, nr = 1 + rng_below(&f->rng, rng_once_in(&f->rng, 8) ?
@@ -198,11 +198,11 @@ static void spoil(struct fuzzer *f, struct kverbs_sqe *sqe)
 }
 
 /**
- * entry_fill() - an entry of which at most one field is wrong
+ * entry_fill() - fill in an entry of which at most one field is wrong
  * @f: the thread
- * @end: the connection's end
+ * @end: this end of the connection
  * @sqe: the entry
- * @i: where it stands among those that are submitted together
+ * @i: its index in the batch
  */
 void entry_fill(struct fuzzer *f, struct end *end, struct kverbs_sqe *sqe, unsigned int i)
 {
@@ -228,9 +228,9 @@ void entry_fill(struct fuzzer *f, struct end *end, struct kverbs_sqe *sqe, unsig
 }
 
 /**
- * entry_taken() - an entry will be carried out
+ * entry_taken() - record that an entry was accepted
  * @f: the thread
- * @i: where it stood
+ * @i: its index in the batch
  */
 void entry_taken(struct fuzzer *f, unsigned int i)
 {
@@ -241,9 +241,9 @@ void entry_taken(struct fuzzer *f, unsigned int i)
 }
 
 /**
- * entry_refused() - an entry found no room; if it is a receive, less of them will do
+ * entry_refused() - record that an entry found no room; lower the target of receives
  * @f: the thread
- * @i: where it stood
+ * @i: its index in the batch
  */
 void entry_refused(struct fuzzer *f, unsigned int i)
 {

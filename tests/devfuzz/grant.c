@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Exports, and who knows of them. */
+/* Exports, and which peers know them. */
 #include "world.h"
 
 #define ALL	(KVERBS_REMOTE_READ | KVERBS_REMOTE_WRITE | KVERBS_REMOTE_ATOMIC)
@@ -22,9 +22,9 @@ static uint64_t choose_length(struct fuzzer *f, const struct region *region)
 }
 
 /**
- * grant_make() - export something to a connection's peer
+ * grant_make() - export memory to a connection's peer
  * @f: the thread
- * @end: the connection's end
+ * @end: this end of the connection
  */
 void grant_make(struct fuzzer *f, struct end *end)
 {
@@ -53,11 +53,11 @@ void grant_make(struct fuzzer *f, struct end *end)
 }
 
 /**
- * grant_withdraw() - take an export back
+ * grant_withdraw() - revoke an export
  * @f: the thread
- * @end: who gave it
+ * @end: the end that granted it
  *
- * At once, or next time, when the peer's operations have probably ended.
+ * Revokes it at once, or the next time, when the peer's operations have probably completed.
  */
 void grant_withdraw(struct fuzzer *f, struct end *end)
 {
@@ -75,10 +75,10 @@ void grant_withdraw(struct fuzzer *f, struct end *end)
 }
 
 /**
- * grant_choose() - an export that may be used
+ * grant_choose() - choose an export that may be used
  * @f: the thread
- * @end: who gave it
- * @access: the rights that it must give
+ * @end: the end that granted it
+ * @access: the rights that it must grant
  *
  * Return: the export, or NULL if there is none.
  */

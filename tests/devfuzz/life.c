@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Waiting for the end of one of several processes, or bringing it about. */
+/* Waits for one of several processes to end, or kills it. */
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -11,11 +11,11 @@
 #include "life.h"
 
 #define MAX_LIVES	16
-/* One that cannot be killed hangs. */
+/* A killed process that lives longer than this hangs */
 #define HANG_MS		120000
 
 /**
- * life_now() - what time it is
+ * life_now() - read the clock
  *
  * Return: milliseconds of the monotonic clock.
  */
@@ -28,8 +28,8 @@ int64_t life_now(void)
 }
 
 /**
- * life_begin() - watch over a process
- * @life: one that is free
+ * life_begin() - monitor a process
+ * @life: a free slot
  * @nr: its generation
  * @pid: a child of this process
  * @ms: how long it may live
@@ -57,7 +57,7 @@ static struct life *first_to_end(struct life *lives, unsigned int nr_lives)
 	return first;
 }
 
-/* One that has ended, or NULL if none has when @first must end. */
+/* Returns a process that has ended, or NULL if none has when @first expires. */
 static struct life *wait_until(struct life *lives, unsigned int nr_lives,
 			       const struct life *first)
 {
@@ -85,12 +85,12 @@ static void bury(struct life *life)
 }
 
 /**
- * life_await() - wait until one has ended; kill those that live too long
- * @lives: which, some of which live
- * @nr_lives: so many, at most 16
- * @fate: how it ended
+ * life_await() - wait until a process has ended; kill those that live too long
+ * @lives: array of slots, some in use
+ * @nr_lives: length of @lives, at most 16
+ * @fate: how the process ended
  *
- * Return: the one, which is free then, or, if it hangs, the one that does.
+ * Return: its slot, which is then free; or, if a process hangs, the slot of that one.
  */
 struct life *life_await(struct life *lives, unsigned int nr_lives, enum fate *fate)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Processes that live at the same time, and end by themselves or are killed. */
+/* Concurrent processes that exit on their own or are killed. */
 #ifndef FUZZ_LIFE_H
 #define FUZZ_LIFE_H
 
@@ -11,10 +11,10 @@
  * struct life - a process
  * @nr: its generation
  * @pid: the process, or 0
- * @fd: tells that it has ended
- * @end: when to kill it, in ms of the monotonic clock; once it was killed, when it hangs
- * @killed: it was
- * @dying: ms that it then took to end
+ * @fd: pidfd, readable once it has ended
+ * @end: when to kill it, in ms of the monotonic clock; after that, when it counts as hanging
+ * @killed: it was killed
+ * @dying: time in ms from the kill to its end
  */
 struct life {
 	unsigned int nr;
@@ -25,7 +25,7 @@ struct life {
 	int64_t dying;
 };
 
-/* How one came out of life_await(). */
+/* Results of life_await() */
 enum fate { ENDED, KILLED, HANGS };
 
 int64_t life_now(void);

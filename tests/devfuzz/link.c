@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Connections of this host to itself: begun, answered, ended, and begun again. */
+/* Connections of this host to itself: connect, answer, disconnect, and again. */
 #include <string.h>
 
 #include "world.h"
 
-/* So many receives wait for what the peer sends. */
+/* Receives to keep posted for the peer's messages */
 #define RECEIVES	12
 
-/* Whatever the CM and the HCA can be told. */
+/* Choose any valid option of the CM and the HCA. */
 static void choose_options(struct fuzzer *f, struct kverbs_conn_param *param)
 {
 	param->valid = rng_below(&f->rng, 32);
@@ -44,7 +44,7 @@ static struct kverbs_conn_param choose_param(struct fuzzer *f)
 		.max_sge = rng_below(&f->rng, 5),
 		.max_read = rng_below(&f->rng, 4),
 		.keepalive_ms = choose_keepalive(f),
-		/* Who sends waits for a receive. */
+		/* A sender waits for a receive without limit. */
 		.valid = KVERBS_PARAM_RNR_RETRY,
 		.rnr_retry = 7,
 	};
@@ -60,7 +60,7 @@ static uint32_t choose_timeout(struct fuzzer *f)
 }
 
 /**
- * link_listen() - a listener for the thread
+ * link_listen() - create a listener for the thread
  * @f: the thread
  */
 void link_listen(struct fuzzer *f)
@@ -89,7 +89,7 @@ static uint16_t choose_port(struct fuzzer *f)
 static void connect(struct fuzzer *f, unsigned int link)
 {
 	struct end *end = &f->world->ends[2 * link];
-	/* So that who is asked knows which it is. */
+	/* The passive side identifies the connection by it. */
 	char priv[KVERBS_PRIV_CONNECT_MAX] = { link };
 	struct kverbs_cmd_connect cmd = {
 		.size = sizeof(cmd),
@@ -111,10 +111,10 @@ static void connect(struct fuzzer *f, unsigned int link)
 }
 
 /**
- * link_keep() - begin a connection, if the thread lacks one
+ * link_keep() - connect, if the thread lacks a connection
  * @f: the thread
  *
- * Return: whether it did.
+ * Return: true if it has started to connect.
  */
 bool link_keep(struct fuzzer *f)
 {
@@ -163,14 +163,14 @@ static void accept(struct fuzzer *f, uint32_t conn)
 	struct kverbs_cmd_accept cmd = {
 		.size = sizeof(cmd),
 		.conn_id = conn,
-		/* 0: stay, here. */
+		/* 0: keep the listener's ring, which is this one. */
 		.ring_id = rng_once_in(&f->rng, 4) ? 0 : world_ring(f),
 		.timeout_ms = choose_timeout(f),
 		.param = choose_param(f),
 	};
 	struct end *end;
 
-	/* It is the asker's to choose. */
+	/* The active side chooses it. */
 	cmd.param.valid &= ~KVERBS_PARAM_TOS;
 	cmd.param.tos = 0;
 	query(f, conn, priv, sizeof(priv));
@@ -181,9 +181,9 @@ static void accept(struct fuzzer *f, uint32_t conn)
 }
 
 /**
- * link_answer() - answer a peer's request, one way or another
+ * link_answer() - accept, reject or ignore a peer's request
  * @f: the thread
- * @conn: the connection asked for
+ * @conn: the requested connection
  */
 void link_answer(struct fuzzer *f, uint32_t conn)
 {
@@ -212,7 +212,7 @@ static struct end *find(struct world *world, uint32_t conn)
 }
 
 /**
- * link_up() - a connection is established
+ * link_up() - record that a connection is established
  * @f: the thread
  * @conn: the connection
  */
@@ -222,7 +222,7 @@ void link_up(struct fuzzer *f, uint32_t conn)
 
 	if (!end)
 		return;
-	/* The receives of all connections keep half of a ring, so that they can end. */
+	/* Receives use half of a ring's slots, so that all can complete. */
 	end->most = f->ring.cq_entries / (4 * OWN_LINKS);
 	if (end->most > RECEIVES)
 		end->most = RECEIVES;
@@ -232,7 +232,7 @@ void link_up(struct fuzzer *f, uint32_t conn)
 }
 
 /**
- * link_down() - a connection has ended
+ * link_down() - record that a connection has ended
  * @f: the thread
  * @conn: the connection
  */
@@ -247,7 +247,7 @@ void link_down(struct fuzzer *f, uint32_t conn)
 }
 
 /**
- * link_query() - see how a connection is, and believe that
+ * link_query() - query a connection, and record its state
  * @f: the thread
  */
 void link_query(struct fuzzer *f)
@@ -266,7 +266,7 @@ void link_query(struct fuzzer *f)
 }
 
 /**
- * link_break() - end a connection, whatever is going on there
+ * link_break() - end a connection, whatever is in flight
  * @f: the thread
  */
 void link_break(struct fuzzer *f)
@@ -284,7 +284,7 @@ void link_break(struct fuzzer *f)
 }
 
 /**
- * link_leave() - give up the thread's connections, as its ring goes
+ * link_leave() - give up the thread's connections together with its ring
  * @f: the thread
  */
 void link_leave(struct fuzzer *f)
@@ -299,7 +299,7 @@ void link_leave(struct fuzzer *f)
 }
 
 /**
- * link_choose() - a connection that is up and completes on the thread's ring
+ * link_choose() - choose a connection that is established and completes on the thread's ring
  * @f: the thread
  *
  * Return: an end of it, or NULL if there is none.
@@ -309,7 +309,7 @@ struct end *link_choose(struct fuzzer *f)
 	unsigned int i, first = 2 * f->first + rng_below(&f->rng, 2 * OWN_LINKS);
 	struct end *end;
 
-	/* All of them alike: where it looks first, most of them are there. */
+	/* Rarely start at any link; otherwise start at one of the thread's own. */
 	if (rng_once_in(&f->rng, 8))
 		first = rng_below(&f->rng, 2 * LINKS);
 	for (i = 0; i < 2 * LINKS; i++) {
@@ -321,11 +321,11 @@ struct end *link_choose(struct fuzzer *f)
 }
 
 /**
- * link_peer() - the other end
- * @world: where
- * @end: of this end
+ * link_peer() - get the other end
+ * @world: the world
+ * @end: this end
  *
- * Return: the end, of which not much may be known.
+ * Return: the other end, about which little may be known.
  */
 struct end *link_peer(struct world *world, const struct end *end)
 {

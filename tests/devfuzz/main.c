@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Generations of threads and children that share a file of /dev/kverbs and do to it
- * what comes to mind. The kernel's log is the judge. A generation ends by itself, or
- * is killed, and leaves everything open.
+ * Generations of threads and children that share a file of /dev/kverbs and run random operations on
+ * it. Success is judged by the kernel log. A generation exits on its own or is killed, and leaves
+ * everything open.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -27,21 +27,21 @@
 
 #define THREADS		4
 #define STEPS		800
-/* A command may wait for ever, rightly, but for signals. */
+/* Interval of signals: a command may rightly wait for ever without one */
 #define SIGNAL_MS		20
-/* Longer than all of its steps take: then it is killed. */
+/* A generation that lives longer than all of its steps take is killed */
 #define GENERATION_SECONDS	60
-/* Within which every third is killed. */
+/* Every third generation is killed within this time */
 #define SHORT_LIFE_SECONDS	15
-/* Generations that live at the same time, since each waits more than it works. */
+/* Concurrent generations, since each waits more than it works */
 #define WORLDS		4
 #define NOBODY		65534
 
 /**
- * struct plan - what to do
+ * struct plan - what to run
  * @seconds: how long
- * @seed: where all choices come from
- * @first: the generation to begin with
+ * @seed: seed of all random choices
+ * @first: first generation
  */
 struct plan {
 	uint64_t seconds;
@@ -50,9 +50,9 @@ struct plan {
 };
 
 /**
- * struct birth - what a generation begins with
- * @nr: which it is
- * @rng: where its choices come from
+ * struct birth - initial state of a generation
+ * @nr: its number
+ * @rng: its random generator
  * @patience: how long it may live, ms
  */
 struct birth {
@@ -80,7 +80,7 @@ static void disturb(struct fuzzer *f)
 	}
 }
 
-/* Do one thing. */
+/* Run one random step. */
 static void step(struct fuzzer *f)
 {
 	if (!f->user || rng_once_in(&f->rng, 400)) {
@@ -105,7 +105,7 @@ static void on_signal(int signal)
 	(void)signal;
 }
 
-/* From now on a signal ends what this process's threads wait for, one after the other. */
+/* From now on signals interrupt the waiting threads of this process one after the other. */
 static void be_interrupted(void)
 {
 	const struct sigaction action = { .sa_handler = on_signal };
@@ -126,7 +126,7 @@ static void *run_thread(void *arg)
 	return NULL;
 }
 
-/* A child has the file, but none of the rings' mappings. */
+/* The child inherits the file, but none of the rings' mappings. */
 static pid_t fork_child(struct world *world, struct rng rng)
 {
 	struct fuzzer f = { .world = world, .rng = rng, .first = THREADS * OWN_LINKS };
@@ -140,7 +140,7 @@ static pid_t fork_child(struct world *world, struct rng rng)
 	_exit(0);
 }
 
-/* Half of all generations are an ordinary user with little to lock. */
+/* Half of all generations run as an unprivileged user with a small memlock limit. */
 static void drop_rights(struct rng *rng)
 {
 	rlim_t bytes = rng_below(rng, 32) << 20;
@@ -168,7 +168,7 @@ static void run_threads(struct world *world, struct rng rng)
 		if (pthread_create(&threads[i], NULL, run_thread, &fuzzers[i]))
 			abort();
 	}
-	/* Signals are for them. */
+	/* The other threads handle signals. */
 	sigfillset(&signals);
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	for (i = 0; i < THREADS; i++)
@@ -185,11 +185,11 @@ static void run_generation(struct counts *counts, const struct kverbs_addr *addr
 		fork_child(world, rng_split(&rng, THREADS));
 	be_interrupted();
 	run_threads(world, rng);
-	/* The rest goes with the process, whatever state it is in. */
+	/* The kernel cleans up the rest on exit, whatever its state. */
 	_exit(0);
 }
 
-/* Every third is killed in the middle of it. */
+/* Every third generation is killed at a random moment. */
 static int choose_patience(struct rng *rng)
 {
 	if (rng_once_in(rng, 3))
@@ -197,7 +197,7 @@ static int choose_patience(struct rng *rng)
 	return GENERATION_SECONDS * 1000;
 }
 
-/* So that the kernel's log, and its console, tell which it was. */
+/* Write the generation to the kernel log and console, to identify it after a crash. */
 static void announce(unsigned int generation, uint64_t seed)
 {
 	FILE *kmsg = fopen("/dev/kmsg", "w");
@@ -219,7 +219,7 @@ static void begin(struct life *life, struct counts *counts, const struct kverbs_
 	life_begin(life, birth.nr, pid, birth.patience < most ? birth.patience : most);
 }
 
-/* The next that is wanted; all follow from the seed. */
+/* Derive the next generation; all choices follow from the seed. */
 static struct birth next_birth(struct rng *rng, const struct plan *plan, unsigned int *nr)
 {
 	struct birth birth;
@@ -266,7 +266,7 @@ static int fuzz(struct counts *counts, const struct kverbs_addr *addr,
 		life = life_await(lives, WORLDS, &fate);
 		if (count_life(counts, life, fate, plan))
 			return 1;
-		/* Those alive are the first ones. */
+		/* The slots in use are the first ones. */
 		*life = lives[--alive];
 		lives[alive].pid = 0;
 	}
@@ -299,7 +299,7 @@ static int show_usage(int status)
 	return status;
 }
 
-/* Returns false if the arguments are no good, or help is wanted: then *c is 'h'. */
+/* Returns false for invalid arguments or a request for help: then *c is 'h'. */
 static bool read_options(int argc, char **argv, struct plan *plan, int *c)
 {
 	static const struct option options[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Memory for regions, and everything that may happen to it meanwhile. */
+/* Memory for regions, and disturbances of it while it is in use. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -17,7 +17,7 @@ static char *map(void *at, size_t size, int flags, int fd, off_t offset)
 
 /**
  * memory_create() - map the arenas
- * @world: where; an arena that cannot be had is left out
+ * @world: the world; an arena that cannot be mapped is left out
  */
 void memory_create(struct world *world)
 {
@@ -45,9 +45,9 @@ static uint64_t choose_length(struct rng *rng)
 }
 
 /**
- * memory_choose() - some memory, not necessarily all there
+ * memory_choose() - choose a range of memory, parts of which may be unmapped
  * @f: the thread
- * @length: how much
+ * @length: length of the range
  *
  * Return: its start.
  */
@@ -63,7 +63,7 @@ char *memory_choose(struct fuzzer *f, uint64_t *length)
 	return (arena ?: f->world->arenas[ANON]) + start;
 }
 
-/* Where an address is, HUGE if in none of the others. */
+/* Returns the arena of an address, HUGE if it is in none of the others. */
 static enum arena arena_of(const struct world *world, const char *at)
 {
 	enum arena arena;
@@ -88,9 +88,9 @@ static size_t until_end(const struct world *world, enum arena arena, const char 
 }
 
 /**
- * memory_mend() - map again what cannot be used
- * @world: where
- * @at: start of it
+ * memory_mend() - map an unusable range again
+ * @world: the world
+ * @at: its start
  * @size: bytes
  */
 void memory_mend(struct world *world, char *at, size_t size)
@@ -115,7 +115,7 @@ static void fork_a_writer(struct fuzzer *f, char *at, size_t size)
 		waitpid(pid, NULL, 0);
 	if (pid)
 		return;
-	/* The pages may not be there, or not be writable: then this child dies. */
+	/* The pages may be unmapped or read-only: then this child dies. */
 	while (size >= PAGE) {
 		size -= PAGE;
 		at[size] = rng_next(&f->rng);
@@ -123,7 +123,7 @@ static void fork_a_writer(struct fuzzer *f, char *at, size_t size)
 	_exit(0);
 }
 
-/* Mostly where a region is. */
+/* Mostly choose memory of a region. */
 static char *choose_victim(struct fuzzer *f, enum arena *arena)
 {
 	const struct region *region = region_choose(f, 1, false, rng_once_in(&f->rng, 2));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Regions that come and go. */
+/* Creating and destroying regions. */
 #include <errno.h>
 
 #include "world.h"
 
-/* Mostly one of those that are often idle. */
+/* Mostly choose a slot of the regions that are often idle. */
 static struct region *choose_place(struct fuzzer *f)
 {
 	unsigned int i = rng_below(&f->rng, IDS / 2);
@@ -14,7 +14,7 @@ static struct region *choose_place(struct fuzzer *f)
 	return &f->world->regions[i];
 }
 
-/* What uses the old one may keep it; then it stays. */
+/* If work or an export uses the old region, the region stays. */
 static bool make_room(struct fuzzer *f, struct region *region)
 {
 	uint32_t id = region->id;
@@ -26,7 +26,7 @@ static bool make_room(struct fuzzer *f, struct region *region)
 }
 
 /**
- * region_make() - a region instead of another one
+ * region_make() - replace a region by a new one
  * @f: the thread
  */
 void region_make(struct fuzzer *f)
@@ -54,12 +54,12 @@ void region_make(struct fuzzer *f)
 }
 
 /**
- * region_choose() - a region that fits
+ * region_choose() - choose a suitable region
  * @f: the thread
- * @least: bytes that it must have
- * @writable: whether it is to be written
- * @lasting: whether it will be kept busy; so half of them are often idle, and
- *	can be made anew
+ * @least: minimum length
+ * @writable: it will be written
+ * @lasting: it will be busy for long; half of the regions are never chosen for that, so
+ * 	that they are often idle and can be replaced
  *
  * Return: the region, or NULL if there is none.
  */

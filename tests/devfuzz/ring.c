@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Rings: submitting, reaping, and scribbling. */
+/* Rings: submitting, reading completions, and scribbling. */
 #include <errno.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -9,7 +9,7 @@
 
 #include "world.h"
 
-/* So often in a row one waits in vain. */
+/* Waits in vain, in a row, before the ring is replaced */
 #define PATIENCE	300
 
 static void *map(const struct world *world, uint64_t offset, uint64_t size, int prot)
@@ -77,13 +77,13 @@ static bool create(struct fuzzer *f, struct kverbs_cmd_ring_create *cmd)
 	choose_kind(f, cmd);
 	event = cmd->event_fd;
 	ret = world_try(f, KVERBS_RING_CREATE, cmd);
-	/* The ring keeps it. */
+	/* The ring holds a reference on the eventfd. */
 	if (event)
 		close(event);
 	return !ret;
 }
 
-/* The connections mostly go with it; else they stay until the file goes. */
+/* Mostly destroy the connections with the ring; otherwise they stay until the file is closed. */
 static void leave(struct fuzzer *f)
 {
 	if (!f->ring.out_id)
@@ -96,7 +96,7 @@ static void leave(struct fuzzer *f)
 }
 
 /**
- * ring_make() - a new ring for the thread, or one that another uses too
+ * ring_make() - create a new ring for the thread, or share another thread's
  * @f: the thread
  */
 void ring_make(struct fuzzer *f)
@@ -124,7 +124,7 @@ static uint64_t in_ms(struct fuzzer *f, unsigned int ms)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec + rng_below(&f->rng, ms * 1000000ULL);
 }
 
-/* A ring that somebody destroyed, or on which nothing goes on, has to be made again. */
+/* A ring that another thread has destroyed, or that makes no progress, must be replaced. */
 static void wait_for_some(struct fuzzer *f, unsigned int ms)
 {
 	bool busy = f->ring.flags & KVERBS_RING_BUSY_POLL;
@@ -136,7 +136,7 @@ static void wait_for_some(struct fuzzer *f, unsigned int ms)
 		.deadline_ns = in_ms(f, busy ? 1 : ms),
 	};
 
-	/* Let others have the processor, without whom nothing comes. */
+	/* Yield the CPU to other threads, which cause the completions. */
 	if (busy)
 		poll(&look, 1, rng_below(&f->rng, ms));
 	if (world_cmd(f->world, KVERBS_SUBMIT, &cmd) == -ENOENT || f->waits++ > PATIENCE)
@@ -144,7 +144,7 @@ static void wait_for_some(struct fuzzer *f, unsigned int ms)
 	f->full = false;
 }
 
-/* Puts so many entries into the ring. */
+/* Put @nr entries into the ring. */
 static unsigned int fill(struct fuzzer *f, unsigned int nr)
 {
 	uint32_t tail = __atomic_load_n(&f->kernel->sq_head, __ATOMIC_ACQUIRE), i;
@@ -180,7 +180,7 @@ static void note_taken(struct fuzzer *f, const struct kverbs_cmd_submit *cmd, in
 		entry_refused(f, i);
 }
 
-/* Who waits watches now and then, as a rule what is there. */
+/* Sometimes watch a byte, mostly with its current value. */
 static void watch(struct fuzzer *f, struct kverbs_cmd_submit *cmd)
 {
 	uint64_t length;
@@ -214,8 +214,8 @@ static void submit(struct fuzzer *f, unsigned int nr)
 }
 
 /**
- * ring_submit() - put entries into the thread's ring, and submit; or wait, if
- *	there is no room or no connection
+ * ring_submit() - put entries into the thread's ring and submit them; or wait, if
+ * 	there is no room or no connection
  * @f: the thread
  */
 void ring_submit(struct fuzzer *f)
@@ -248,7 +248,7 @@ static void notice(struct fuzzer *f, const struct kverbs_cqe *cqe)
 		link_up(f, cqe->id);
 		break;
 	default:
-		/* Perhaps the listener is gone. */
+		/* The listener may have been destroyed. */
 		if (cqe->type == KVERBS_CQE_REJECTED)
 			f->port = 0;
 		link_down(f, cqe->id);
@@ -256,7 +256,7 @@ static void notice(struct fuzzer *f, const struct kverbs_cqe *cqe)
 }
 
 /**
- * ring_reap() - read what has completed, and see to it
+ * ring_reap() - read completions, and handle them
  * @f: the thread
  */
 void ring_reap(struct fuzzer *f)
@@ -275,7 +275,7 @@ void ring_reap(struct fuzzer *f)
 }
 
 /**
- * ring_settle() - wait until a connection is up, or for a while
+ * ring_settle() - wait until a connection is established, or for a while
  * @f: the thread
  */
 void ring_settle(struct fuzzer *f)
@@ -310,8 +310,8 @@ static void scribble_once(struct fuzzer *f, unsigned char *sqes, uint64_t size,
 }
 
 /**
- * ring_scribble() - write anything anywhere in a ring, while another thread may
- *	fill it and the kernel read it
+ * ring_scribble() - write random values anywhere in a ring, while another thread may
+ * 	fill it and the kernel read it
  * @f: the thread
  */
 void ring_scribble(struct fuzzer *f)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* splitmix64 (Steele, Lea, Flood 2014): a seed gives the same numbers everywhere. */
+/* splitmix64 (Steele, Lea, Flood 2014): a seed gives the same numbers on each machine. */
 #ifndef FUZZ_RNG_H
 #define FUZZ_RNG_H
 
@@ -19,25 +19,25 @@ static inline uint64_t rng_next(struct rng *rng)
 	return z ^ (z >> 31);
 }
 
-/* From 0 to below @n. */
+/* Returns a number from 0 to @n - 1. */
 static inline uint64_t rng_below(struct rng *rng, uint64_t n)
 {
 	return rng_next(rng) % n;
 }
 
-/* True once in @n times. */
+/* Returns true with a probability of 1 / @n. */
 static inline bool rng_once_in(struct rng *rng, unsigned int n)
 {
 	return !rng_below(rng, n);
 }
 
-/* Another generator, for something that goes its own way. */
+/* Returns an independent generator for the part @what of the run. */
 static inline struct rng rng_split(struct rng *rng, uint64_t what)
 {
 	return (struct rng){ rng_next(rng) ^ (what * 0xda942042e4dd58b5) };
 }
 
-/* Mostly small, now and then at an edge, or anything. */
+/* Returns a number that is mostly small, sometimes at an edge, or any. */
 static inline uint64_t rng_number(struct rng *rng)
 {
 	static const uint64_t edges[] = {

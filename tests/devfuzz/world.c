@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Making a world, and finding one's way in it. */
+/* Creating a world, and running commands in it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,10 +11,10 @@
 
 /**
  * world_create() - open the device and lay out memory
- * @counts: shared with all
- * @addr: where listeners can be
+ * @counts: shared with all processes
+ * @addr: address for listeners
  *
- * Return: the world; it goes with its processes.
+ * Return: the world, which its processes' exit frees.
  */
 struct world *world_create(struct counts *counts, const struct kverbs_addr *addr)
 {
@@ -36,7 +36,7 @@ struct world *world_create(struct counts *counts, const struct kverbs_addr *addr
 
 /**
  * world_cmd() - run a command
- * @world: where
+ * @world: the world
  * @number: its ioctl
  * @cmd: its struct, with its size
  *
@@ -51,10 +51,10 @@ int world_cmd(struct world *world, unsigned long number, void *cmd)
 }
 
 /**
- * world_spoil() - put something else into one field
+ * world_spoil() - overwrite one field with another value
  * @f: the thread
  * @words: fields of four bytes or more
- * @size: of all of them
+ * @size: size of all fields
  */
 void world_spoil(struct fuzzer *f, void *words, size_t size)
 {
@@ -73,7 +73,7 @@ void world_spoil(struct fuzzer *f, void *words, size_t size)
 }
 
 /**
- * world_try() - run a command, of which one field may be wrong
+ * world_try() - run a command of which one field may be wrong
  * @f: the thread
  * @number: its ioctl
  * @cmd: its struct, with its size
@@ -88,9 +88,9 @@ int world_try(struct fuzzer *f, unsigned long number, void *cmd)
 }
 
 /**
- * world_destroy() - end an object
+ * world_destroy() - destroy an object
  * @f: the thread
- * @id: of any kind
+ * @id: id of any type
  *
  * Return: 0 or -errno.
  */
@@ -102,9 +102,9 @@ int world_destroy(struct fuzzer *f, uint32_t id)
 }
 
 /**
- * world_note() - remember an id, and forget another
+ * world_note() - remember an id, in place of an older one
  * @f: the thread
- * @kind: what it names
+ * @kind: type of the object
  * @id: the id
  */
 void world_note(struct fuzzer *f, enum object kind, uint32_t id)
@@ -113,11 +113,11 @@ void world_note(struct fuzzer *f, enum object kind, uint32_t id)
 }
 
 /**
- * world_id() - an id that was right once
+ * world_id() - get an id that was valid at some time
  * @f: the thread
- * @kind: what it should name
+ * @kind: type that the object should have
  *
- * Return: the id, still there or not; 0 before there are many.
+ * Return: the id, which may be stale; 0 before many are known.
  */
 uint32_t world_id(struct fuzzer *f, enum object kind)
 {
@@ -125,7 +125,7 @@ uint32_t world_id(struct fuzzer *f, enum object kind)
 }
 
 /**
- * world_ring() - a ring, most likely the thread's own
+ * world_ring() - choose a ring, most likely the thread's own
  * @f: the thread
  *
  * Return: its id.

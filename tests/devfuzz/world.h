@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What all threads and children of a generation share: a file, and what is in it. */
+/* State that all threads and children of a generation share: a file and its objects. */
 #ifndef FUZZ_WORLD_H
 #define FUZZ_WORLD_H
 
@@ -11,26 +11,26 @@
 
 #define ARENA_SIZE	(8UL << 20)
 #define PAGE		4096UL
-/* The longest message, and the shortest receive. */
+/* The longest message and the shortest receive */
 #define MESSAGE		(3 * PAGE)
 
 enum object { RING, REGION, LISTENER, CONN, EXPORT, NR_KINDS };
 
-/* Ids that are remembered of each kind; regions. */
+/* Number of ids remembered of each type, and of regions */
 #define IDS		32
-/* Connections, of which each thread begins so many. */
+/* Number of connections, and how many of them each thread starts */
 #define LINKS		32
 #define OWN_LINKS	4
-/* Exports that the peer of one end knows. */
+/* Exports of one end that the peer knows */
 #define GRANTS		3
-/* Entries of one SUBMIT. */
+/* Entries of one SUBMIT */
 #define BATCH		8
 
 enum arena { ANON, SHARED, MEMFD, HUGE, NR_ARENAS };
 
 /**
- * struct region - a region, as far as is known
- * @addr: where it is
+ * struct region - a region, as far as known
+ * @addr: its address
  * @length: bytes
  * @id: its id, 0: none
  * @writable: not KVERBS_REGION_READ_ONLY
@@ -44,7 +44,7 @@ struct region {
 
 /**
  * struct grant - an export that the peer may use
- * @segment: a segment of it, of length 0: there is none
+ * @segment: a segment of it, 0 bytes long: there is none
  * @access: KVERBS_REMOTE_*
  * @export: its id
  */
@@ -55,14 +55,14 @@ struct grant {
 };
 
 /**
- * struct end - one end of a connection of this host to itself; its peer stands
- *	beside it
+ * struct end - one end of a connection of this host to itself; the other end is
+ * 	adjacent in @ends of struct world
  * @conn: its id, 0: none
- * @ring: where it completes
- * @up: it was established
- * @receives: how many more messages may come
- * @most: how many receives shall wait
- * @grants: what it exported
+ * @ring: ring of its completions
+ * @up: it is established
+ * @receives: number of receives posted for further messages
+ * @most: target of @receives
+ * @grants: its exports
  */
 struct end {
 	uint32_t conn;
@@ -74,19 +74,19 @@ struct end {
 };
 
 /**
- * struct world - a file and what is in it; read and written without a lock, since
- *	it need not be right, only most of the time
+ * struct world - a file and its objects; read and written without a lock, since it
+ * 	has to be right only most of the time
  * @fd: the file
- * @memfd: behind an arena
- * @stop: all shall end
- * @ids: the last ids of each kind
+ * @memfd: memory of an arena
+ * @stop: all threads and children shall exit
+ * @ids: recent ids of each type
  * @rings: where the rings can be mapped
- * @ports: where listeners are, in network order
+ * @ports: ports of the listeners, in network order
  * @regions: regions
- * @ends: connections: who asked at an even place, who was asked after it
- * @arenas: memory for regions, NULL if it cannot be had
+ * @ends: connections: the active end at an even index, the passive end after it
+ * @arenas: memory for regions, NULL if it is not available
  * @addr: an address of this host on an RDMA device
- * @counts: what was done
+ * @counts: counters
  */
 struct world {
 	int fd;
@@ -104,22 +104,22 @@ struct world {
 
 /**
  * struct fuzzer - a thread
- * @world: where
- * @rng: its choices
- * @first: the first of the OWN_LINKS connections that it keeps up
- * @sqes: its ring's entries, NULL without a ring
- * @kernel: its ring's indices, the kernel's
- * @cqes: its ring's completions
- * @user: its ring's indices, its own
+ * @world: the world
+ * @rng: its random generator
+ * @first: first of the OWN_LINKS connections that it keeps up
+ * @sqes: submission entries of its ring, NULL without a ring
+ * @kernel: the kernel's indices of its ring
+ * @cqes: completions of its ring
+ * @user: the user's indices of its ring
  * @ring: its ring
- * @cq_head: completions that it has read
+ * @cq_head: number of completions read
  * @full: an entry found no room
- * @waits: how often it waited since an entry was taken
- * @port: of its last listener
- * @retired: an export that nobody uses any more
- * @opcodes: of the entries it filled last
- * @used: their connections
- * @pieces: their buffers
+ * @waits: number of waits since an entry was accepted
+ * @port: port of its last listener
+ * @retired: a withdrawn export, to be destroyed the next time
+ * @opcodes: opcodes of the last batch
+ * @used: connections of the last batch
+ * @pieces: piece lists of the last batch
  */
 struct fuzzer {
 	struct world *world;
