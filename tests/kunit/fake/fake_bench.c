@@ -18,11 +18,11 @@ static void plan_it(struct measured *m)
 }
 
 /**
- * measured_at() - make a connection to measure on
+ * measured_at() - create a connection to measure on
  * @test: the test
- * @context: where completions are seen to
+ * @context: where completions are polled
  *
- * Return: it, with a plan of WRITEs.
+ * Return: the measurement, with a plan of WRITEs.
  */
 struct measured *measured_at(struct kunit *test, enum ib_poll_context context)
 {
@@ -42,10 +42,10 @@ struct measured *measured_at(struct kunit *test, enum ib_poll_context context)
 }
 
 /**
- * measured_create() - the same, whose completions a workqueue sees to
+ * measured_create() - create a connection whose completions a workqueue polls
  * @test: the test
  *
- * Return: it.
+ * Return: the measurement.
  */
 struct measured *measured_create(struct kunit *test)
 {
@@ -53,8 +53,8 @@ struct measured *measured_create(struct kunit *test)
 }
 
 /**
- * measured_run() - measure what is planned
- * @m: where
+ * measured_run() - run the plan of a measurement
+ * @m: the measurement
  *
  * Return: as kverbs_bench_run().
  */
@@ -64,8 +64,8 @@ int measured_run(struct measured *m)
 }
 
 /**
- * measured_is_over() - whether the connection has ended
- * @m: where
+ * measured_is_over() - check whether the connection has ended
+ * @m: the measurement
  *
  * Return: true if so.
  */
@@ -94,11 +94,11 @@ static void stop_peer(void *work)
 }
 
 /**
- * measured_start_peer() - have the other side do something
- * @test: the test, at whose end it stops
+ * measured_start_peer() - let the peer react to requests
+ * @test: the test, at whose end the peer stops
  * @m: the measurement
- * @nr: for so many requests
- * @act: what to do when a request is there
+ * @nr: number of requests to react to
+ * @act: called when a request was posted
  */
 void measured_start_peer(struct kunit *test, struct measured *m, unsigned int nr,
 			 void (*act)(struct peer *peer, unsigned int i))
@@ -112,9 +112,9 @@ void measured_start_peer(struct kunit *test, struct measured *m, unsigned int nr
 }
 
 /**
- * measured_disconnect() - what a peer does that leaves
+ * measured_disconnect() - act as a peer that disconnects
  * @peer: the peer
- * @i: not looked at
+ * @i: ignored
  */
 void measured_disconnect(struct peer *peer, unsigned int i)
 {
@@ -134,11 +134,11 @@ static void describe_context(const enum ib_poll_context *context, char *desc)
 KUNIT_ARRAY_PARAM(contexts, contexts, describe_context);
 
 /**
- * measured_contexts() - each place where completions can be seen to
+ * measured_contexts() - iterate over the contexts in which completions can be polled
  * @previous: the last one, or NULL
  * @desc: filled in with its name
  *
- * Return: the next one, or NULL: an enum ib_poll_context.
+ * Return: the next one, an enum ib_poll_context, or NULL.
  */
 const void *measured_contexts(const void *previous, char *desc)
 {

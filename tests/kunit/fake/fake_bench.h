@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* A connection over the fake device to measure on, and another side. */
+/* A connection over the fake device to measure on, and its peer. */
 #ifndef KVERBS_FAKE_BENCH_H
 #define KVERBS_FAKE_BENCH_H
 
@@ -9,16 +9,16 @@
 #define LENGTH	64
 #define ADDR	0x10000
 #define RKEY	7
-/* Where receives come to, and where a peer writes. */
+/* Offset of the memory for receives and the peer's WRITEs */
 #define INBOX	PAGE_SIZE
 
 /**
- * struct peer - what the other side does, once it has been sent to
- * @work: does it
+ * struct peer - the peer of a measurement, which reacts to requests
+ * @work: runs @act
  * @fake: the connection
- * @act: what to do when so many requests are there
- * @nr: for how many
- * @number: what it tells
+ * @act: called when @nr requests were posted
+ * @nr: number of requests to react to
+ * @number: number in its messages
  */
 struct peer {
 	struct work_struct work;
@@ -33,10 +33,10 @@ struct peer {
  * @hca: the device
  * @fake: the connection
  * @part: the peer's memory
- * @plan: what is measured
- * @result: what came of it
- * @peer: the other side
- * @buckets: of a latency
+ * @plan: what to measure
+ * @result: result of the measurement
+ * @peer: the peer
+ * @buckets: histogram of a latency test
  */
 struct measured {
 	struct fake_hca *hca;

@@ -23,10 +23,10 @@ const char *const fake_stage_names[FAKE_STAGES] = {
 };
 
 /**
- * fake_await() - wait for what must happen
- * @what: which
+ * fake_await() - wait for an event that must happen
+ * @what: the event
  *
- * Return: whether it did.
+ * Return: false if it has not happened in time.
  */
 bool fake_await(struct completion *what)
 {
@@ -55,10 +55,10 @@ static const struct kverbs_conn_ops conn_ops = {
 };
 
 /**
- * fake_conn_attr() - what the connection is made of
+ * fake_conn_attr() - attributes of the connection
  * @fake: its owner
  *
- * Return: that.
+ * Return: the attributes.
  */
 struct kverbs_conn_attr fake_conn_attr(struct fake_conn *fake)
 {
@@ -156,8 +156,8 @@ static void give_memory(struct fake_conn *fake)
 }
 
 /**
- * fake_conn_create() - make an owner that has no connection yet
- * @test: at whose end it ends
+ * fake_conn_create() - create an owner that has no connection yet
+ * @test: the test, at whose end the owner is destroyed
  * @hca: the device
  *
  * Return: the owner.
@@ -190,9 +190,9 @@ static struct sockaddr_in address_of(__be32 address)
 }
 
 /**
- * fake_conn_listen() - let the peer ask
- * @fake: who listens
- * @address: where
+ * fake_conn_listen() - listen for the peer's request
+ * @fake: the owner of the listener
+ * @address: address to listen on
  */
 void fake_conn_listen(struct fake_conn *fake, __be32 address)
 {
@@ -208,7 +208,7 @@ void fake_conn_listen(struct fake_conn *fake, __be32 address)
 }
 
 /**
- * fake_conn_begin() - make a connection that will ask
+ * fake_conn_begin() - create an active connection
  * @fake: its owner
  */
 void fake_conn_begin(struct fake_conn *fake)
@@ -222,7 +222,7 @@ void fake_conn_begin(struct fake_conn *fake)
 	take_conn(fake, conn);
 }
 
-/* What is under way is over, and the handler that told of it too. */
+/* Wait until the work and the handler that reported the last event have finished. */
 static void settle(struct fake_conn *fake)
 {
 	rdma_lock_handler(fake->conn->id);
@@ -269,7 +269,7 @@ static void come_up(struct fake_conn *fake)
 	KUNIT_ASSERT_TRUE(fake->test, fake_await(&fake->up));
 }
 
-/* With a registration that the device does not let go of. */
+/* Start to close while the device does not release a registration. */
 static void begin_to_end(struct fake_conn *fake)
 {
 	fake_conn_post(fake, KVERBS_OP_READ, 0, PAGE_SIZE);
@@ -285,9 +285,9 @@ static void end(struct fake_conn *fake)
 }
 
 /**
- * fake_conn_go() - make a connection and bring it on its way
+ * fake_conn_go() - create a connection and bring it to a stage
  * @fake: its owner
- * @stage: how far
+ * @stage: the stage
  */
 void fake_conn_go(struct fake_conn *fake, enum fake_stage stage)
 {
@@ -322,8 +322,8 @@ void fake_conn_go(struct fake_conn *fake, enum fake_stage stage)
 }
 
 /**
- * fake_conn_destroy() - end a connection and its owner before the test ends
- * @fake: the owner; its device is as new afterwards
+ * fake_conn_destroy() - destroy a connection and its owner before the test ends
+ * @fake: the owner; its device is reset afterwards
  */
 void fake_conn_destroy(struct fake_conn *fake)
 {
@@ -334,10 +334,10 @@ void fake_conn_destroy(struct fake_conn *fake)
 }
 
 /**
- * fake_conn_at() - make an owner with a connection
- * @test: at whose end it ends
+ * fake_conn_at() - create an owner with a connection at a stage
+ * @test: the test, at whose end the owner is destroyed
  * @hca: the device
- * @stage: how far the connection is
+ * @stage: stage of the connection
  *
  * Return: the owner.
  */
@@ -359,10 +359,10 @@ static void work_done(struct list_head *over)
 }
 
 /**
- * fake_conn_work() - make an operation
- * @fake: whose
+ * fake_conn_work() - prepare an operation
+ * @fake: the owner
  * @opcode: enum kverbs_opcode
- * @offset: of the buffer in the memory
+ * @offset: offset of the buffer in the memory
  * @length: bytes
  *
  * Return: the operation.
@@ -385,10 +385,10 @@ struct fake_work *fake_conn_work(struct fake_conn *fake, u8 opcode, u64 offset, 
 
 /**
  * fake_conn_try_post() - post an operation
- * @fake: where
+ * @fake: the owner
  * @work: the operation
  *
- * Return: 0, and then it will be done; or -errno.
+ * Return: 0, and the operation will complete; or -errno.
  */
 int fake_conn_try_post(struct fake_conn *fake, struct fake_work *work)
 {
@@ -406,10 +406,10 @@ int fake_conn_try_post(struct fake_conn *fake, struct fake_work *work)
 }
 
 /**
- * fake_conn_post() - post an operation that is taken
- * @fake: where
+ * fake_conn_post() - post an operation that must be accepted
+ * @fake: the owner
  * @opcode: enum kverbs_opcode
- * @offset: of the buffer in the memory
+ * @offset: offset of the buffer in the memory
  * @length: bytes
  *
  * Return: the operation.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* A connection over a registered fake device, as far on its way as a test wants. */
+/* A connection over a registered fake device, at a stage chosen by the test. */
 #ifndef KVERBS_FAKE_CONN_H
 #define KVERBS_FAKE_CONN_H
 
@@ -15,18 +15,18 @@
 #define FAKE_DEPTH	16
 
 /**
- * enum fake_stage - how far it is
+ * enum fake_stage - stage of the connection
  * @FAKE_MADE: not started, on no device
- * @FAKE_ADDRESSED: the CM knows the device, kverbs does not know that yet
- * @FAKE_ROUTED: a tenant of the device, and kverbs does not know the route yet
- * @FAKE_ASKING: the peer is asked
- * @FAKE_REQUESTED: the peer asks
- * @FAKE_ACCEPTING: the peer is told so
- * @FAKE_UP: this side asked, and it is established
- * @FAKE_UP_PASSIVE: the peer asked, and it is established
- * @FAKE_CLOSING: ended, and its memory is still with the device
+ * @FAKE_ADDRESSED: the CM knows the device, kverbs does not know it yet
+ * @FAKE_ROUTED: a tenant of the device, kverbs does not know the route yet
+ * @FAKE_ASKING: the request was sent to the peer
+ * @FAKE_REQUESTED: the peer has requested it
+ * @FAKE_ACCEPTING: accepted, the answer was sent to the peer
+ * @FAKE_UP: active side, established
+ * @FAKE_UP_PASSIVE: passive side, established
+ * @FAKE_CLOSING: ended, and the device still holds its memory
  * @FAKE_DEAD: torn down
- * @FAKE_STAGES: how many there are
+ * @FAKE_STAGES: number of stages
  */
 enum fake_stage {
 	FAKE_MADE,
@@ -47,7 +47,7 @@ extern const char *const fake_stage_names[FAKE_STAGES];
 /**
  * struct fake_work - an operation
  * @req: the operation
- * @done: it is over
+ * @done: signalled when it has completed
  */
 struct fake_work {
 	struct kverbs_req req;
@@ -56,25 +56,25 @@ struct fake_work {
 
 /**
  * struct fake_conn - a connection and its owner
- * @test: the test, at whose end it ends
+ * @test: the test, at whose end both are destroyed
  * @hca: the device
  * @cqs: its completion queues
- * @listener: where the peer asked, or NULL
+ * @listener: the listener of the peer's request, or NULL
  * @conn: the connection, or NULL
- * @handler: kverbs' handler of the CM's events
- * @held: an event that does not get there, or -1
- * @held_back: it came
- * @requested: the peer asked
- * @up: it was told that it is established
- * @ended: it was told that it is over
- * @nr_up: how often
- * @nr_ended: how often
- * @nr_removed: how often the listener was told that its device went
+ * @handler: kverbs' handler of CM events
+ * @held: CM event that is not passed to @handler, or -1
+ * @held_back: signalled when @held has arrived
+ * @requested: signalled when the peer has requested a connection
+ * @up: signalled when the connection is reported as established
+ * @ended: signalled when the connection is reported as ended
+ * @nr_up: how often @up was signalled
+ * @nr_ended: how often @ended was signalled
+ * @nr_removed: how often the removal of the listener's device was reported
  * @addr: FAKE_MEM bytes of user memory
- * @region: that
- * @chain: room to build operations in
+ * @region: region of @addr
+ * @chain: memory to build operations in
  * @works: operations, which outlive the connection
- * @nr_works: how many were used
+ * @nr_works: number of @works in use
  */
 struct fake_conn {
 	struct kunit *test;

@@ -7,11 +7,11 @@
 /**
  * struct fake_cq - a completion queue
  * @ib: the queue
- * @lock: guards all below
- * @wcs: room for as many as were asked for
- * @head: completions that were ever taken out
- * @tail: completions that were ever put in
- * @armed: whoever polls wants to be told of the next
+ * @lock: protects all members below
+ * @wcs: array of the requested size
+ * @head: number of completions ever read
+ * @tail: number of completions ever written
+ * @armed: the next completion raises an event
  */
 struct fake_cq {
 	struct ib_cq ib;
@@ -40,7 +40,7 @@ static int create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
 		return -ENOMEM;
 	spin_lock_init(&cq->lock);
 	ib->cqe = attr->cqe;
-	/* Nobody could list what is of a device that is not registered. */
+	/* The restrack of an unregistered device cannot list the queue. */
 	ib->res.no_track = !hca->registered;
 	atomic_inc(&hca->nr_cqs);
 	return 0;
@@ -80,9 +80,9 @@ static int poll_cq(struct ib_cq *ib, int room, struct ib_wc *wcs)
 }
 
 /**
- * fake_cq_push() - put a completion into a queue
+ * fake_cq_push() - write a completion to a queue
  * @ib: the queue
- * @wc: the completion; lost and counted if there is no room
+ * @wc: the completion; it is lost and counted if the queue is full
  */
 void fake_cq_push(struct ib_cq *ib, const struct ib_wc *wc)
 {
@@ -103,7 +103,7 @@ void fake_cq_push(struct ib_cq *ib, const struct ib_wc *wc)
 }
 
 /**
- * fake_hca_set_cq_ops() - let a device have completion queues
+ * fake_hca_set_cq_ops() - set a device's operations on completion queues
  * @hca: the device
  */
 void fake_hca_set_cq_ops(struct fake_hca *hca)

@@ -37,7 +37,7 @@ static int query_port(struct ib_device *ib, u32 port, struct ib_port_attr *attr)
 	return 0;
 }
 
-/* An iWARP device's GID is the MAC of its interface; the CM of 6.1 looks it up by that. */
+/* An iWARP device's GID is the MAC of its interface, with which the CM of 6.1 looks it up. */
 static const u8 fake_mac[ETH_ALEN] = { 0x02, 'f', 'a', 'k', 'e', 1 };
 
 static int query_gid(struct ib_device *ib, u32 port, int index, union ib_gid *gid)
@@ -55,7 +55,7 @@ static int get_port_immutable(struct ib_device *ib, u32 port,
 	return 0;
 }
 
-/* Nobody asks for these, but without them it is not for the kernel's use. */
+/* ib_core never calls it for this device, but without it the device is not kernel-capable. */
 static struct ib_mr *get_dma_mr(struct ib_pd *pd, int access)
 {
 	return ERR_PTR(-EOPNOTSUPP);
@@ -97,7 +97,7 @@ static const struct ib_device_attr usual_limits = {
 	.max_fast_reg_page_list_len = FAKE_MR_ROOM,
 };
 
-/* Of the loopback interface, for the device alone; it may have it already. */
+/* Give the loopback interface an address for the device; it may already have it. */
 static void give_address(struct kunit *test)
 {
 	unsigned long user = kunit_vm_mmap(test, NULL, 0, PAGE_SIZE, PROT_READ | PROT_WRITE,
@@ -117,7 +117,7 @@ static void give_address(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, ret);
 }
 
-/* The loopback interface has none, but takes one at any time. */
+/* The loopback interface has no MAC, but accepts one at any time. */
 static void give_mac(struct kunit *test)
 {
 	struct sockaddr mac = { .sa_family = ARPHRD_LOOPBACK };
@@ -151,11 +151,11 @@ static void free_device(void *data)
 }
 
 /**
- * fake_device_new() - make a device that can be registered
- * @test: at whose end it is removed
+ * fake_device_new() - create a device that can be registered
+ * @test: the test, at whose end it is removed
  *
- * Return: the device, whose limits can still be changed. Who listens at FAKE_ADDRESS
- * or asks for it does so on the first of them.
+ * Return: the device, whose limits can still be changed. Listening on FAKE_ADDRESS and
+ * connecting to it use the first of these devices.
  */
 struct fake_hca *fake_device_new(struct kunit *test)
 {
@@ -183,7 +183,7 @@ struct fake_hca *fake_device_new(struct kunit *test)
 }
 
 /**
- * fake_device_register() - let the system know of it
+ * fake_device_register() - register a device
  * @hca: from fake_device_new()
  *
  * Return: as ib_register_device().
@@ -197,8 +197,8 @@ int fake_device_register(struct fake_hca *hca)
 }
 
 /**
- * fake_device_create() - make a device and register it
- * @test: at whose end it is removed
+ * fake_device_create() - create a device and register it
+ * @test: the test, at whose end it is removed
  *
  * Return: the device.
  */
@@ -211,10 +211,10 @@ struct fake_hca *fake_device_create(struct kunit *test)
 }
 
 /**
- * fake_device_begin_remove() - take a device away
+ * fake_device_begin_remove() - start to remove a device
  * @hca: the device, registered
  *
- * @removed of it tells when that is through; whoever uses it must let go first.
+ * @removed is signalled when the removal has finished, which waits for all users.
  */
 void fake_device_begin_remove(struct fake_hca *hca)
 {
@@ -223,10 +223,10 @@ void fake_device_begin_remove(struct fake_hca *hca)
 }
 
 /**
- * fake_device_is_removed() - wait until a device is gone
- * @hca: the device that is being taken away
+ * fake_device_is_removed() - wait until a device is removed
+ * @hca: the device that is being removed
  *
- * Return: whether it is.
+ * Return: false if it is not removed in time.
  */
 bool fake_device_is_removed(struct fake_hca *hca)
 {
@@ -234,8 +234,8 @@ bool fake_device_is_removed(struct fake_hca *hca)
 }
 
 /**
- * fake_device_remove() - take a device away and wait for that
- * @hca: the device; if that was begun already it is waited for
+ * fake_device_remove() - remove a device and wait for that
+ * @hca: the device; if its removal has started already, only wait
  */
 void fake_device_remove(struct fake_hca *hca)
 {
@@ -245,7 +245,7 @@ void fake_device_remove(struct fake_hca *hca)
 }
 
 /**
- * fake_device_is_empty() - whether nobody has anything on a device
+ * fake_device_is_empty() - check that no object is left on a device
  * @hca: the device
  *
  * Return: true if so, and if no completion was ever lost.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The fake device as one of the system, for kverbs to find and to lose. */
+/* The fake device as a registered one, which kverbs finds and loses. */
 #ifndef KVERBS_FAKE_DEVICE_H
 #define KVERBS_FAKE_DEVICE_H
 
@@ -7,7 +7,7 @@
 #include "patience.h"
 
 #define FAKE_MAX_MSG	SZ_1G
-/* 198.51.100.1: the CM takes a loopback address for any. */
+/* 198.51.100.1, since the CM treats a loopback address as any address */
 #define FAKE_ADDRESS	0xc6336401
 
 struct fake_hca *fake_device_new(struct kunit *test);

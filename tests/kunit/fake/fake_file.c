@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "fake_file.h"
 
-/* A ring that is left has promises which a test that failed did not take back. */
+/* A failed test may leave reserved slots in its ring. */
 static void close_file(void *data)
 {
 	struct kverbs_file *file = data;
@@ -19,7 +19,7 @@ static void close_file(void *data)
 
 /**
  * fake_file_create() - open a file
- * @test: at whose end it is closed
+ * @test: the test, at whose end it is closed
  *
  * Return: the file.
  */
@@ -36,10 +36,10 @@ struct kverbs_file *fake_file_create(struct kunit *test)
 }
 
 /**
- * fake_ring_try_create() - ask for a ring as an ioctl does
- * @file: where
+ * fake_ring_try_create() - create a ring as the ioctl does
+ * @file: the file
  * @cmd: the ioctl's struct
- * @ring: the ring, published
+ * @ring: set to the ring, published
  *
  * Return: as kverbs_cmd_ring_create().
  */
@@ -58,9 +58,9 @@ int fake_ring_try_create(struct kverbs_file *file, struct kverbs_cmd_ring_create
 }
 
 /**
- * fake_ring_create() - make a ring
+ * fake_ring_create() - create a ring
  * @test: the test
- * @file: where
+ * @file: the file
  * @sq_entries: size of the submission ring
  * @cq_entries: size of the completion ring
  *
@@ -80,7 +80,7 @@ struct kverbs_ring *fake_ring_create(struct kunit *test, struct kverbs_file *fil
 }
 
 /**
- * fake_ring_user() - what the user writes of a ring
+ * fake_ring_user() - indices of a ring that user space writes
  * @ring: the ring
  *
  * Return: the indices.
@@ -91,7 +91,7 @@ struct kverbs_ring_user *fake_ring_user(struct kverbs_ring *ring)
 }
 
 /**
- * fake_ring_kernel() - what the user reads of a ring
+ * fake_ring_kernel() - indices of a ring that user space reads
  * @ring: the ring
  *
  * Return: the indices.
@@ -102,9 +102,9 @@ struct kverbs_ring_kernel *fake_ring_kernel(struct kverbs_ring *ring)
 }
 
 /**
- * fake_ring_cqe() - where the user looks for a completion
+ * fake_ring_cqe() - completion of a ring as user space reads it
  * @ring: the ring
- * @n: its number
+ * @n: number of the completion
  *
  * Return: the completion.
  */
@@ -117,9 +117,9 @@ struct kverbs_cqe *fake_ring_cqe(struct kverbs_ring *ring, u32 n)
 }
 
 /**
- * fake_ring_event() - promise a slot and fill it
+ * fake_ring_event() - reserve a slot and write an event to it
  * @ring: the ring
- * @user_data: to know the completion by
+ * @user_data: identifies the event
  *
  * Return: as kverbs_ring_reserve().
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* An open file that nobody opened. */
+/* A kverbs_file without a struct file. */
 #ifndef KVERBS_FAKE_FILE_H
 #define KVERBS_FAKE_FILE_H
 

@@ -2,7 +2,7 @@
 #include "fake_hca.h"
 #include "fake_qp.h"
 
-/* Whatever drains a queue pair in ERR is taken. */
+/* A queue pair in ERR accepts all work requests, so that it can be drained. */
 static bool refuses(struct fake_hca *hca, struct ib_qp *qp)
 {
 	if (fake_qp_is_broken(qp))
@@ -111,7 +111,7 @@ static void forget_sends(struct fake_hca *hca)
 	hca->nr_completed = 0;
 }
 
-/* What is being posted is not there before its poster lets go of the lock. */
+/* A work request is not visible before its poster drops the lock. */
 static struct fake_wr *next_posted(struct fake_hca *hca)
 {
 	struct fake_wr *wr = NULL;
@@ -126,7 +126,7 @@ static struct fake_wr *next_posted(struct fake_hca *hca)
 	return wr;
 }
 
-/* As an HCA would: what went well and is not signalled does not complete. */
+/* Like an HCA, do not complete unsignalled work requests that succeed. */
 static void complete_sends(struct fake_hca *hca)
 {
 	struct fake_wr *wr;
@@ -152,8 +152,8 @@ static void do_tasklet(struct tasklet_struct *tasklet)
 }
 
 /**
- * fake_hca_forget() - let a device be as new
- * @hca: the device, on which nobody has anything
+ * fake_hca_forget() - reset a device
+ * @hca: the device, on which no object is left
  */
 void fake_hca_forget(struct fake_hca *hca)
 {
@@ -165,7 +165,7 @@ void fake_hca_forget(struct fake_hca *hca)
 }
 
 /**
- * fake_hca_stop_work() - complete nothing any more that nobody says
+ * fake_hca_stop_work() - complete only what the test completes
  * @hca: the device
  */
 void fake_hca_stop_work(struct fake_hca *hca)
@@ -182,7 +182,7 @@ static void stop_work(void *hca)
 }
 
 /**
- * fake_hca_init() - what a device needs, registered or not
+ * fake_hca_init() - set up a device, registered or not
  * @hca: zeroed
  */
 void fake_hca_init(struct fake_hca *hca)
@@ -203,10 +203,10 @@ void fake_hca_init(struct fake_hca *hca)
 }
 
 /**
- * fake_hca_create() - make a device that takes whatever is posted
- * @test: which it lives as long as
+ * fake_hca_create() - create a device that accepts all work requests
+ * @test: the test, at whose end it is freed
  *
- * Return: the device, which ib_core does not know.
+ * Return: the device, which is not registered with ib_core.
  */
 struct fake_hca *fake_hca_create(struct kunit *test)
 {
@@ -222,10 +222,10 @@ struct fake_hca *fake_hca_create(struct kunit *test)
 }
 
 /**
- * fake_hca_refuse() - let posting fail, but to what is in ERR
+ * fake_hca_refuse() - let posting fail, except on queue pairs in ERR
  * @hca: the device
- * @room: so many more requests are taken before that
- * @error: with what
+ * @room: number of work requests that are accepted before that
+ * @error: the errno
  */
 void fake_hca_refuse(struct fake_hca *hca, unsigned int room, int error)
 {
@@ -238,7 +238,7 @@ static bool is_send(const struct fake_hca *hca, const struct fake_wr *wr)
 	return wr >= hca->sends && wr < hca->sends + FAKE_WRS;
 }
 
-/* What went before it in the send queue, unsignalled, is known to have gone well. */
+/* Earlier unsignalled work requests in the send queue have succeeded, too. */
 static void retire(struct fake_hca *hca, struct fake_wr *wr, enum ib_wc_status status)
 {
 	struct fake_wr *before;
@@ -251,7 +251,7 @@ static void retire(struct fake_hca *hca, struct fake_wr *wr, enum ib_wc_status s
 			before->ended = true;
 }
 
-/* Whether it goes by a completion queue; what is complete does not complete again. */
+/* Returns false without a completion queue; a work request completes only once. */
 static bool push(struct fake_hca *hca, struct fake_wr *wr, const struct ib_wc *wc)
 {
 	struct ib_cq *cq = is_send(hca, wr) ? wr->qp->send_cq : wr->qp->recv_cq;
@@ -265,11 +265,11 @@ static bool push(struct fake_hca *hca, struct fake_wr *wr, const struct ib_wc *w
 }
 
 /**
- * fake_wr_end() - complete a request
- * @wr: the request
- * @wc: its completion, but for whom it is for
+ * fake_wr_end() - complete a work request
+ * @wr: the work request
+ * @wc: its completion, without its wr_cqe
  *
- * It comes by the completion queue if there is one, else at once.
+ * The completion goes to the completion queue if there is one, else to the owner at once.
  */
 void fake_wr_end(struct fake_wr *wr, struct ib_wc wc)
 {
@@ -287,8 +287,8 @@ void fake_wr_end(struct fake_wr *wr, struct ib_wc wc)
 }
 
 /**
- * fake_wr_complete() - complete a request of which only the status matters
- * @wr: the request
+ * fake_wr_complete() - complete a work request of which only the status matters
+ * @wr: the work request
  * @status: the status
  */
 void fake_wr_complete(struct fake_wr *wr, enum ib_wc_status status)
@@ -308,7 +308,7 @@ static struct fake_wr *first_left(struct fake_hca *hca, struct ib_qp *qp,
 }
 
 /**
- * fake_hca_flush() - complete all that is left of a queue pair, in order
+ * fake_hca_flush() - complete all remaining work requests of a queue pair, in order
  * @hca: the device
  * @qp: the queue pair, in ERR
  */

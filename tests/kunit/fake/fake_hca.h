@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* A device that remembers what it is given, and completes it when it is told to. */
+/* A device that records work requests, and completes them on request. */
 #ifndef KVERBS_FAKE_HCA_H
 #define KVERBS_FAKE_HCA_H
 
@@ -9,24 +9,24 @@
 
 #define FAKE_WRS	160
 #define FAKE_SGES	16
-/* Pages of an MR where nobody says otherwise, and at most. */
+/* Pages of an MR by default, and at most */
 #define FAKE_MR_PAGES	4
 #define FAKE_MR_ROOM	16
 #define FAKE_LKEY	0x1001
 
 /**
- * enum fake_verb - what a device can be told to fail
- * @FAKE_ALLOC_PD: making a protection domain
- * @FAKE_CREATE_CQ: making a completion queue
- * @FAKE_CREATE_QP: making a queue pair
- * @FAKE_MODIFY_QP: moving one to another state but ERR
- * @FAKE_QUERY_PORT: asking about the port
- * @FAKE_ALLOC_MR: making an MR
- * @FAKE_MAP_MR: giving it its pages
- * @FAKE_CONNECT: asking a peer
- * @FAKE_ACCEPT: accepting a peer
- * @FAKE_LISTEN: listening
- * @FAKE_VERBS: how many there are
+ * enum fake_verb - verbs that can be set to fail
+ * @FAKE_ALLOC_PD: allocate a protection domain
+ * @FAKE_CREATE_CQ: create a completion queue
+ * @FAKE_CREATE_QP: create a queue pair
+ * @FAKE_MODIFY_QP: change a queue pair's state, except to ERR
+ * @FAKE_QUERY_PORT: query the port
+ * @FAKE_ALLOC_MR: allocate an MR
+ * @FAKE_MAP_MR: set the pages of an MR
+ * @FAKE_CONNECT: connect to a peer
+ * @FAKE_ACCEPT: accept a peer
+ * @FAKE_LISTEN: listen
+ * @FAKE_VERBS: number of verbs
  */
 enum fake_verb {
 	FAKE_ALLOC_PD,
@@ -43,20 +43,20 @@ enum fake_verb {
 };
 
 /**
- * struct fake_wr - a work request that was posted
- * @qp: where
- * @cqe: whom its completion is for
- * @ended: it is complete, or is known to have gone well
- * @opcode: of a send
- * @send_flags: of a send
- * @imm: of a send
- * @remote_addr: of a WRITE, READ or atomic
- * @rkey: of a WRITE, READ or atomic
- * @operand: of an atomic
- * @swap: of an atomic
- * @mr: of a REG_MR
- * @num_sge: entries
- * @sges: the first of them
+ * struct fake_wr - a posted work request
+ * @qp: its queue pair
+ * @cqe: its completion handler
+ * @ended: it has completed, or is known to have succeeded
+ * @opcode: opcode of a send
+ * @send_flags: flags of a send
+ * @imm: immediate data of a send
+ * @remote_addr: remote address of a WRITE, READ or atomic
+ * @rkey: key of a WRITE, READ or atomic
+ * @operand: operand of an atomic
+ * @swap: new value of an atomic
+ * @mr: MR of a REG_MR
+ * @num_sge: number of scatter/gather entries
+ * @sges: the first scatter/gather entries
  */
 struct fake_wr {
 	struct ib_qp *qp;
@@ -77,45 +77,45 @@ struct fake_wr {
 /**
  * struct fake_hca - the device, a protection domain and a queue pair
  * @ib: the device
- * @pd: the protection domain, of a device that is not registered
- * @qp: the queue pair, of a device that is not registered
- * @lock: guards what was posted, and the states of queue pairs
- * @sends: what was posted to send
- * @nr_sends: how many
- * @nr_doorbells: in how many calls
- * @recvs: what was posted to receive
- * @nr_recvs: how many
- * @room: so many more requests are taken
- * @error: what the one after them is refused with
- * @work: completes @sends, for those who wait for that
- * @nr_completed: of @sends, by @work
- * @work_bad: the one that this fails, or NULL
- * @work_bad_nr: the first, second, ... of @sends that this fails, or 0
- * @work_queued: queue @work when something is posted to send
- * @tasklet: the same before the poster goes on; it forgets what is complete
- * @tasklet_scheduled: schedule @tasklet instead of @work
- * @errors: what each verb fails with, or 0
- * @limits: what it says of itself when it is registered
- * @port_caps: RDMA_CORE_*, of its port
- * @registered: it is
- * @nr_pds: protection domains that exist
- * @nr_cqs: completion queues that exist
- * @nr_qps: queue pairs that exist
- * @nr_mrs: MRs that exist
- * @nr_allocs: MRs that were made so far
- * @dereg_held: MRs are not given up before fake_hca_let_dereg()
- * @dereg_begun: somebody wants to give one up
- * @dereg_let: they may be given up
- * @never_flushes: in ERR nothing completes
- * @nr_overflows: completions that found no room
+ * @pd: the protection domain of an unregistered device
+ * @qp: the queue pair of an unregistered device
+ * @lock: protects the posted work requests and the states of queue pairs
+ * @sends: work requests posted to send queues
+ * @nr_sends: length of @sends
+ * @nr_doorbells: number of calls of ib_post_send()
+ * @recvs: work requests posted to receive queues
+ * @nr_recvs: length of @recvs
+ * @room: number of work requests to accept
+ * @error: errno of the next one after that
+ * @work: completes @sends, for posters that sleep until then
+ * @nr_completed: number of @sends that @work has completed
+ * @work_bad: the one that @work lets fail, or NULL
+ * @work_bad_nr: number of the one in @sends that @work lets fail, from 1, or 0
+ * @work_queued: posting to a send queue queues @work
+ * @tasklet: completes @sends before their poster continues, and forgets completed ones
+ * @tasklet_scheduled: posting schedules @tasklet instead of @work
+ * @errors: errno of each verb, or 0
+ * @limits: attributes with which it is registered
+ * @port_caps: RDMA_CORE_* of its port
+ * @registered: it is registered
+ * @nr_pds: number of protection domains
+ * @nr_cqs: number of completion queues
+ * @nr_qps: number of queue pairs
+ * @nr_mrs: number of MRs
+ * @nr_allocs: number of MRs allocated so far
+ * @dereg_held: deregistering an MR waits for fake_hca_let_dereg()
+ * @dereg_begun: signalled when a task wants to deregister an MR
+ * @dereg_let: signalled when MRs may be deregistered
+ * @never_flushes: ERR does not complete work requests
+ * @nr_overflows: completions lost in full queues
  * @qps: struct fake_qp, by number
- * @last_qpn: number of the last one
- * @listening: the iWARP CM's id that listens, or NULL
- * @pending: the queue pair whose CM waits to be told what became of it, or NULL
- * @asked: there was one
- * @nr_rejects: requests that were refused
- * @removal: takes the device away
- * @removed: it is gone
+ * @last_qpn: number of the last queue pair
+ * @listening: id of the iWARP CM that listens, or NULL
+ * @pending: the queue pair whose CM waits for an answer, or NULL
+ * @asked: signalled when @pending is set
+ * @nr_rejects: number of rejected requests
+ * @removal: removes the device
+ * @removed: signalled when the device is removed
  */
 struct fake_hca {
 	struct ib_device ib;
@@ -163,9 +163,9 @@ struct fake_hca {
 /**
  * struct fake_mr - an MR
  * @ib: the MR
- * @max_pages: pages that it can have
- * @nr_pages: pages in it
- * @pages: their addresses
+ * @max_pages: capacity in pages
+ * @nr_pages: number of pages
+ * @pages: addresses of the pages
  */
 struct fake_mr {
 	struct ib_mr ib;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The CM of a registered fake device: iWARP's, with no wire and a peer that obeys. */
+/*
+ * The iWARP CM of a registered fake device, without a network, and with a peer that the test
+ * controls.
+ */
 #include <linux/in.h>
 
 #include "fake_qp.h"
@@ -11,7 +14,7 @@ static struct ib_qp *get_qp(struct ib_device *ib, int qpn)
 	return xa_load(&to_fake_hca(ib)->qps, qpn);
 }
 
-/* It outlives the CM's id, so nobody needs to be counted. */
+/* The queue pair outlives the CM's id, so references need not be counted. */
 static void no_ref(struct ib_qp *ib)
 {
 }
@@ -81,10 +84,10 @@ const struct ib_device_ops fake_iw_ops = {
 };
 
 /**
- * fake_iw_request() - let a peer ask whoever listens
- * @hca: where somebody does
+ * fake_iw_request() - let the peer request a connection from the listener
+ * @hca: the device of the listener
  * @priv: the peer's private data
- * @len: bytes of it
+ * @len: length of @priv
  */
 void fake_iw_request(struct fake_hca *hca, const void *priv, u8 len)
 {
@@ -104,11 +107,11 @@ void fake_iw_request(struct fake_hca *hca, const void *priv, u8 len)
 }
 
 /**
- * fake_iw_answer() - let the peer answer, or let accepting be through
- * @hca: where somebody connects or accepts; nothing happens if nobody does
- * @status: 0, or if it connects, -ECONNREFUSED and the like
+ * fake_iw_answer() - let the peer answer, or complete an accept
+ * @hca: the device of the connection; without one nothing happens
+ * @status: 0, or for the active side an errno such as -ECONNREFUSED
  * @priv: the peer's private data
- * @len: bytes of it
+ * @len: length of @priv
  */
 void fake_iw_answer(struct fake_hca *hca, int status, const void *priv, u8 len)
 {
@@ -133,10 +136,10 @@ void fake_iw_answer(struct fake_hca *hca, int status, const void *priv, u8 len)
 }
 
 /**
- * fake_iw_give_up() - wait no more for the peer
- * @hca: where somebody may connect or accept
+ * fake_iw_give_up() - stop waiting for the peer
+ * @hca: the device of the connection, if any
  *
- * As every provider does after some time; the CM lets nobody go before.
+ * Every provider does so after some time; the CM destroys no id before that.
  */
 void fake_iw_give_up(struct fake_hca *hca)
 {
@@ -147,8 +150,8 @@ void fake_iw_give_up(struct fake_hca *hca)
 }
 
 /**
- * fake_iw_close() - let the peer close
- * @ib: the queue pair, whose connection is up
+ * fake_iw_close() - let the peer close the connection
+ * @ib: the queue pair of an established connection
  */
 void fake_iw_close(struct ib_qp *ib)
 {

@@ -20,7 +20,7 @@ static struct ib_mr *alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 max_nu
 	mr->max_pages = max_num_sg;
 	mr->ib.lkey = ++hca->nr_allocs << 8;
 	mr->ib.rkey = mr->ib.lkey;
-	/* Nobody could list what is of a device that is not registered. */
+	/* The restrack of an unregistered device cannot list the MR. */
 	mr->ib.res.no_track = !hca->registered;
 	return &mr->ib;
 }
@@ -60,7 +60,7 @@ static int map_mr_sg(struct ib_mr *ib, struct scatterlist *sg, int nr,
 }
 
 /**
- * fake_hca_set_mr_ops() - let a device have MRs
+ * fake_hca_set_mr_ops() - set a device's operations on MRs
  * @hca: the device
  */
 void fake_hca_set_mr_ops(struct fake_hca *hca)
@@ -71,10 +71,10 @@ void fake_hca_set_mr_ops(struct fake_hca *hca)
 }
 
 /**
- * fake_hca_hold_dereg() - let whoever gives an MR up wait
+ * fake_hca_hold_dereg() - let deregistration of MRs wait
  * @hca: the device
  *
- * @dereg_begun tells when somebody does.
+ * @dereg_begun is signalled when a task waits.
  */
 void fake_hca_hold_dereg(struct fake_hca *hca)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* A registered fake device's protection domains and queue pairs. */
+/* Protection domains and queue pairs of a registered fake device. */
 #include "fake_qp.h"
 
 static int alloc_pd(struct ib_pd *pd, struct ib_udata *udata)
@@ -43,7 +43,7 @@ static int create_qp(struct ib_qp *ib, struct ib_qp_init_attr *attr, struct ib_u
 	return 0;
 }
 
-/* The CM's id was destroyed before it, and goes with the last reference. */
+/* The CM's id was destroyed before; it is freed with the last reference. */
 static int destroy_qp(struct ib_qp *ib, struct ib_udata *udata)
 {
 	struct fake_hca *hca = to_fake_hca(ib->device);

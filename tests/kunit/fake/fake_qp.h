@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The queue pairs of a fake device that is registered, and their iWARP connections. */
+/* Queue pairs of a registered fake device, and their iWARP connections. */
 #ifndef KVERBS_FAKE_QP_H
 #define KVERBS_FAKE_QP_H
 
@@ -10,9 +10,9 @@
 /**
  * struct fake_qp - a queue pair
  * @ib: the queue pair
- * @state: where it is; what is posted in ERR is flushed
- * @cm: the iWARP CM's id of its connection, with a reference
- * @asked: this side asked for it
+ * @state: its state; work requests posted in ERR are flushed
+ * @cm: id of the connection's iWARP CM, with a reference
+ * @asked: this is the active side
  */
 struct fake_qp {
 	struct ib_qp ib;
@@ -26,7 +26,7 @@ static inline struct fake_qp *to_fake_qp(struct ib_qp *ib)
 	return container_of(ib, struct fake_qp, ib);
 }
 
-/* The queue pair of a device that is not registered has no number, and no state. */
+/* The queue pair of an unregistered device has neither a number nor a state. */
 static inline bool fake_qp_is_broken(struct ib_qp *ib)
 {
 	return ib->qp_num && READ_ONCE(to_fake_qp(ib)->state) == IB_QPS_ERR;
@@ -35,7 +35,7 @@ static inline bool fake_qp_is_broken(struct ib_qp *ib)
 extern const struct ib_device_ops fake_qp_ops;
 extern const struct ib_device_ops fake_iw_ops;
 
-/* fake_iw.c: what the peer does */
+/* fake_iw.c: the peer */
 void fake_iw_request(struct fake_hca *hca, const void *priv, u8 len);
 void fake_iw_answer(struct fake_hca *hca, int status, const void *priv, u8 len);
 void fake_iw_give_up(struct fake_hca *hca);

@@ -29,8 +29,8 @@ static const struct kverbs_queue_ops queue_ops = {
 };
 
 /**
- * fake_queue_create() - make a queue without a queue pair
- * @test: which it lives as long as
+ * fake_queue_create() - create a queue without a queue pair
+ * @test: the test, at whose end it is freed
  * @sq_depth: send slots
  * @rq_depth: receive slots
  *
@@ -53,8 +53,8 @@ struct fake_queue *fake_queue_create(struct kunit *test, unsigned int sq_depth,
 }
 
 /**
- * fake_queue_up() - make a queue that all can be posted to
- * @test: which it lives as long as
+ * fake_queue_up() - create a queue that accepts all operations
+ * @test: the test, at whose end it is freed
  * @sq_depth: send slots
  * @rq_depth: receive slots
  *
@@ -84,9 +84,9 @@ static const struct kverbs_queue_ops conn_queue_ops = {
 };
 
 /**
- * fake_queue_conn() - make as much of a connection as a submission needs, and bring it up
- * @conn: the connection, all zero
- * @hca: where it is
+ * fake_queue_conn() - set up the part of a connection that SUBMIT needs, established
+ * @conn: the connection, zeroed
+ * @hca: its device
  * @depth: slots of either queue
  */
 void fake_queue_conn(struct kverbs_conn *conn, struct fake_hca *hca, unsigned int depth)
@@ -115,8 +115,8 @@ static void op_done(struct list_head *over)
 }
 
 /**
- * fake_op_create() - make an operation without a buffer
- * @test: which it lives as long as
+ * fake_op_create() - create an operation without a buffer
+ * @test: the test, at whose end it is freed
  * @opcode: KVERBS_OP_*
  * @length: bytes that it would move
  *
@@ -137,7 +137,7 @@ struct fake_op *fake_op_create(struct kunit *test, u8 opcode, u64 length)
  * fake_queue_post() - post an operation of plain work requests
  * @fake: the queue
  * @op: the operation
- * @nr_wrs: how many
+ * @nr_wrs: number of work requests
  *
  * Return: as kverbs_queue_post().
  */
@@ -154,10 +154,10 @@ int fake_queue_post(struct fake_queue *fake, struct fake_op *op, unsigned int nr
 }
 
 /**
- * fake_queue_send() - post a SEND, which is taken
+ * fake_queue_send() - post a SEND that must be accepted
  * @test: the test
  * @fake: the queue
- * @nr_wrs: its work requests
+ * @nr_wrs: number of work requests
  *
  * Return: the operation.
  */
@@ -171,11 +171,11 @@ struct fake_op *fake_queue_send(struct kunit *test, struct fake_queue *fake,
 }
 
 /**
- * fake_queue_try_park() - park a receive
+ * fake_queue_try_park() - defer a receive
  * @fake: the queue
  * @op: the receive
  *
- * Return: 0, or why it was not taken.
+ * Return: 0 or -errno.
  */
 int fake_queue_try_park(struct fake_queue *fake, struct fake_op *op)
 {
@@ -188,7 +188,7 @@ int fake_queue_try_park(struct fake_queue *fake, struct fake_op *op)
 }
 
 /**
- * fake_queue_park() - park a receive, which is taken
+ * fake_queue_park() - defer a receive, which must be accepted
  * @test: the test
  * @fake: the queue
  *
@@ -203,10 +203,10 @@ struct fake_op *fake_queue_park(struct kunit *test, struct fake_queue *fake)
 }
 
 /**
- * fake_queue_post_parked() - post all parked receives, as far as that goes
+ * fake_queue_post_parked() - post deferred receives until one is refused
  * @fake: the queue
  *
- * Return: 0 or what the first that was not posted was refused with.
+ * Return: 0, or the errno of the first receive that was refused.
  */
 int fake_queue_post_parked(struct fake_queue *fake)
 {

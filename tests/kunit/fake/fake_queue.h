@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* A queue over the fake device, with an owner that remembers what it is told. */
+/* A queue over the fake device, with an owner that records the queue's callbacks. */
 #ifndef KVERBS_FAKE_QUEUE_H
 #define KVERBS_FAKE_QUEUE_H
 
@@ -11,13 +11,13 @@
 
 /**
  * struct fake_queue - the queue and its owner
- * @hca: where it posts
+ * @hca: its device
  * @queue: the queue
- * @chain: room to build a chain in
- * @broken: how often the owner was told that it is broken
- * @status: what it was told last
- * @revoked: the last key that the peer took back
- * @kicks: how often it was kicked
+ * @chain: memory to build a chain in
+ * @broken: how often the owner was told that the queue is broken
+ * @status: the last status reported with that
+ * @revoked: the last key that the peer revoked
+ * @kicks: how often the owner was kicked
  */
 struct fake_queue {
 	struct fake_hca *hca;
@@ -32,7 +32,7 @@ struct fake_queue {
 /**
  * struct fake_op - an operation
  * @req: the operation
- * @done: how often it was told that it is over
+ * @done: how often its completion was reported
  */
 struct fake_op {
 	struct kverbs_req req;

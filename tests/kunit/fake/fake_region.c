@@ -2,10 +2,10 @@
 #include "fake_region.h"
 
 /**
- * fake_region_create() - make a region that is mapped nowhere yet
- * @test: which it lives as long as
- * @ib: where it has a map
- * @page_offset: where it starts in its first page
+ * fake_region_create() - create a region that is not mapped yet
+ * @test: the test, at whose end it is freed
+ * @ib: the device that it has a map for
+ * @page_offset: offset of its start in its first page
  * @length: bytes
  *
  * Return: the region.
@@ -37,8 +37,8 @@ struct fake_region *fake_region_create(struct kunit *test, struct ib_device *ib,
  * fake_region_add_span() - map the next bytes, from the first page's start on
  * @test: the test
  * @fake: the region
- * @addr: where they are
- * @length: how many
+ * @addr: their DMA address
+ * @length: number of bytes
  */
 void fake_region_add_span(struct kunit *test, struct fake_region *fake, dma_addr_t addr,
 			  u64 length)
@@ -60,10 +60,10 @@ void fake_region_add_span(struct kunit *test, struct fake_region *fake, dma_addr
 }
 
 /**
- * fake_region_page() - where the pages of a scattered region are
- * @page: which, from 0
+ * fake_region_page() - DMA address of a page of a scattered region
+ * @page: index of the page
  *
- * Return: its DMA address; never next to another's.
+ * Return: its DMA address; no two pages are adjacent.
  */
 dma_addr_t fake_region_page(unsigned int page)
 {
@@ -71,11 +71,11 @@ dma_addr_t fake_region_page(unsigned int page)
 }
 
 /**
- * fake_region_scattered() - make a region of pages of which none are neighbours
- * @test: which it lives as long as
- * @ib: where it has a map
- * @page_offset: where it starts in its first page; it reaches to its last one's end
- * @npages: how many
+ * fake_region_scattered() - create a region of pages of which no two are adjacent
+ * @test: the test, at whose end it is freed
+ * @ib: the device that it has a map for
+ * @page_offset: offset of its start in its first page; it ends with its last page
+ * @npages: number of pages
  *
  * Return: the region.
  */

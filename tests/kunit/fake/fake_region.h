@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* A region without memory, mapped where the test says. */
+/* A region without memory, with a map set up by the test. */
 #ifndef KVERBS_FAKE_REGION_H
 #define KVERBS_FAKE_REGION_H
 
@@ -13,7 +13,7 @@
  * struct fake_region - the region and its only map
  * @region: the region
  * @map: its map
- * @spans: of the map
+ * @spans: spans of @map
  */
 struct fake_region {
 	struct kverbs_region region;

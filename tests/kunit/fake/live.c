@@ -8,10 +8,10 @@
 #include "patience.h"
 
 /**
- * live_await() - wait for what must happen
- * @what: which
+ * live_await() - wait for an event that must happen
+ * @what: the event
  *
- * Return: whether it did.
+ * Return: false if it has not happened in time.
  */
 bool live_await(struct completion *what)
 {
@@ -118,8 +118,8 @@ static void end_register(struct kunit *test, struct live_end *end)
 }
 
 /*
- * The address of the guest's one network interface, on which its RDMA device is: 6.1
- * tells no module which interface an iWARP device has.
+ * Find the address of the guest's only network interface, which has the RDMA device: 6.1 does not
+ * tell modules which interface an iWARP device has.
  */
 static void find_address(struct kunit *test, struct sockaddr_in *sin)
 {
@@ -163,9 +163,9 @@ static void connect_ends(struct live *live, struct sockaddr *addr)
 
 /**
  * live_open() - connect two ends
- * @test: at whose end they are closed
+ * @test: the test, at whose end they are closed
  *
- * Return: both, established.
+ * Return: both ends, established.
  */
 struct live *live_open(struct kunit *test)
 {
@@ -190,7 +190,7 @@ struct live *live_open(struct kunit *test)
 }
 
 /**
- * live_export() - let the client at the server's memory
+ * live_export() - grant the client access to the server's memory
  * @live: both ends
  * @rights: KVERBS_REMOTE_*
  */
@@ -220,14 +220,14 @@ static void req_done(struct list_head *over)
 }
 
 /**
- * live_req() - make an operation
+ * live_req() - prepare an operation
  * @live: both ends
  * @opcode: enum kverbs_opcode
- * @end: which end's memory it is about
- * @offset: where in that
+ * @end: the end whose memory it uses
+ * @offset: offset in that memory
  * @length: bytes
  *
- * Return: the operation; an export's key is in it if there is an export.
+ * Return: the operation, with the key of the export if there is one.
  */
 struct live_req *live_req(struct live *live, u8 opcode, struct live_end *end,
 			  u64 offset, u64 length)
@@ -253,10 +253,10 @@ struct live_req *live_req(struct live *live, u8 opcode, struct live_end *end,
 /**
  * live_post() - post an operation
  * @live: both ends
- * @end: where
+ * @end: the end that posts it
  * @req: the operation
  *
- * Return: 0, and then it will be done; or -errno.
+ * Return: 0, and the operation will complete; or -errno.
  */
 int live_post(struct live *live, struct live_end *end, struct live_req *req)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Two connections of this host to itself, over a device that is there. */
+/* Two ends of a connection of this host to itself, over a real device. */
 #ifndef KVERBS_LIVE_H
 #define KVERBS_LIVE_H
 
@@ -11,7 +11,7 @@
 #include "listener.h"
 #include "region.h"
 
-/* More than one MR of rxe's can cover. */
+/* More than one MR of rxe covers */
 #define LIVE_MEM	(3UL << 20)
 #define LIVE_REQS	8
 
@@ -20,10 +20,10 @@ struct live;
 /**
  * struct live_end - one end
  * @conn: the connection
- * @up: it is established
- * @ended: it has ended
+ * @up: signalled when it is established
+ * @ended: signalled when it has ended
  * @addr: LIVE_MEM bytes of user memory
- * @region: that
+ * @region: region of @addr
  */
 struct live_end {
 	struct kverbs_conn *conn;
@@ -36,7 +36,7 @@ struct live_end {
 /**
  * struct live_req - an operation
  * @req: the operation
- * @done: it is over
+ * @done: signalled when it has completed
  */
 struct live_req {
 	struct kverbs_req req;
@@ -44,17 +44,17 @@ struct live_req {
 };
 
 /**
- * struct live - all of it
- * @test: the test, at whose end it ends
- * @cqs: both ends' completion queues
- * @listener: where the client asked
- * @requested: it did
- * @client: the end that asked
- * @server: the end that was asked
- * @export: of the server's memory, or NULL
- * @chain: room to build operations in
+ * struct live - both ends
+ * @test: the test, at whose end they are closed
+ * @cqs: completion queues of both ends
+ * @listener: listener of the client's request
+ * @requested: signalled when the request has arrived
+ * @client: the active end
+ * @server: the passive end
+ * @export: export of the server's memory, or NULL
+ * @chain: memory to build operations in
  * @reqs: operations, which outlive the connections
- * @nr_reqs: how many were used
+ * @nr_reqs: number of @reqs in use
  */
 struct live {
 	struct kunit *test;
