@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Addresses, in and out. */
+/* Conversion of addresses in both directions. */
 #include <kunit/test.h>
 #include <linux/in.h>
 #include <linux/in6.h>

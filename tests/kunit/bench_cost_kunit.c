@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What kverbs adds to the verbs: small WRITEs by way of a submission ring, beside a
- * bare loop of ib_post_send() and ib_poll_cq() on the same device: the fake one, which
- * remembers what it is given as an HCA would write it down; and one that does next to
- * nothing, whose times are those of the software alone.
+ * Cost of kverbs on top of the verbs: small WRITEs through a submission ring, compared with a bare
+ * loop of ib_post_send() and ib_poll_cq() on the same device. The devices are the fake one, which
+ * stores work requests as an HCA would, and one that does almost nothing, so that its times are
+ * those of the software alone.
  */
 #include <linux/ktime.h>
 
@@ -17,20 +17,20 @@
 #define BATCH		32
 #define LENGTH		64
 #define RKEY		7
-/* The best of so many rounds: whatever else ran has made the others longer. */
+/* The best of this many rounds counts: other work on the machine only makes rounds longer. */
 #define ROUNDS		7
-/* On kernels that look for bugs the times mean nothing. */
+/* Times on debug kernels are meaningless. */
 #define LOOKS_FOR_BUGS	(IS_ENABLED(CONFIG_KASAN) || IS_ENABLED(CONFIG_PROVE_LOCKING) || \
 			 IS_ENABLED(CONFIG_GCOV_KERNEL))
 #define BATCHES		(LOOKS_FOR_BUGS ? 20 : 5000)
 
 /**
- * struct quick_wqe - what a device is told of a request
- * @cqe: whom its completion is for
- * @remote_addr: where to
- * @sge: where from
- * @rkey: of the peer's memory
- * @opcode: what to do
+ * struct quick_wqe - a work request as stored by the device
+ * @cqe: its completion handler
+ * @remote_addr: its remote address
+ * @sge: its local buffer
+ * @rkey: key of the peer's memory
+ * @opcode: its opcode
  */
 struct quick_wqe {
 	struct ib_cqe *cqe;
@@ -41,10 +41,10 @@ struct quick_wqe {
 };
 
 /**
- * struct quick - a device that has done whatever it is asked for already
- * @wqes: requests
- * @head: requests whose completions were taken
- * @tail: requests posted
+ * struct quick - a device that completes each work request at once
+ * @wqes: posted work requests
+ * @head: number of completions polled
+ * @tail: number of work requests posted
  */
 struct quick {
 	struct quick_wqe wqes[2 * BATCH];
@@ -86,11 +86,11 @@ static int quick_poll_cq(struct ib_cq *cq, int room, struct ib_wc *wcs)
 	return nr;
 }
 
-/* What the fake device does when it is asked to post. */
+/* The fake device's own post_send. */
 static int (*fake_post_send)(struct ib_qp *qp, const struct ib_send_wr *wr,
 			     const struct ib_send_wr **bad);
 
-/* It completes what it takes at once. */
+/* Completes each work request when it is posted. */
 static int prompt_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 			    const struct ib_send_wr **bad)
 {
@@ -110,10 +110,10 @@ static int prompt_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 
 /**
  * struct bare - an operation of the bare loop
- * @cqe: its completion
- * @wr: its request
+ * @cqe: its completion handler
+ * @wr: its work request
  * @sge: its buffer
- * @done: how often it was
+ * @done: number of completions
  */
 struct bare {
 	struct ib_cqe cqe;
@@ -125,15 +125,15 @@ struct bare {
 /**
  * struct cost - two ways to the same device
  * @hca: the device
- * @bare: the operations of one
- * @conn: the connection of the other, which is up
+ * @bare: operations of the bare loop
+ * @conn: connection of kverbs, established
  * @conn_obj: its object
- * @region: where it writes from
+ * @region: source of the WRITEs
  * @region_obj: its object
  * @file: the file
  * @ring: the connection's ring
- * @cq: what both poll
- * @submit: hands a batch over and waits for it
+ * @cq: completion queue of both ways
+ * @submit: submits a batch and waits for it
  */
 struct cost {
 	struct fake_hca *hca;
@@ -188,7 +188,7 @@ static void bare_batch(struct kunit *test, struct cost *cost)
 	}
 }
 
-/* ---- by way of kverbs ------------------------------------------------------------ */
+/* ---- through kverbs ---------------------------------------------------------------- */
 
 static void fill_sqe(struct cost *cost, struct kverbs_sqe *sqe, u64 user_data)
 {
@@ -204,7 +204,7 @@ static void fill_sqe(struct cost *cost, struct kverbs_sqe *sqe, u64 user_data)
 	};
 }
 
-/* What the library does in user space is part of it. */
+/* This includes the library's part in user space. */
 static void ring_batch(struct kunit *test, struct cost *cost)
 {
 	struct kverbs_ucmd ucmd = { .file = cost->file, .cmd = &cost->submit };
@@ -215,20 +215,20 @@ static void ring_batch(struct kunit *test, struct cost *cost)
 
 	for (i = 0; i < BATCH; i++)
 		fill_sqe(cost, &sqes[(user->sq_tail + i) % BATCH], i);
-	/* The entries are written. */
+	/* Publish the entries. */
 	smp_store_release(&user->sq_tail, user->sq_tail + BATCH);
 	if (kverbs_cmd_submit(&ucmd) || cost->submit.out_taken != BATCH)
 		KUNIT_FAIL(test, "SUBMIT took %u", cost->submit.out_taken);
-	/* So are the completions. */
+	/* Read the completions. */
 	while (user->cq_head != smp_load_acquire(&kernel->cq_tail)) {
 		if (fake_ring_cqe(cost->ring, user->cq_head)->result)
 			KUNIT_FAIL(test, "a WRITE failed");
-		/* And read. */
+		/* Release the slot. */
 		smp_store_release(&user->cq_head, user->cq_head + 1);
 	}
 }
 
-/* ---- setting it up ----------------------------------------------------------------- */
+/* ---- setup ------------------------------------------------------------------------ */
 
 static int destroy(struct kverbs_object *obj)
 {
@@ -302,7 +302,7 @@ static struct cost *make_cost(struct kunit *test, bool prompt)
 
 /* ---- the comparison ------------------------------------------------------------------ */
 
-/* Picoseconds of one operation. */
+/* Picoseconds per operation. */
 static u64 time_of(struct kunit *test, struct cost *cost,
 		   void (*batch)(struct kunit *test, struct cost *cost))
 {
@@ -314,7 +314,7 @@ static u64 time_of(struct kunit *test, struct cost *cost,
 	return div_u64((ktime_get_ns() - before) * 1000, BATCHES * BATCH);
 }
 
-/* Tells, and judges no time: that is for who knows the machine. */
+/* Print the times without judging them: their meaning depends on the machine. */
 static void compare(struct kunit *test, struct cost *cost)
 {
 	u64 bare = U64_MAX, ring = U64_MAX, percent;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The times that the kernel measures: of what, and how they are counted. */
+/* Latencies that BENCH measures, and their histogram. */
 #include <linux/sched/signal.h>
 
 #include "fake_bench.h"

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Every event of the CM in every state of a connection. */
+/* Every CM event in every state of a connection. */
 #include <linux/slab.h>
 
 #include "fake_conn.h"
 #include "fake_qp.h"
 
 /**
- * struct row - what an event does
+ * struct row - effect of an event
  * @what: the event and, if it matters, its status
  * @event: the event
  * @status: its status
- * @fates: a letter for each stage: '.' nothing, 'g' it goes on, 'u' it is established,
- *	'x' it ends, 'l' it ends since the peer has left, 'i' the CM finds that it makes
- *	no sense, so it ends
- * @type: how it ends; 0 if the state says that
- * @error: why
+ * @fates: a letter for each stage: '.' no effect, 'g' setup continues, 'u' it is
+ * 	established, 'x' it ends, 'l' it ends because the peer has left, 'i' it ends
+ * 	because the CM considers the event invalid
+ * @type: type of the final event; 0 if it depends on the state
+ * @error: error of the final event
  */
 struct row {
 	const char *what;
@@ -83,13 +83,13 @@ static const struct row rows[] = {
 };
 
 /**
- * struct before - what there was
+ * struct before - state before the event
  * @state: the connection's state
- * @nr_up: how often it was told to be established
- * @nr_ended: how often it was told to be over
- * @nr_pds: protection domains
- * @nr_qps: queue pairs
- * @tenant: it was on the device
+ * @nr_up: how often it was reported as established
+ * @nr_ended: how often it was reported as ended
+ * @nr_pds: number of protection domains
+ * @nr_qps: number of queue pairs
+ * @tenant: it was a tenant of the device
  */
 struct before {
 	enum kverbs_conn_state state;
@@ -112,7 +112,7 @@ static struct before look(const struct fake_conn *fake)
 	};
 }
 
-/* An event may still be under way when its connection has no id any more. */
+/* An event may still be delivered when its connection no longer has an id. */
 static int handle(struct fake_conn *fake, struct rdma_cm_event *event)
 {
 	struct rdma_cm_id gone = { .context = fake->conn };
@@ -132,7 +132,7 @@ static void expect_nothing(struct fake_conn *fake, const struct before *before)
 	struct kunit *test = fake->test;
 	struct before after;
 
-	/* Its work waits for the teardown, and that for the device. */
+	/* The teardown waits for the connection's work, the device waits for the teardown. */
 	if (before->state != KVERBS_CONN_CLOSING)
 		flush_work(&fake->conn->work);
 	after = look(fake);
@@ -219,7 +219,7 @@ static void expect_end(struct fake_conn *fake, const struct row *row,
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&fake->hca->nr_qps));
 }
 
-/* What would come next by itself does not come yet. */
+/* Hold back the CM event that would follow without the test. */
 static void hold_next(struct fake_conn *fake, enum fake_stage stage)
 {
 	if (stage == FAKE_MADE)
@@ -235,7 +235,7 @@ static void give(struct fake_conn *fake, const struct row *row, enum fake_stage 
 	const struct before before = look(fake);
 
 	hold_next(fake, stage);
-	/* Zero, or the CM would destroy an id that the connection has. */
+	/* A nonzero result would make the CM destroy an id that the connection owns. */
 	KUNIT_EXPECT_EQ(fake->test, 0, handle(fake, &event));
 	switch (row->fates[stage]) {
 	case '.':
@@ -264,7 +264,7 @@ static const void *next_stage(const void *prev, char *desc)
 	return &stage;
 }
 
-/* On one device, since to register one takes longer than all events. */
+/* All events share one device, since registering one takes longer than all of them. */
 static void conn_takes_any_event(struct kunit *test)
 {
 	const enum fake_stage stage = *(const enum fake_stage *)test->param_value;

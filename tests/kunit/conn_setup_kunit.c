@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What a connection asks of a device, and what comes of it when that is too much. */
+/* Resources that a connection needs, and the result if the device lacks them. */
 #include <linux/in.h>
 
 #include "fake_conn.h"
 #include "fake_qp.h"
 
-/* What a connection needs besides the user's slots. */
+/* Work requests that a connection needs besides the user's slots */
 #define OTHER_WRS	(KVERBS_SYNC_WRS + KVERBS_PROBE_WRS + 1)
 
 /* ---- verbs that fail ---------------------------------------------------- */
 
 /**
- * struct broken - a verb that fails on the way up
- * @what: the verb
+ * struct broken - a verb that fails during setup
+ * @what: the verb, for the test's name
  * @verb: the verb
- * @error: with what
- * @asked: when this side asks; else when it accepts
+ * @error: its errno
+ * @asked: on the active side; else on the passive side
  */
 struct broken {
 	const char *what;
@@ -160,7 +160,7 @@ static void stage_desc(const enum fake_stage *stage, char *desc)
 
 KUNIT_ARRAY_PARAM(almost_up, almost_up, stage_desc);
 
-/* As rxe, when the memory for the way to RTR or RTS was refused. */
+/* rxe does this if it has no memory for the change to RTR or RTS. */
 static void conn_that_never_was_up_ends_though_nothing_is_flushed(struct kunit *test)
 {
 	const enum fake_stage *stage = test->param_value;
@@ -178,7 +178,7 @@ static void conn_that_never_was_up_ends_though_nothing_is_flushed(struct kunit *
 	KUNIT_EXPECT_TRUE(test, fake_device_is_empty(hca));
 }
 
-/* As the CM of InfiniBand, which breaks the queue pair before it tells of a refusal. */
+/* The CM of InfiniBand moves the queue pair to ERR before it reports a rejection. */
 static void conn_waits_for_why_it_never_was_up(struct kunit *test)
 {
 	struct fake_hca *hca = fake_device_create(test);
@@ -197,12 +197,12 @@ static void conn_waits_for_why_it_never_was_up(struct kunit *test)
 /* ---- limits ------------------------------------------------------------- */
 
 /**
- * struct limit - what a device has, and whether FAKE_DEPTH slots and MAX_SGE fit
- * @what: that, in words
- * @wrs: of a queue pair
- * @sges: of a work request
- * @cqes: of a completion queue
- * @max_sge: what the user asks for
+ * struct limit - limits of a device, and whether FAKE_DEPTH slots and MAX_SGE fit
+ * @what: description of the limits
+ * @wrs: work requests of a queue pair
+ * @sges: scatter/gather entries of a work request
+ * @cqes: entries of a completion queue
+ * @max_sge: scatter/gather entries that the user requests
  * @error: 0 if they fit
  */
 struct limit {
@@ -247,7 +247,7 @@ static void conn_keeps_to_the_limits_of_the_device(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fake_await(&fake->up));
 }
 
-/* One entry, four slots for the user, eight pages of an MR. */
+/* One scatter/gather entry, four slots for the user, eight pages of an MR. */
 static struct fake_conn *small(struct kunit *test)
 {
 	struct fake_hca *hca = fake_device_new(test);
@@ -328,7 +328,7 @@ static void atomics_need_a_device_that_has_them(struct kunit *test)
 	struct fake_work *add = fake_conn_work(fake, KVERBS_OP_FETCH_ADD, 0, 8);
 	struct fake_work *swap = fake_conn_work(fake, KVERBS_OP_CMP_SWAP, 0, 8);
 
-	/* As on RoCE, where the transport would have them. */
+	/* As on RoCE, whose transport has atomics. */
 	fake->conn->queue.quirks = 0;
 	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, fake_conn_try_post(fake, add));
 	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, fake_conn_try_post(fake, swap));
@@ -337,7 +337,7 @@ static void atomics_need_a_device_that_has_them(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, IB_WR_ATOMIC_FETCH_AND_ADD, fake->hca->sends[0].opcode);
 }
 
-/* On some devices they would wait for ever. */
+/* On some devices they would never complete. */
 static void reads_need_a_peer_that_answers_some(struct kunit *test)
 {
 	struct fake_conn *fake = fake_conn_at(test, fake_device_create(test), FAKE_UP);

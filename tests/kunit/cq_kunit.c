@@ -4,12 +4,12 @@
 #include "fake_hca.h"
 #include "patience.h"
 
-/* What a new queue has room for at least, if the device can. */
+/* Least number of entries of a new queue, if the device supports it */
 #define ROOM	2048
 
 /**
- * struct sharer - whoever needs queues
- * @hca: where
+ * struct sharer - a user of completion queues
+ * @hca: the device
  * @set: the queues
  */
 struct sharer {
@@ -158,10 +158,10 @@ static void cq_is_of_one_device(struct kunit *test)
 }
 
 /**
- * struct waiter - whom completions are for
- * @cqe: theirs
- * @nr: how many came
- * @done: one came
+ * struct waiter - waits for completions
+ * @cqe: handler of the completions
+ * @nr: number of completions
+ * @done: signalled by each completion
  */
 struct waiter {
 	struct ib_cqe cqe;
@@ -233,9 +233,9 @@ static void cq_that_is_busy_does_not_hold_up_the_next(struct kunit *test)
 }
 
 /**
- * struct exhauster - who looks to the end
- * @work: does it
- * @set: of which queues
+ * struct exhauster - a thread that polls all queues
+ * @work: runs it
+ * @set: the queues
  */
 struct exhauster {
 	struct work_struct work;
@@ -247,7 +247,7 @@ static void exhaust(struct work_struct *work)
 	kverbs_cq_set_poll_all(container_of(work, struct exhauster, work)->set);
 }
 
-/* Of who draws conclusions from what has not come. */
+/* The caller of poll_all relies on it that no completion is left. */
 static void cq_is_exhausted_though_another_one_polls(struct kunit *test)
 {
 	struct sharer *sharer = test->priv;
@@ -291,9 +291,9 @@ static void cq_with_a_context_of_its_own_is_not_polled(struct kunit *test)
 }
 
 /**
- * struct listener - a waiter that says where it was told
+ * struct listener - a waiter that records its context
  * @waiter: the waiter
- * @in_softirq: of all completions
+ * @in_softirq: all completions were reported in softirq context
  */
 struct listener {
 	struct waiter waiter;
@@ -324,7 +324,7 @@ static void cq_tells_in_a_softirq(struct kunit *test)
 	kverbs_cq_put(&sharer->set, cq, 1);
 }
 
-/* And tells of what comes later as before. */
+/* Later completions are reported as before. */
 static void cq_in_a_softirq_is_flushed(struct kunit *test)
 {
 	struct sharer *sharer = test->priv;

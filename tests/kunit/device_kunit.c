@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The registry: which devices are in it, and how tenants leave one that goes. */
+/* The device registry: which devices it contains, and how tenants leave a removed one. */
 #include "device.h"
 #include "fake_device.h"
 #include "fake_qp.h"
@@ -60,10 +60,10 @@ static void devices_may_come_and_go_in_any_order(struct kunit *test)
 
 /**
  * struct kind - a device
- * @what: what is special about it
+ * @what: its special property
  * @usable: kverbs can use it
- * @cap_flags: of its attributes
- * @port_caps: of its port
+ * @cap_flags: flags in its attributes
+ * @port_caps: capabilities of its port
  */
 struct kind {
 	const char *what;
@@ -105,9 +105,9 @@ static void device_that_will_not_do_is_left_alone(struct kunit *test)
 }
 
 /**
- * struct pages - how many pages an MR can have
- * @can: with the device
- * @uses: with kverbs
+ * struct pages - number of pages in an MR
+ * @can: the device's limit
+ * @uses: the limit that kverbs uses
  */
 struct pages {
 	u32 can;
@@ -138,11 +138,11 @@ static void device_limits_the_pages_of_an_mr(struct kunit *test)
 /* ---- tenants ------------------------------------------------------------ */
 
 /**
- * struct guest - a tenant that leaves when it is let
+ * struct guest - a tenant that leaves when the test allows it
  * @tenant: the tenant
- * @moved: what it has moved so far
- * @nr_evicted: how often it was told to leave
- * @evicted: it was
+ * @moved: traffic so far
+ * @nr_evicted: how often it was evicted
+ * @evicted: signalled when it is evicted
  */
 struct guest {
 	struct kverbs_tenant tenant;
@@ -284,10 +284,10 @@ static struct guest *enter_worker(struct kunit *test, struct fake_hca *hca, u64 
 }
 
 /**
- * struct look - at one device among all
- * @name: of the device
- * @found: how often it was shown
- * @use: what is done with it
+ * struct look - search for a device among all
+ * @name: name of the device
+ * @found: how often it was found
+ * @use: called with the device
  */
 struct look {
 	const char *name;

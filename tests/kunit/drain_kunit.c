@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The end of a queue pair's work, whose completions stay in order on queues that are polled. */
+/* Draining a queue pair keeps its completions in order, on polled queues, too. */
 #include "fake_conn.h"
 #include "fake_qp.h"
 
 /*
- * ib_drain_qp() takes completions itself after a fifth of that, and nothing signals it. On a
- * machine that is too slow for that the test sees less; it does not fail.
+ * ib_drain_qp() itself polls after a fifth of this time, and no event signals it. On a machine that
+ * is too slow the test covers less, but does not fail.
  */
 #define LONG	(HZ / 2)
 

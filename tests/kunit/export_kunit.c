@@ -5,7 +5,7 @@
 
 #define PARTS	4
 
-/* It needs PARTS registrations for all of its memory. */
+/* An export of its whole memory needs PARTS registrations. */
 static struct fake_conn *exporter(struct kunit *test)
 {
 	struct fake_hca *hca = fake_device_new(test);
@@ -49,7 +49,7 @@ static void export_takes_its_region_until_it_is_destroyed(struct kunit *test)
 	expect_unused(fake);
 }
 
-/* Its registrations are gone by then. */
+/* When the connection ends, the registrations are revoked. */
 static void export_is_described_whole_before_the_connection_can_end(struct kunit *test)
 {
 	struct fake_conn *fake = exporter(test);

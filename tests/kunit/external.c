@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Have the suites run where KUnit is not part of the kernel, and is not told of modules. */
+/* Runs the suites on kernels without KUnit, whose module does not see other modules. */
 #include <linux/module.h>
 
 #include "external.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* When a connection ends for want of a peer, or of time, and when it must not. */
+/* When keepalive or a timeout ends a connection, and when not. */
 #include "fake_conn.h"
 #include "fake_qp.h"
 
-/* A connection whose completed work is proof of the peer, as on RoCE. */
+/* A connection whose completions prove that the peer is alive, as on RoCE. */
 static struct fake_conn *fake_up(struct kunit *test)
 {
 	struct fake_conn *fake = fake_conn_at(test, fake_device_create(test), FAKE_UP);
@@ -13,7 +13,7 @@ static struct fake_conn *fake_up(struct kunit *test)
 	return fake;
 }
 
-/* As the workqueue calls it, whose timers the test does not wait for. */
+/* Run the work as the workqueue does, without waiting for its timer. */
 static void run(struct delayed_work *work)
 {
 	work->work.func(&work->work);
@@ -53,7 +53,7 @@ static void keepalive_takes_the_probe_that_completed_for_an_answer(struct kunit 
 	KUNIT_EXPECT_EQ(test, 2, fake->hca->nr_sends);
 }
 
-/* The probe stands behind what was posted before it. */
+/* The probe queues behind work that was posted before it. */
 static void keepalive_waits_while_other_work_goes_on(struct kunit *test)
 {
 	struct fake_conn *fake = fake_up(test);

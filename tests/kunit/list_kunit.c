@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Operations that are posted together: in one chain, and what of it is taken. */
+/* Operations posted together: in one chain, of which the device may accept a part. */
 #include "fake_queue.h"
 #include "fake_region.h"
 #include "quirks.h"
@@ -10,12 +10,12 @@
 #define PAGES	10
 
 /**
- * struct poster - whoever posts a list
- * @fake: the queue: 4 entries a request
- * @pool: of the MRs
- * @set: the local registrations
- * @region: scattered pages, too many for the entries of a request
- * @ops: the operations of the list
+ * struct poster - posts lists of operations
+ * @fake: the queue: 4 scatter/gather entries per work request
+ * @pool: pool of MRs
+ * @set: the lkey cache
+ * @region: scattered pages, too many for the entries of a work request
+ * @ops: operations of the list
  * @error: why not all were posted
  */
 struct poster {
@@ -73,7 +73,7 @@ static void all_silent(struct poster *p)
 		p->ops[i]->req.unsignalled = true;
 }
 
-/* A buffer of so many pages; more than 4 need a registration. */
+/* Set a buffer of @pages pages; more than 4 need a registration. */
 static void give_buffer(struct poster *p, int i, unsigned int pages)
 {
 	p->ops[i]->req.region = &p->region->region;
@@ -109,7 +109,7 @@ static void expect_signals(struct kunit *test, const char *expected)
 				hca->sends[i].send_flags);
 }
 
-/* As many as that are over and went well; the others are under way, or never began. */
+/* Check that exactly the first @nr operations have succeeded. */
 static void expect_done(struct kunit *test, unsigned int nr)
 {
 	struct poster *p = test->priv;
@@ -134,7 +134,7 @@ static void list_is_handed_over_at_once_and_in_order(struct kunit *test)
 		KUNIT_EXPECT_PTR_EQ(test, &p->ops[i]->req.last, p->fake->hca->sends[i].cqe);
 }
 
-/* A large one is told of by itself, so that nobody waits for what comes behind it. */
+/* A large operation is signalled, so that its completion does not wait for a later one. */
 static void make_large(struct poster *p, int i)
 {
 	give_buffer(p, i, 4);
@@ -232,7 +232,7 @@ static void list_counts_the_bytes_of_silent_ones(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&p->region->region.uses));
 }
 
-/* siw tells of a WRITE before it does of the READ in front of it. */
+/* siw reports a WRITE before the READ in front of it. */
 static void list_on_iwarp_has_no_silent_ones(struct kunit *test)
 {
 	struct poster *p = test->priv;
@@ -267,7 +267,7 @@ static void list_of_which_half_is_refused_is_half_posted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 6, p->fake->hca->nr_sends);
 }
 
-/* What would have told of them may never come. */
+/* The operation that would report the coalesced ones may never be posted. */
 static void list_refused_behind_joined_ones_ends_the_connection(struct kunit *test)
 {
 	struct poster *p = test->priv;
@@ -298,7 +298,7 @@ static void list_refused_as_a_whole_is_as_if_never_posted(struct kunit *test)
 	expect_done(test, 0);
 }
 
-/* There is a slot for it, since the list had one for each. */
+/* A slot is left for it, since the list had reserved one for each operation. */
 static void list_refused_behind_silent_ones_leaves_them_to_the_next(struct kunit *test)
 {
 	struct poster *p = test->priv;
@@ -330,7 +330,7 @@ static void list_longer_than_the_queue_is_posted_as_far_as_there_is_room(struct 
 	p->fake->queue.sq_free += SLOTS - 4;
 }
 
-/* Others may have taken slots since it was built. */
+/* Other posters may have taken slots since the chain was built. */
 static void list_built_for_more_slots_than_there_are_is_cut(struct kunit *test)
 {
 	struct poster *p = test->priv;
@@ -369,7 +369,7 @@ static void expect_over(struct kunit *test, int i, int result, enum ib_wc_status
 	KUNIT_EXPECT_EQ(test, status, p->ops[i]->req.wc_status);
 }
 
-/* A queue pair works in order, so those before it have gone well. */
+/* A queue pair works in order, so earlier operations have succeeded. */
 static void list_that_fails_in_the_middle_fails_from_there_on(struct kunit *test)
 {
 	struct poster *p = test->priv;
@@ -390,7 +390,7 @@ static void list_that_fails_in_the_middle_fails_from_there_on(struct kunit *test
 		expect_over(test, i, -EIO, IB_WC_WR_FLUSH_ERR);
 }
 
-/* Some devices do not flush everything: what is not known to have gone well has not. */
+/* Some devices do not flush everything: an operation without proof of success has failed. */
 static void list_that_is_flushed_has_not_gone_well(struct kunit *test)
 {
 	struct poster *p = test->priv;
@@ -405,7 +405,7 @@ static void list_that_is_flushed_has_not_gone_well(struct kunit *test)
 		expect_over(test, i, -EIO, IB_WC_WR_FLUSH_ERR);
 }
 
-/* What needs a registration goes by itself, between those before and after it. */
+/* An operation that needs a registration is posted alone, in order with the others. */
 static void list_keeps_its_order_around_registrations(struct kunit *test)
 {
 	struct poster *p = test->priv;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What a device does with the operations: every opcode, every byte. */
+/* Operations on a real device: every opcode, every byte. */
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -8,7 +8,7 @@
 
 #define POISON	0xee
 #define IMM	0x1badcafe
-/* Where the peer's bytes begin, except an atomic's, in what is exported. */
+/* Offset of the peer's data in the export, except for atomics */
 #define FAR	4099
 
 static const struct part {
@@ -26,11 +26,11 @@ static const struct part {
 KUNIT_ARRAY_PARAM_DESC(parts, parts, what);
 
 /**
- * struct picture - what is in the memory of both ends
+ * struct picture - contents of the memory of both ends
  * @live: the ends
- * @source: of the end that the bytes come from
- * @sink: of the other, as it must be in the end
- * @seen: room
+ * @source: memory of the end that the data comes from
+ * @sink: expected memory of the other end
+ * @seen: buffer for the actual memory
  */
 struct picture {
 	struct live *live;
@@ -67,7 +67,7 @@ static void paint(struct picture *p, struct live *live, struct live_end *source,
 					      LIVE_MEM));
 }
 
-/* @to and @from: where the bytes must have gone, and from where. */
+/* @to and @from: offsets of the data in the sink and in the source. */
 static void expect(struct picture *p, struct live_end *sink, u64 to, u64 from, u64 length)
 {
 	struct kunit *test = p->live->test;
@@ -121,13 +121,13 @@ static void live_send_arrives(struct kunit *test)
 	expect(&p, &live->server, FAR, part->offset, part->length);
 }
 
-/* @part's length, or less where the first segment of the export ends. */
+/* @part's length, limited by the end of the export's first segment. */
 static u64 fitting(struct live *live, const struct part *part)
 {
 	return min(part->length, live->export->mrs[0]->ib->length - FAR);
 }
 
-/* On iWARP a WRITE is complete when it is sent, but a message comes after it. */
+/* On iWARP a WRITE completes when it is sent. A later message arrives after its data. */
 static void live_write_arrives(struct kunit *test)
 {
 	const struct part *part = test->param_value;
@@ -167,7 +167,7 @@ static void live_read_fetches(struct kunit *test)
 	expect(&p, &live->client, part->offset, FAR, length);
 }
 
-/* ---- what iWARP has not ------------------------------------------------- */
+/* ---- operations that iWARP lacks ----------------------------------------- */
 
 static void expect_refused(struct live *live, u8 opcode)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What a real device does at most, and what kverbs leaves of it: small operations in
- * lists by a bare loop of ib_post_send(), and by the module's bench on the same queue
- * pair. Both are told of completions by the same completion queue.
+ * Maximum rate of a real device, and the rate with kverbs: lists of small operations posted by a
+ * bare loop of ib_post_send(), and by the module's bench on the same queue pair. Both use the same
+ * completion queue.
  */
 #include <linux/ktime.h>
 
@@ -14,19 +14,19 @@
 #define LIST		32
 #define LISTS		2
 #define DEPTH		(LIST * LISTS)
-/* On kernels that look for bugs the times mean nothing. */
+/* Times on debug kernels are meaningless. */
 #define LOOKS_FOR_BUGS	(IS_ENABLED(CONFIG_KASAN) || IS_ENABLED(CONFIG_PROVE_LOCKING) || \
 			 IS_ENABLED(CONFIG_GCOV_KERNEL))
-/* The best of so many rounds: whatever else ran has made the others longer. */
+/* The best of this many rounds counts: other work on the machine only makes rounds longer. */
 #define ROUNDS		(LOOKS_FOR_BUGS ? 1 : 7)
 #define TURNS		(LOOKS_FOR_BUGS ? 4 : 500)
 #define OPS		(TURNS * LIST)
 
 /**
  * struct bare_list - operations of the bare loop that are posted together
- * @cqe: the completion of the last
- * @done: they are over
- * @status: how the last one ended
+ * @cqe: completion handler of the last one
+ * @done: all of them have completed
+ * @status: status of the last one
  * @wrs: the operations
  */
 struct bare_list {
@@ -37,9 +37,9 @@ struct bare_list {
 };
 
 /**
- * struct bare_recv - a receive of the other end, posted again when it has completed
- * @cqe: its completion
- * @wr: its request
+ * struct bare_recv - a receive of the peer, posted again when it has completed
+ * @cqe: its completion handler
+ * @wr: its work request
  */
 struct bare_recv {
 	struct ib_cqe cqe;
@@ -51,10 +51,10 @@ struct bare_recv {
  * @live: both ends
  * @ib: their device
  * @opcode: enum kverbs_opcode
- * @sge: what goes out, or comes in
- * @inbox: what receives come into
- * @lists: the bare loop's operations
- * @recvs: the other end's receives
+ * @sge: local buffer of the operations
+ * @inbox: buffer of the receives
+ * @lists: operations of the bare loop
+ * @recvs: receives of the peer
  */
 struct rate {
 	struct live *live;
@@ -131,7 +131,7 @@ static bool bare_turns(struct rate *rate)
 	return true;
 }
 
-/* Picoseconds of an operation. */
+/* Picoseconds per operation. */
 static u64 bare(struct kunit *test, struct rate *rate)
 {
 	u64 before = ktime_get_ns();
@@ -140,7 +140,7 @@ static u64 bare(struct kunit *test, struct rate *rate)
 	return div_u64((ktime_get_ns() - before) * 1000, OPS);
 }
 
-/* ---- by way of kverbs --------------------------------------------------------------- */
+/* ---- through kverbs ----------------------------------------------------------------- */
 
 static u64 engine(struct kunit *test, struct rate *rate)
 {
@@ -167,11 +167,11 @@ static u64 engine(struct kunit *test, struct rate *rate)
 	return div_u64(result.elapsed_ns * 1000, OPS);
 }
 
-/* ---- the other end ------------------------------------------------------------------ */
+/* ---- the peer ------------------------------------------------------------------------- */
 
 /*
- * The sender learns of its list after this, by the same queue: there are receives for
- * all that it may have in flight.
+ * The sender's completion follows in the same queue: there are receives for all that it may have in
+ * flight.
  */
 static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -195,7 +195,7 @@ static void post_recvs(struct kunit *test, struct rate *rate)
 	}
 }
 
-/* ---- setting it up -------------------------------------------------------------------- */
+/* ---- setup ---------------------------------------------------------------------------- */
 
 static struct ib_sge sge_of(struct kunit *test, struct rate *rate, struct live_end *end,
 			    u8 *buffer)
@@ -220,7 +220,7 @@ static void unmap(void *data)
 		ib_dma_unmap_single(rate->ib, rate->inbox.addr, LENGTH, DMA_BIDIRECTIONAL);
 }
 
-/* What was there before the connections is there after them, too, and their receives end. */
+/* These outlive the connections, whose end completes the receives. */
 static struct rate *open_rate(struct kunit *test, u8 opcode)
 {
 	struct rate *rate = kunit_kzalloc(test, sizeof(*rate), GFP_KERNEL);
@@ -245,7 +245,7 @@ static struct rate *open_rate(struct kunit *test, u8 opcode)
 
 /* ---- the comparison -------------------------------------------------------------------- */
 
-/* Tells, and judges no time: that is for who knows the machine. */
+/* Print the rates without judging them: their meaning depends on the machine. */
 static void compare(struct kunit *test, struct rate *rate, const char *name)
 {
 	u64 verbs = U64_MAX, kverbs = U64_MAX, percent;
@@ -273,7 +273,7 @@ static void live_write_rate_is_told_beside_that_of_the_verbs(struct kunit *test)
 	compare(test, open_rate(test, KVERBS_OP_WRITE), "WRITE");
 }
 
-/* On iWARP what a READ brings goes where a key of the buffer says, not by local_dma_lkey. */
+/* On iWARP a READ response is placed with a key of the buffer, not with local_dma_lkey. */
 static void live_read_rate_is_told_beside_that_of_the_verbs(struct kunit *test)
 {
 	struct rate *rate = open_rate(test, KVERBS_OP_READ);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* From operations to work requests whose entries name local registrations. */
+/* From operations to work requests whose entries use local registrations. */
 #include "fake_queue.h"
 #include "fake_region.h"
 #include "quirks.h"
@@ -11,11 +11,11 @@
 #define LENGTH	(PAGES * PAGE_SIZE - OFFSET)
 
 /**
- * struct poster - whoever posts
- * @fake: the queue: 4 entries a request, 2 for a READ
- * @pool: of the MRs, which cover 4 pages each
- * @set: the local registrations
- * @region: scattered pages, too many for the entries of a request
+ * struct poster - posts operations
+ * @fake: the queue: 4 scatter/gather entries per work request, 2 for a READ
+ * @pool: pool of MRs, which cover 4 pages each
+ * @set: the lkey cache
+ * @region: scattered pages, too many for the entries of a work request
  */
 struct poster {
 	struct fake_queue *fake;
@@ -66,7 +66,7 @@ static struct fake_op *op_on(struct kunit *test, u8 opcode, u64 offset, u64 leng
 	return op;
 }
 
-/* An operation that is refused does not use its region. */
+/* A refused operation holds no reference on its region. */
 static int try_post(struct poster *poster, struct fake_op *op)
 {
 	int ret;
@@ -79,7 +79,7 @@ static int try_post(struct poster *poster, struct fake_op *op)
 	return ret;
 }
 
-/* Posts an operation, which is taken; returns where its requests begin. */
+/* Post an operation, which must be accepted; returns its first work request. */
 static struct fake_wr *post(struct kunit *test, u8 opcode, u64 offset, u64 length)
 {
 	struct poster *poster = test->priv;
@@ -102,7 +102,7 @@ static unsigned int nr_sends(struct kunit *test)
 	return poster->fake->hca->nr_sends;
 }
 
-/* Where the bytes of an entry are, as the device finds them by its key. */
+/* Address of a byte of an entry, translated with the entry's key as a device does. */
 static u64 resolve(struct kunit *test, const struct ib_sge *sge, u64 at)
 {
 	struct poster *poster = test->priv;
@@ -123,7 +123,7 @@ static u64 resolve(struct kunit *test, const struct ib_sge *sge, u64 at)
 	return 0;
 }
 
-/* The entries of @wr are the region's bytes from @offset on; returns how many. */
+/* Check that the entries of @wr are the region's bytes from @offset on; returns their number. */
 static u64 expect_bytes(struct kunit *test, const struct fake_wr *wr, u64 offset)
 {
 	u64 start = OFFSET + offset, pos = start;
@@ -259,7 +259,7 @@ static void local_requests_name_no_more_chunks_than_allowed(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, 1, wr[i].num_sge);
 }
 
-/* Chunks that overlap by half: any message of half a chunk lies in one. */
+/* Chunks overlap by half: any message of half a chunk is within one. */
 static void local_message_of_half_a_chunk_needs_one_entry(struct kunit *test)
 {
 	struct poster *poster = test->priv;
@@ -277,7 +277,7 @@ static void local_message_of_half_a_chunk_needs_one_entry(struct kunit *test)
 	}
 }
 
-/* What holds for the operation is said of its first or its last request. */
+/* Flags of an operation are set on its first or its last work request. */
 static void local_flags_go_where_they_belong(struct kunit *test)
 {
 	struct poster *poster = test->priv;
@@ -299,7 +299,7 @@ static void local_flags_go_where_they_belong(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0x12345678, wr[2].imm);
 }
 
-/* A message is one request; what does not fit into one cannot be sent. */
+/* A message is one work request; it cannot be sent if it does not fit into one. */
 static void local_message_is_not_divided(struct kunit *test)
 {
 	struct poster *poster = test->priv;
@@ -328,7 +328,7 @@ static void local_operation_of_too_many_requests_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2 * KVERBS_OP_WRS, poster->fake->queue.sq_free);
 }
 
-/* On iWARP the peer writes what is read, by a key that lets it. */
+/* On iWARP the peer writes the response, so the buffer's key must permit remote writes. */
 static void local_sink_of_an_iwarp_read_lets_the_peer_write(struct kunit *test)
 {
 	struct poster *poster = test->priv;
@@ -343,7 +343,7 @@ static void local_sink_of_an_iwarp_read_lets_the_peer_write(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 100, expect_bytes(test, &poster->fake->hca->sends[1], 0));
 }
 
-/* A key that lets the peer write is for READs alone. */
+/* A key that permits remote writes is used for READs only. */
 static void local_sink_is_not_used_to_send(struct kunit *test)
 {
 	struct poster *poster = test->priv;
@@ -455,7 +455,7 @@ static void local_forget_deregisters(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&poster->fake->hca->nr_mrs));
 }
 
-/* Else another region that comes to lie there would be taken for it. */
+/* Otherwise another region at the same address could be taken for it. */
 static void local_region_is_known_by_its_set_even_without_registrations(struct kunit *test)
 {
 	struct poster *poster = test->priv;

@@ -27,7 +27,7 @@ static void map_find_in_one_span(struct kunit *test)
 			    kverbs_map_find(&fake->map, 3 * PAGE_SIZE - 1));
 }
 
-/* Whatever the number of spans is, each is found by its first and last byte. */
+/* Each span is found by its first and last byte, for any number of spans. */
 static void map_find_at_all_borders(struct kunit *test)
 {
 	struct fake_region *fake = fake_region_create(test, NULL, 0, FAKE_SPANS * PAGE_SIZE);
@@ -133,7 +133,7 @@ static void map_sges_fit_exactly_or_not_at_all(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, sge[3].lkey);
 }
 
-/* So an entry's length leaves its highest bit alone, and its successor starts on a page. */
+/* An entry's length then never has its highest bit set, and the next entry starts on a page. */
 static void map_sges_cut_spans_of_more_than_1_gib(struct kunit *test)
 {
 	struct fake_region *fake = fake_region_create(test, NULL, 16, 3ULL << 30);
@@ -148,7 +148,7 @@ static void map_sges_cut_spans_of_more_than_1_gib(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EMSGSIZE, sges(fake, 0, SZ_1G + 1ULL, sge, 1));
 }
 
-/* Any range, taken byte for byte from the entries, is the range itself. */
+/* For any range, the entries list exactly its bytes. */
 static void map_sges_name_every_byte_once(struct kunit *test)
 {
 	struct fake_region *fake = fake_region_scattered(test, NULL, 40, 5);

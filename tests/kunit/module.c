@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The suites are in the *_kunit.c files; what they stand on is in the fake_*.c. */
+/* The suites are in *_kunit.c; their fixtures are in fake/. */
 #include <linux/module.h>
 
 MODULE_AUTHOR("The kverbs developers");

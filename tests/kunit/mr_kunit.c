@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Fast-registration MRs: what they cover, their keys, and their pool. */
+/* Fast-registration MRs: their coverage, their keys, and their pool. */
 #include "fake_hca.h"
 #include "fake_region.h"
 #include "mr.h"
 
 #define ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ)
 
-/* Free MRs that a pool keeps at most. */
+/* Most free MRs that a pool keeps */
 #define KEPT	32
 
 /**
  * struct pool - a pool and a region to register
- * @hca: where
+ * @hca: the device
  * @pool: the pool
- * @fake: the region: as many scattered pages as fit into an MR, and one more
+ * @fake: the region: one scattered page more than fit into an MR
  */
 struct pool {
 	struct fake_hca *hca;
@@ -152,7 +152,7 @@ static void mr_that_is_recycled_is_used_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, pool->hca->nr_allocs);
 }
 
-/* Who was given a key once must not reach what it names the next time. */
+/* A peer that knows an old key must not reach what the MR covers later. */
 static void mr_has_another_key_every_time(struct kunit *test)
 {
 	struct pool *pool = test->priv;
@@ -200,7 +200,7 @@ static void mr_is_revoked_by_its_key(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, KVERBS_MR_VALID, other->state);
 }
 
-/* Its own registrations are nobody else's business. */
+/* A peer must not revoke the connection's own registrations. */
 static void mr_is_revoked_only_if_it_is_public(struct kunit *test)
 {
 	struct pool *pool = test->priv;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Ids, and what they stand for. */
+/* Ids and their objects. */
 #include <linux/kthread.h>
 #include <linux/sched/signal.h>
 
@@ -7,16 +7,16 @@
 #include "patience.h"
 
 /**
- * struct thing - an object that only counts what is done to it
+ * struct thing - an object that counts the calls of its operations
  * @obj: the object
- * @busy: it must stay
- * @busy_late: it turns out to be busy when it is shut down
- * @hidden: it could not be found when it was asked whether it is busy
- * @result: of its destruction
- * @shutdowns: how often
- * @restarts: how often
- * @destroyed: when among all, from 1; 0: it lives
- * @ending: completed when it is shut down
+ * @busy: it is busy
+ * @busy_late: it is found to be busy in shutdown
+ * @hidden: its id was not found while it was tested for busy
+ * @result: result of its destruction
+ * @shutdowns: number of shutdowns
+ * @restarts: number of restarts
+ * @destroyed: position among all destroyed objects, from 1; 0: not destroyed
+ * @ending: signalled by its shutdown
  */
 struct thing {
 	struct kverbs_object obj;
@@ -79,7 +79,7 @@ static int object_init(struct kunit *test)
 	return 0;
 }
 
-/* What a test leaves goes before the file does. */
+/* Destroy the objects that a test has left before the file is closed. */
 static void object_exit(struct kunit *test)
 {
 	struct kverbs_file *file = test->priv;
@@ -140,7 +140,7 @@ static void object_id_is_not_used_again_after_a_failure(struct kunit *test)
 	KUNIT_EXPECT_GT(test, publish(test, KVERBS_OBJ_CONN)->obj.id, thing->obj.id);
 }
 
-/* Neither 0 nor one that is still in use comes after the last. */
+/* The next id is neither 0 nor one that is still in use. */
 static void object_ids_begin_anew_after_the_last(struct kunit *test)
 {
 	struct kverbs_file *file = test->priv;
@@ -203,7 +203,7 @@ static void object_that_was_found_is_not_found_after_it_is_destroyed(struct kuni
 	KUNIT_EXPECT_FALSE(test, found(test, thing->obj.id));
 }
 
-/* Those that are remembered together would stand in one place. */
+/* Such ids share a slot in the cache of recent objects. */
 static void objects_whose_ids_end_alike_are_told_apart(struct kunit *test)
 {
 	struct thing *things[KVERBS_RECENT_OBJECTS + 1];
@@ -316,8 +316,8 @@ static void object_that_turns_out_to_be_busy_is_restarted(struct kunit *test)
  * struct destroyer - a thread that destroys an object
  * @work: runs it
  * @obj: the object
- * @result: what came of it
- * @done: it is through
+ * @result: result of the destruction
+ * @done: signalled when it has finished
  */
 struct destroyer {
 	struct work_struct work;
@@ -366,7 +366,7 @@ static void object_is_destroyed_when_the_last_ioctl_lets_go(struct kunit *test)
 	destroyer = start_destroyer(test, thing);
 	KUNIT_EXPECT_TRUE(test, FAKE_SOON(wq_has_sleeper(&file->objects.released)));
 	kverbs_object_put(&thing->obj);
-	/* Waking takes it off the queue; it is there again when it has looked and waits on. */
+	/* Waking takes the waiter off the queue; it queues again after checking its condition. */
 	wake_up_all(&file->objects.released);
 	KUNIT_EXPECT_TRUE(test, FAKE_SOON(wq_has_sleeper(&file->objects.released)));
 	KUNIT_EXPECT_EQ(test, 0, READ_ONCE(thing->destroyed));

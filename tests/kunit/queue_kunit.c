@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What is sent through a queue: slots, refusals, completions. */
+/* Sending through a queue: slots, refusals, completions. */
 #include "fake_queue.h"
 #include "fake_region.h"
 #include "mr.h"
@@ -118,7 +118,7 @@ static void queue_ends_an_operation_with_its_last_request(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake->broken);
 }
 
-/* As at the end of a connection, when its queue pair is gone. */
+/* As at the end of a connection, when its queue pair is destroyed. */
 static void end_connection(struct fake_queue *fake)
 {
 	kverbs_queue_close(&fake->queue);
@@ -148,7 +148,7 @@ static void queue_ends_a_failed_operation_with_the_connection(struct kunit *test
 	KUNIT_EXPECT_EQ(test, 1, fake->broken);
 }
 
-/* As siw does with a READ that is under way when the connection closes. */
+/* siw flushes a READ twice that is in flight when the connection closes. */
 static void queue_ends_an_operation_that_is_flushed_twice_once(struct kunit *test)
 {
 	struct fake_queue *fake = fake_queue_up(test, SLOTS, 1);
@@ -201,7 +201,7 @@ static void queue_refused_at_once_has_done_nothing(struct kunit *test)
 	expect_untouched(test, fake, op);
 }
 
-/* What the HCA took cannot be taken back: draining brings it to its end. */
+/* Work requests that the HCA accepted cannot be cancelled: draining completes them. */
 static void queue_refused_in_mid_chain_ends_with_the_connection(struct kunit *test)
 {
 	struct fake_queue *fake = fake_queue_up(test, SLOTS, 1);
@@ -219,7 +219,7 @@ static void queue_refused_in_mid_chain_ends_with_the_connection(struct kunit *te
 	KUNIT_EXPECT_EQ(test, 1, fake->broken);
 }
 
-/* Else what comes later could be told to have gone well before what failed earlier. */
+/* Otherwise a later operation could succeed before an earlier failure is reported. */
 static void queue_refused_in_mid_chain_takes_nothing_more(struct kunit *test)
 {
 	struct fake_queue *fake = fake_queue_up(test, SLOTS, 1);
@@ -319,7 +319,7 @@ static void queue_counts_what_is_flushed_as_no_failure(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake->queue.ops_done);
 }
 
-/* Registrations go before the operation, and each has a slot of its own. */
+/* Registrations precede the operation, and each has its own slot. */
 static struct kverbs_mr *add_reg(struct kunit *test, struct fake_queue *fake)
 {
 	struct kverbs_mr *mr = kunit_kzalloc(test, sizeof(*mr), GFP_KERNEL);
@@ -375,7 +375,7 @@ static void queue_registration_that_fails_is_never_valid(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SLOTS - 1, fake->queue.sq_free);
 }
 
-/* The operation is still the caller's if only registrations were taken. */
+/* If only registrations were accepted, the caller still owns the operation. */
 static void queue_refused_after_a_registration_can_be_retried(struct kunit *test)
 {
 	struct fake_queue *fake = fake_queue_up(test, SLOTS, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What is received through a queue: parking, posting, completions. */
+/* Receiving through a queue: deferring, posting, completions. */
 #include "fake_queue.h"
 #include "mr.h"
 #include "patience.h"
@@ -179,7 +179,7 @@ static void recv_that_fails_reports_nothing_else(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake->queue.bytes_in);
 }
 
-/* One that can never be posted ends alone; the connection goes on. */
+/* A receive that can never be posted fails alone; the connection stays up. */
 static void recv_that_cannot_be_posted_ends_alone(struct kunit *test)
 {
 	struct fake_queue *fake = fake_queue_up(test, 1, SLOTS);
@@ -220,7 +220,7 @@ static void recvs_of_a_queue_without_a_queue_pair_are_flushed(struct kunit *test
 	expect_over(test, op, -EIO, IB_WC_WR_FLUSH_ERR);
 }
 
-/* A parked receive may wait for slots, so whatever gives some back says so. */
+/* A deferred receive may wait for slots, so freeing some kicks the owner. */
 static void recv_that_is_parked_has_the_owner_kicked(struct kunit *test)
 {
 	struct fake_queue *fake = fake_queue_up(test, 2, SLOTS);
@@ -280,10 +280,10 @@ static void registrations_that_are_refused_take_no_slots(struct kunit *test)
 }
 
 /**
- * struct later - receives that are posted or swept while somebody waits for them
- * @work: does it
- * @fake: to which queue
- * @sweep: sweep them
+ * struct later - receives that are posted or flushed while another thread waits for them
+ * @work: runs it
+ * @fake: the queue
+ * @sweep: flush them
  */
 struct later {
 	struct work_struct work;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Ranges of a region, and who uses it. */
+/* Ranges of a region, and references to it. */
 #include <linux/mman.h>
 
 #include "fake_region.h"
@@ -50,7 +50,7 @@ static void region_of_the_largest_length_has_borders_too(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, kverbs_region_covers(&region, U64_MAX, 1));
 }
 
-/* Who waits for a region sees it idle only after the last of its users. */
+/* A waiter sees the region idle only after the last reference is dropped. */
 static void region_is_idle_after_its_last_use(struct kunit *test)
 {
 	struct kverbs_region *region = &fake_region_create(test, NULL, 0, LENGTH)->region;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* A device is taken away, whatever is on it. */
+/* Removal of a device, whatever uses it. */
 #include <linux/in.h>
 
 #include "fake_conn.h"
@@ -8,12 +8,12 @@
 /* ---- connections, in every stage ---------------------------------------- */
 
 /**
- * struct fate - what becomes of a connection
- * @stage: where it is
- * @what: that, in words
- * @dies: it ends
- * @type: how
- * @error: why
+ * struct fate - effect of the removal on a connection
+ * @stage: stage of the connection
+ * @what: name of the stage
+ * @dies: the connection ends
+ * @type: type of its final event
+ * @error: error of its final event
  */
 struct fate {
 	enum fake_stage stage;
@@ -39,7 +39,7 @@ static const struct fate fates[] = {
 
 KUNIT_ARRAY_PARAM_DESC(fates, fates, what);
 
-/* What the CM and the device make kverbs wait for comes after it was told. */
+/* kverbs waits for the CM and the device; both let go only after the removal has started. */
 static void let_go(struct fake_conn *fake, enum fake_stage stage)
 {
 	struct kunit *test = fake->test;
@@ -62,7 +62,7 @@ static void let_go(struct fake_conn *fake, enum fake_stage stage)
 	}
 }
 
-/* It leaves the device before it tells. */
+/* The tenant leaves the device before the end is reported. */
 static bool has_ended_once(struct fake_conn *fake)
 {
 	if (!fake_await(&fake->ended))
@@ -97,7 +97,7 @@ static void removal_ends_a_connection_in_any_state(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, fake_conn_try_post(fake, send));
 }
 
-/* ---- what hangs on connections ------------------------------------------ */
+/* ---- users of connections ------------------------------------------------ */
 
 static void removal_flushes_work(struct kunit *test)
 {
@@ -156,7 +156,7 @@ static void removal_unmaps_a_region_without_a_connection(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, list_empty(&fake->region->maps));
 }
 
-/* Fence, then unmap: whoever unmaps waits for the registrations of a connection. */
+/* Fence, then unmap: unmapping waits for the registrations of a connection. */
 static void removal_unmaps_when_the_device_has_let_go(struct kunit *test)
 {
 	struct fake_hca *hca = fake_device_create(test);

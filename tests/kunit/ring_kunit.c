@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Slots of a completion ring, and whatever a user may write into its index. */
+/* Slots of a completion ring, and any value that user space writes into its index. */
 #include "fake_file.h"
 #include "slot.h"
 
@@ -11,7 +11,7 @@ static int ring_init(struct kunit *test)
 	return 0;
 }
 
-/* As if the ring had been in use for long: @tail completions, all read. */
+/* Set the indices as after @tail completions, all of them read. */
 static void set_age(struct kverbs_ring *ring, u32 tail)
 {
 	ring->cq_tail = tail;
@@ -50,7 +50,7 @@ static void ring_promises_what_is_given_back(struct kunit *test)
 	kverbs_ring_unreserve(ring, SLOTS);
 }
 
-/* A completion moves from promised to unread; its slot is free when it is read. */
+/* A completion turns from reserved to unread; reading it frees its slot. */
 static void ring_slot_is_free_again_when_its_completion_is_read(struct kunit *test)
 {
 	struct kverbs_ring *ring = test->priv;
@@ -123,7 +123,7 @@ static void ring_goes_round_many_times(struct kunit *test)
 	}
 }
 
-/* Two completions were written, and the user says that he has read so many. */
+/* Two completions were written, and user space claims to have read @head of them. */
 static const struct hostile {
 	const char *what;
 	u32 tail;
@@ -166,7 +166,7 @@ static void ring_recovers_from_a_wrong_head(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2, fake_ring_cqe(ring, user->tail)->user_data);
 }
 
-/* What was promised is kept, whatever the user makes of his index since. */
+/* Reserved slots stay reserved, whatever user space writes into its index. */
 static void ring_keeps_its_promise_though_the_head_goes_wrong(struct kunit *test)
 {
 	const struct kverbs_cqe cqe = { .user_data = 7 };
@@ -248,7 +248,7 @@ static void ring_gives_as_many_works_as_it_has_slots(struct kunit *test)
 	kverbs_ring_unreserve(ring, 1);
 }
 
-/* Who says that he has read less than before, or more than there is, gets none. */
+/* A ring whose user has read fewer than before, or more than written, gives no slots. */
 static void ring_with_a_wrong_head_gives_no_works(struct kunit *test)
 {
 	struct kverbs_ring *ring = test->priv;
@@ -280,7 +280,7 @@ static void ring_shares_slots_among_works_and_events(struct kunit *test)
 	kverbs_ring_unreserve(ring, SLOTS - 1);
 }
 
-/* They are over at the same time, each told of. */
+/* The operations complete at the same time, and each is reported. */
 static void end_works(struct kverbs_slot **works, int nr, int result)
 {
 	LIST_HEAD(over);
@@ -296,7 +296,7 @@ static void end_works(struct kverbs_slot **works, int nr, int result)
 		kverbs_slots_done(&over);
 }
 
-/* Works come back in another order than they were taken in, as operations do. */
+/* Slots are returned in another order than they were taken, as operations complete. */
 static void ring_work_is_there_whenever_a_slot_is(struct kunit *test)
 {
 	struct kverbs_ring *ring = test->priv;
@@ -342,7 +342,7 @@ static void ring_completion_of_a_work_is_written_whole(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, fake_ring_kernel(ring)->cq_tail);
 }
 
-/* Each ring has its own, in their order. */
+/* Each ring receives its own completions, in order. */
 static void ring_is_told_of_works_that_are_over_together(struct kunit *test)
 {
 	struct kverbs_ring *ring = test->priv, *other;

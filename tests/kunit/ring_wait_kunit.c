@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* A ring's beginning and end, and waiting for its completions. */
+/* Creating and destroying a ring, and waiting for its completions. */
 #include <linux/sched/signal.h>
 
 #include "fake_file.h"
@@ -164,7 +164,7 @@ static void wait_lasts_until_its_deadline(struct kunit *test)
 	KUNIT_EXPECT_GE(test, ktime_get_ns(), deadline);
 }
 
-/* Else nobody would interrupt it in user space, where it looks at nothing. */
+/* TIF_POLLING_NRFLAG must not stay set in user space, which would miss interrupts. */
 static void wait_that_polls_leaves_its_thread_as_it_was(struct kunit *test)
 {
 	struct kverbs_cmd_ring_create cmd = {
@@ -181,10 +181,10 @@ static void wait_that_polls_leaves_its_thread_as_it_was(struct kunit *test)
 }
 
 /**
- * struct later - what happens while the test waits
- * @work: does it
- * @ring: to which ring
- * @nr: completions to write
+ * struct later - an event while the test waits
+ * @work: runs it
+ * @ring: the ring
+ * @nr: number of completions to write
  */
 struct later {
 	struct work_struct work;
@@ -192,7 +192,7 @@ struct later {
 	unsigned int nr;
 };
 
-/* Waking takes a waiter off the queue; it is there again when it has looked and waits on. */
+/* Waking takes a waiter off the queue; it queues again after checking its condition. */
 static struct later *await_waiter(struct work_struct *work)
 {
 	struct later *later = container_of(work, struct later, work);
@@ -244,7 +244,7 @@ static struct later *do_later(struct kunit *test, work_func_t what, unsigned int
 	return later;
 }
 
-/* 0 is no deadline, and a time that the clock cannot reach is as good as none. */
+/* 0 is no deadline, and a time that the clock cannot reach is the same. */
 static const u64 endless[] = { 0, KTIME_MAX, (u64)KTIME_MAX + 1, U64_MAX };
 
 static void describe_deadline(const u64 *deadline, char *desc)

@@ -13,14 +13,14 @@
 
 /**
  * struct submitter - a file with a ring, a connection and two regions
- * @hca: where the connection is
- * @conn: the connection, which is up
+ * @hca: the connection's device
+ * @conn: the connection, established
  * @conn_obj: its object
  * @region: a region
  * @region_obj: its object
  * @file: the file
  * @ring: the connection's ring
- * @cmd: of the next SUBMIT
+ * @cmd: the next SUBMIT
  */
 struct submitter {
 	struct fake_hca *hca;
@@ -68,7 +68,7 @@ static void publish(struct kunit *test, struct submitter *s)
 	kverbs_object_publish(region);
 }
 
-/* The file comes last, because it is closed first. */
+/* The file is created last, so that it is closed first. */
 static int submit_init(struct kunit *test)
 {
 	struct submitter *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
@@ -117,7 +117,7 @@ static int submit_one(struct submitter *s, const struct kverbs_sqe *sqe)
 	return submit(s, 1);
 }
 
-/* What the user sees of the last completion. */
+/* The last completion as user space reads it. */
 static const struct kverbs_cqe *last_cqe(struct submitter *s)
 {
 	return fake_ring_cqe(s->ring, fake_ring_kernel(s->ring)->cq_tail - 1);
@@ -142,7 +142,7 @@ static struct kverbs_sqe a_recv(struct submitter *s, u64 user_data)
 	};
 }
 
-/* Its connection is looked for only if the entry is well formed. */
+/* The connection is looked up only for a well-formed entry. */
 static const struct entry {
 	const char *what;
 	struct kverbs_sqe sqe;
@@ -461,7 +461,7 @@ static void submit_says_how_many_are_unread(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2, s->cmd.out_ready);
 }
 
-/* What goes one way goes at once. */
+/* Consecutive entries of one direction are posted together. */
 static void submit_keeps_the_order_of_sends_and_receives(struct kunit *test)
 {
 	struct submitter *s = test->priv;

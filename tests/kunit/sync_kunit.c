@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Chains of work requests that somebody waits for. */
+/* Chains of work requests that a task waits for. */
 #include <linux/sched/signal.h>
 
 #include "fake_queue.h"
@@ -10,8 +10,8 @@
 /**
  * struct chain - a chain to wait for
  * @fake: the queue
- * @sync: of the queue
- * @wrs: the requests
+ * @sync: sync chain of the queue
+ * @wrs: the work requests
  */
 struct chain {
 	struct fake_queue *fake;
@@ -73,7 +73,7 @@ static void sync_signals_the_last_request_only(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, IB_SEND_SIGNALED, chain->wrs[LINKS - 1].send_flags);
 }
 
-/* Its slots are its own: operations that hold all others do not stop it. */
+/* Sync chains have their own slots: operations that use all others do not block them. */
 static void sync_needs_no_slots(struct kunit *test)
 {
 	struct chain *chain = test->priv;
@@ -149,7 +149,7 @@ static void sync_refused_in_mid_chain_ends_the_connection(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, chain->sync.busy);
 }
 
-/* As if its process was killed while it waits. */
+/* As if the process was killed while it waits. */
 static int killed_sync(struct chain *chain)
 {
 	int ret;
@@ -173,7 +173,7 @@ static void sync_can_be_killed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, chain->fake->broken);
 }
 
-/* The requests of a killed waiter still point to the completion. */
+/* The work requests of a killed waiter still point to the completion. */
 static void sync_waits_for_what_a_killed_one_left(struct kunit *test)
 {
 	struct chain *chain = test->priv;

@@ -10,12 +10,12 @@
 #define OLD	7
 
 /**
- * struct watched - a ring, and a byte of the test's own memory
+ * struct watched - a ring, and a byte of the test's memory
  * @ring: the ring
  * @watch: the byte
- * @page: where it is
- * @watcher: who looks
- * @work: does something to either while the watcher looks
+ * @page: its page
+ * @watcher: the task that polls
+ * @work: changes the ring or the byte while the task polls
  */
 struct watched {
 	struct kverbs_ring *ring;
@@ -196,7 +196,7 @@ static void watch_ends_when_there_is_no_byte(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, kverbs_ring_watch(w->ring, 1, 0, &w->watch));
 }
 
-/* Else nobody would interrupt it in user space, where it looks at nothing. */
+/* TIF_POLLING_NRFLAG must not stay set in user space, which would miss interrupts. */
 static void watch_leaves_its_thread_as_it_was(struct kunit *test)
 {
 	struct watched *w = test->priv;

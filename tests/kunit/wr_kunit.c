@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* From operations to work requests whose entries name the pages themselves. */
+/* From operations to work requests whose entries name the pages directly. */
 #include "fake_queue.h"
 #include "fake_region.h"
 #include "quirks.h"
@@ -8,10 +8,10 @@
 #define PAGES	3
 
 /**
- * struct poster - whoever posts
+ * struct poster - posts operations
  * @fake: the queue
- * @pool: of the MRs, which none of these need
- * @set: likewise
+ * @pool: pool of MRs, which these operations do not need
+ * @set: the lkey cache, which they do not need either
  * @region: scattered pages, from 40 bytes into the first
  */
 struct poster {
@@ -127,7 +127,7 @@ static void wr_of_nothing_has_no_bytes(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, 0, wr->sges[i].length);
 }
 
-/* There are devices that want an entry for every READ. */
+/* Some devices require a scatter/gather entry for every READ. */
 static void wr_of_a_read_has_an_entry(struct kunit *test)
 {
 	const struct fake_wr *wr = posted(test, op_on(test, KVERBS_OP_READ, 0, 0));
@@ -159,7 +159,7 @@ static void wr_carries_the_immediate_as_it_is(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0x12345678, posted(test, op)->imm);
 }
 
-/* It shares its place with the immediate. */
+/* The key shares a union with the immediate data. */
 static void wr_names_the_key_to_be_taken_back(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, 0x99,
@@ -212,7 +212,7 @@ static struct fake_op *op_on_list(struct kunit *test, u8 opcode)
 	return op;
 }
 
-/* The second lies across two pages; the third comes before the first. */
+/* The second piece crosses a page; the third one precedes the first in the region. */
 static void wr_of_a_list_names_the_pieces_in_order(struct kunit *test)
 {
 	struct poster *poster = test->priv;
@@ -248,7 +248,7 @@ static void wr_recv_takes_a_list(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 8, wr->sges[1].length);
 }
 
-/* READs are answered in order there, and siw takes no fence on one. */
+/* On iWARP READs are answered in order, and siw accepts no fence on one. */
 static void wr_of_a_read_on_iwarp_is_not_fenced(struct kunit *test)
 {
 	struct poster *poster = test->priv;

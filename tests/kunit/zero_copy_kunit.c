@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Zero copies: the pages that a device is given are those of the user's buffer. */
+/* Zero copy: the device gets the pages of the user's buffer. */
 #include <linux/mm.h>
 
 #include "fake_conn.h"
 
 /**
  * struct flow - an operation
- * @what: the operation and its buffer
- * @opcode: the operation
- * @offset: of the buffer
- * @length: of the buffer
+ * @what: name of the operation and its buffer
+ * @opcode: the opcode
+ * @offset: offset of the buffer
+ * @length: length of the buffer
  */
 struct flow {
 	const char *what;
@@ -40,7 +40,7 @@ static const struct flow flows[] = {
 
 KUNIT_ARRAY_PARAM_DESC(flows, flows, what);
 
-/* Where a byte of the user's is, as this device addresses memory. */
+/* Address of a user's byte as this device addresses memory. */
 static u64 place_of(struct kunit *test, unsigned long addr)
 {
 	struct page *page;
@@ -62,7 +62,7 @@ static const struct fake_mr *mr_of(struct fake_hca *hca, u32 lkey)
 	return NULL;
 }
 
-/* Where the device goes for a byte of an entry. */
+/* Address that the device accesses for a byte of an entry. */
 static u64 seen_place(struct fake_conn *fake, const struct ib_sge *sge, u32 offset)
 {
 	u64 addr = sge->addr + offset;
@@ -76,7 +76,7 @@ static u64 seen_place(struct fake_conn *fake, const struct ib_sge *sge, u32 offs
 	return mr->pages[addr >> PAGE_SHIFT] + offset_in_page(addr);
 }
 
-/* Every page of it, first byte and last. */
+/* Check the first and last byte of each page of the entry. */
 static void expect_entry(struct fake_conn *fake, const struct ib_sge *sge,
 			 unsigned long addr)
 {
@@ -115,7 +115,7 @@ static void device_is_given_the_pages_of_the_user(struct kunit *test)
 	unsigned long addr = fake->addr + flow->offset;
 	unsigned int i;
 
-	/* A receive waits for its registration. */
+	/* A receive waits until its registration has completed. */
 	hca->work_queued = true;
 	fake_conn_post(fake, flow->opcode, flow->offset, flow->length);
 	for (i = 0; i < hca->nr_recvs; i++)
