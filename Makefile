@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# What kbuild reads is in Kbuild; here is what people type.
+# kbuild reads Kbuild; the targets for developers and packagers are here.
 
 PREFIX ?= /usr/local
 DESTDIR ?=
 INSTALL_MOD_PATH ?= $(DESTDIR)
 
-# The running kernel's build tree, or else Debian's 6.12 headers, fetched.
+# The running kernel's build tree; if there is none, Debian's 6.12 headers, fetched.
 KDIR ?= $(or $(wildcard /lib/modules/$(shell uname -r)/build),$(shell scripts/kernel 6.12)/build)
 
 kbuild = $(MAKE) -C "$(KDIR)" M="$(CURDIR)"
@@ -30,13 +30,13 @@ module-install:
 tool-install:
 	+$(MAKE) -C userspace-tool install PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)"
 
-# Those that "make docs" made.
+# Install the pages that "make docs" has built.
 docs-install:
 	for page in $(wildcard build/docs/man/*.[1-8]); do \
 		install -D -m 644 -t "$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}" "$$page" || exit 1; \
 	done
 
-# By hand: kbuild's own clean would want a kernel tree, perhaps fetch one.
+# Clean by hand, since kbuild's own clean requires a kernel tree and might fetch one.
 clean:
 	find . -name .git -prune -o -type f \( -name '*.o' -o -name '*.ko' -o -name '*.mod' \
 		-o -name '*.mod.c' -o -name '.*.cmd' -o -name '.*.d' -o -name .module-common.c \

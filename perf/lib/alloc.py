@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""What is allocated for an operation, and in whose name, by the kernel's own counters.
+"""Count allocations per operation and their owners with the kernel's own tracing.
 
 A histogram of stacks counts every allocation of slab and of pages. The first module in a
 stack is who asked. What is there once is not counted: a long run less a short one.
@@ -14,18 +14,18 @@ TRACING = "/sys/kernel/tracing/events/kmem"
 EVENTS = {"kmalloc": "slab", "kmem_cache_alloc": "slab", "mm_page_alloc": "pages"}
 TRIGGER = "hist:keys=common_stacktrace:size=4096"
 STACK = re.compile(r"\{ common_stacktrace:\n(.*?)\} hitcount: +(\d+)", re.S)
-# Operations of a run, times what a case says.
+# Operations of a run, times the case's factor.
 SHORT, LONG = 200, 1000
 
 
 def owner(stack):
-    """The module nearest to the allocation."""
+    """Return the module nearest to the allocation."""
     match = re.search(r"\[(\w+)\]$", stack, re.M)
     return match[1] if match else "kernel"
 
 
 def parse(text):
-    """How many by whom, of what a histogram shows."""
+    """Return the number of allocations of each owner in a histogram."""
     counts = {}
     for stack, hits in STACK.findall(text):
         name = owner(stack)
@@ -39,7 +39,7 @@ def put(event, text):
 
 
 def counted(run):
-    """What was allocated while that ran: kind and owner to number."""
+    """Return the allocations while the command ran: kind and owner to number."""
     counts = {}
     try:
         for event in EVENTS:

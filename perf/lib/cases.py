@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""What is compared: one case is a row of a table, its columns are measured in turns."""
+"""The comparison: each case is a row of a table; its columns are measured in turns."""
 
 KIB = 1024
 MIB = 1024 * KIB
 PARTS = ("bw", "rate", "cost", "lat", "many", "connect", "ping", "cp", "alloc")
-# Seconds, after which no other round is begun.
+# Time limits in seconds: no round starts after this.
 BUDGET = {"bw": 840, "rate": 240, "cost": 240, "lat": 600, "many": 300, "connect": 60, "ping": 60, "cp": 60,
           "alloc": 60}
 NAMES = {
@@ -16,7 +16,7 @@ NAMES = {
     "alloc": "kverbs", "alloc-kernel": "kernel engine",
     "rcopy": "rcopy", "cp": "kverbs cp", "write": "kverbs bench write-bw",
 }
-# Neither side has more than this under way, so that a run of 8 MiB ends this day.
+# Limit of the bytes in flight on each side, so that a run with 8 MiB ends in acceptable time.
 FLIGHT = 16 * MIB
 DEPTH = 128
 RECEIVES = 512
@@ -32,7 +32,7 @@ def verb(operation):
 
 
 def columns_of(operation, kernel):
-    """perftest knows no events for WRITE, and nobody does for its latency."""
+    """perftest has no events for WRITE, and no tool has them for its latency."""
     ours = ["user"] + (["kernel"] if kernel else [])
     if operation == "write-lat":
         return ["perftest", *ours]
@@ -65,7 +65,7 @@ def rates(kernel, quick):
 
 
 def costs(kernel, quick):
-    """With events: on one CPU who polls takes the time of whom he waits for."""
+    """With events: on one CPU a polling task uses up the time of the task it waits for."""
     for operation in ("send-bw", "read-bw") if quick else ("send-bw", "write-bw", "read-bw"):
         columns = [each for each in columns_of(operation, kernel) if each.endswith("-e")]
         for size, length in ((64, LIST),) if quick else ((64, 1), (64, LIST), (4 * KIB, 1), (4 * KIB, LIST)):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Add new results to old ones, with what only the host of the guest knows."""
+"""Merge new results into old ones, and add what only the guest's host knows."""
 
 import os
 import re

@@ -17,7 +17,7 @@ import cases  # noqa: E402
 import store  # noqa: E402
 import tools  # noqa: E402
 
-# Operations that find out how many there should be.
+# Operations of the trial run that determines the number of operations.
 TRIAL = {"bw": 64, "rate": 1024, "cost": 1024, "lat": 20, "many": 16}
 LEAST = {"bw": 5, "rate": 1024, "cost": 2048, "lat": 20, "many": 16}
 MOST = {"bw": 20000, "rate": 40000, "cost": 8192, "lat": 4000, "many": 4000}
@@ -28,7 +28,7 @@ RUN = {**tools.RUN, "alloc": alloc.measure,
 
 
 FAILURES = (tools.Broken, OSError, ValueError, KeyError, subprocess.SubprocessError)
-# Of a column that gives no figure; who hangs costs so many seconds of it at most.
+# Attempts for a column that fails; each hang costs at most its time limit.
 TRIES = 5
 PATIENCE = 40
 
@@ -42,7 +42,7 @@ def has_kernel_engine():
 
 
 def count_for(case, seconds):
-    """So many that one run takes about that long, and that lists and moderation divide."""
+    """Return a number of operations for a run of this time, a multiple of list and moderation."""
     part = case["part"]
     if "count" in case:
         return case["count"]
@@ -55,14 +55,14 @@ def count_for(case, seconds):
         count = seconds * figures["Mpps"] * 1e6 / case["lanes"]
     else:
         count = seconds * 1e6 / figures["avg_us"]
-    # Queues that never were full have no bandwidth.
+    # A bandwidth requires queues that were full at least once.
     least = case["depth"] if part == "bw" and seconds >= 0.1 else LEAST[part]
     count = int(max(least, LEAST[part], min(MOST[part], count)))
     return -(-count // case["list"]) * case["list"]
 
 
 def look(result, column):
-    """One figure more, at another try if need be, unless the column has failed too often already."""
+    """Measure one more figure, with retries, unless the column has failed too often already."""
     errors = result["errors"].setdefault(column, [])
     lost = result["lost"]
     while len(errors) < TRIES and lost[column] < PATIENCE:
@@ -80,7 +80,7 @@ def look(result, column):
 
 
 def causes(result):
-    """Why columns have no figure at all."""
+    """Return the reasons for columns without any figure."""
     return {column: errors[0] for column, errors in result["errors"].items()
             if errors and not result["figures"][column]}
 
@@ -97,7 +97,7 @@ def begin(case, seconds):
 
 
 def measure_round(results, number):
-    """Each second round in the other order, so that none is always first."""
+    """Measure a round; every second one in reverse order, so that no column is always first."""
     for result in results:
         if number >= result.get("most", number + 1):
             continue
@@ -107,12 +107,12 @@ def measure_round(results, number):
 
 
 def measure_part(part, options, kernel):
-    """As many rounds as there is time for, but one, and no more than are wanted."""
+    """Measure as many rounds as time permits, at least one, at most the requested number."""
     began = time.monotonic()
     seconds = 0.03 if options.quick else options.seconds
     results = [begin(case, seconds) for case in cases.cases_of(part, kernel, options.quick)]
     for number in range(1 if options.quick else options.rounds):
-        # What came to nothing is not tried again each time.
+        # A column without any result is not tried again in each round.
         lost = sum(sum(result["lost"].values()) for result in results)
         spent = time.monotonic() - began - lost
         if number and spent * (number + 1) / number > cases.BUDGET[part]:
@@ -145,7 +145,7 @@ def environment():
 
 
 def serve():
-    """One server for everything, as it comes."""
+    """Run one server for everything, with its defaults."""
     os.makedirs(tools.ROOT, exist_ok=True)
     server = tools.Process("kverbs", "serve", "--root", tools.ROOT)
     until = time.monotonic() + tools.LIMIT

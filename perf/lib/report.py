@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Make tables and pictures of results; perf/compare calls it."""
+"""Generate tables and plots of results; perf/compare calls it."""
 
 import argparse
 import json
@@ -24,7 +24,7 @@ TITLES = {"send": "SEND", "write": "WRITE", "read": "READ"}
 
 
 def shown(part):
-    """Columns that any case of a part has, in the order of NAMES."""
+    """Return the columns of all cases of a part, in the order of NAMES."""
     return [each for each in cases.NAMES if any(each in case["columns"] for case in part["cases"])]
 
 
@@ -196,7 +196,7 @@ def judged(results):
 
 
 def setting(results):
-    """On what, part by part if it was not the same."""
+    """Return the machine and versions, for each part if they differ."""
     groups = {}
     for name, part in results["parts"].items():
         text = ", ".join(f"{key} {value}" for key, value in sorted(part["environment"].items()))
@@ -226,7 +226,7 @@ MAKERS = {"bw": bandwidth, "rate": rates, "cost": cost, "lat": latency, "many": 
 
 
 def bench_json(part, verb, column, key, name):
-    """What contrib/bench-plot draws: a sweep, of one operation a post."""
+    """Return the input of contrib/bench-plot: a sweep with one operation per post."""
     rows = [{"operation": case["operation"], "size_bytes": case["size"], name: value}
             for case in part["cases"] if cases.verb(case["operation"]) == verb and case["list"] == 1
             for value in [median(case, column, key)] if value]
@@ -262,7 +262,7 @@ def write(into, name, text):
 
 
 def make(path, into):
-    """Everything of these results, into a directory."""
+    """Write all tables and plots of these results to a directory."""
     results = store.load(path)
     os.makedirs(into, exist_ok=True)
     for name, maker in MAKERS.items():

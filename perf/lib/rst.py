@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Words and tables as reStructuredText."""
+"""Text and tables in reStructuredText."""
 
 SPDX = ".. SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB\n.. Written by perf/compare.\n\n"
 NONE = "-"
 
 
 def table(head, rows):
-    """A simple table; a cell is text, None is a dash."""
+    """Return a simple table; a cell is text, or None for a dash."""
     rows = [[NONE if cell is None else str(cell) for cell in row] for row in [head, *rows]]
     widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
     rule = " ".join("=" * width for width in widths)
@@ -15,7 +15,7 @@ def table(head, rows):
 
 
 def number(value):
-    """Three digits or more, none of them made up."""
+    """Format with three significant digits or more."""
     if value is None:
         return None
     if value >= 100:
@@ -24,7 +24,7 @@ def number(value):
 
 
 def exact(value):
-    """Where nothing and nearly nothing are not the same."""
+    """Format so that zero differs from almost zero."""
     return None if value is None else f"{value:.3f}"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Results as a file: JSON, with a line for each case, so that changes can be read."""
+"""Files of results: JSON with a line for each case, so that diffs are readable."""
 
 import json
 import os
@@ -21,7 +21,7 @@ def save(path, results):
 
 
 def load(path):
-    """What save() wrote; nothing, if there is nothing."""
+    """Load what save() has written; empty if there is no file."""
     try:
         with open(path, encoding="utf-8") as file:
             results = json.load(file)
@@ -35,18 +35,18 @@ def load(path):
 
 
 def merge(old, new):
-    """What was measured again, instead of what was there."""
+    """Replace old results by those that were measured again."""
     return {"schema": SCHEMA, "parts": {**old["parts"], **new["parts"]}}
 
 
 def median(case, column, name):
-    """Of all rounds, or None."""
+    """Return the median of all rounds, or None."""
     values = case["figures"].get(column, {}).get(name)
     return statistics.median(values) if values else None
 
 
 def best(case, columns, name):
-    """The column that has most of it, or None."""
+    """Return the column with the largest median, or None."""
     known = {each: median(case, each, name) for each in columns}
     known = {each: value for each, value in known.items() if value is not None}
     return max(known, key=known.get, default=None)
@@ -57,7 +57,7 @@ def ratio(ours, theirs):
 
 
 def paired(case, ours, theirs, name):
-    """The median of the ratios of rounds: what slows a host down slows both of a pair down."""
+    """Return the median of the rounds' ratios: a slow host slows down both of a pair."""
     pairs = [case["figures"].get(each, {}).get(name, []) for each in (ours, theirs)]
     if len(pairs[0]) != len(pairs[1]):
         return ratio(median(case, ours, name), median(case, theirs, name))
@@ -66,5 +66,5 @@ def paired(case, ours, theirs, name):
 
 
 def paired_best(case, ours, theirs, name):
-    """The same, of the better column of each side."""
+    """Do the same with the better column of each side."""
     return paired(case, best(case, ours, name), best(case, theirs, name), name)

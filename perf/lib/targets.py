@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""What is aimed at, and whether the results have it.
+"""The performance targets, and whether the results meet them.
 
-A target is judged by its worst case. None stands for what was not measured.
+A target is judged by its worst case. None means not measured.
 """
 
 from store import median, paired, paired_best, ratio
@@ -18,7 +18,7 @@ def find(results, part, **wanted):
 
 
 def worst(values, choose):
-    """Unless one of them is missing, which is not known to be better."""
+    """Return the worst one, or None if one is missing, which might be worse."""
     values = list(values)
     return choose(values) if values and None not in values else None
 
@@ -34,13 +34,13 @@ def rate(results):
 
 
 def modes(case):
-    """The same mode of both, and of the kernel engine."""
+    """Pair columns of the same mode, including the kernel engine."""
     return [each for each in zip(USER, THEIRS, KERNEL)
             if each[0] in case["columns"] and each[1] in case["columns"]]
 
 
 def hangs(case, column):
-    """perftest, with events: it sleeps for ever, so that there is nothing to be compared with."""
+    """Return True if perftest with events sleeps for ever, so no comparison is possible."""
     return column in case.get("errors", {}) and not case["figures"][column]
 
 
@@ -69,7 +69,7 @@ def engines_small(results):
 
 
 def kept(column):
-    """How much of the rate of one connection is left at most of many: more is no fault."""
+    """Return the share of one connection's rate that many connections reach, at most 1."""
     def of(results):
         rates = [median(case, column, "MiBps") for case in find(results, "many")]
         return ratio(worst(rates[1:], min), rates[0]) if rates else None
@@ -87,8 +87,8 @@ def allocations(results):
     return worst(values, max)
 
 
-# Number, what, "min" or "max", the limit, how to get it. Without a limit it is there to be
-# compared with: what the device loses by itself.
+# Number, description, "min" or "max", limit, function. Rows without a limit are for comparison,
+# such as the loss of the device itself.
 TARGETS = (
     ("1", "bandwidth at 64 KiB and 1 MiB, of perftest's better mode", "min", 1.0, bandwidth),
     ("2", "message rate at 64 B in lists of 32, of perftest's better mode", "min", 1.5, rate),

@@ -14,7 +14,7 @@ import cases
 HOST = "a"
 ADDRESS = "192.0.2.1"
 LIMIT = 90
-# perftest with events sleeps for ever now and then, and its runs are short.
+# perftest with events sometimes sleeps for ever; its runs are short.
 PERFTEST_LIMIT = 30
 PROGRAMS = {
     "send-bw": "ib_send_bw", "write-bw": "ib_write_bw", "read-bw": "ib_read_bw",
@@ -24,7 +24,7 @@ CONNECT_STEPS = ("create id", "bind addr", "resolve addr", "resolve route", "cre
 
 
 class Broken(Exception):
-    """A tool that gave no figure, and its last words."""
+    """A tool has printed no figure; with its last output."""
 
 
 def tail(text):
@@ -33,7 +33,7 @@ def tail(text):
 
 
 class Process:
-    """A command with its output, ended on leaving."""
+    """A command and its output; it is terminated when the context is left."""
 
     def __init__(self, *command):
         self.command = [str(word) for word in command]
@@ -50,7 +50,7 @@ class Process:
         self.child.communicate()
 
     def wait_for(self, pattern, seconds=LIMIT):
-        """The first match in what it says."""
+        """Wait for the first match in its output."""
         until = time.monotonic() + seconds
         with selectors.DefaultSelector() as selector:
             selector.register(self.child.stdout, selectors.EVENT_READ)
@@ -66,7 +66,7 @@ class Process:
                 self.text += data.decode(errors="replace")
 
     def await_listen(self):
-        """Until rdma_cm knows it as one that listens."""
+        """Wait until rdma_cm lists it as a listener."""
         until = time.monotonic() + LIMIT
         while time.monotonic() < until:
             shown = subprocess.run(["rdma", "resource", "show", "cm_id", "pid", str(self.child.pid)],
@@ -80,7 +80,7 @@ class Process:
 
 
 def output(*command):
-    """What a command that must succeed prints, and how long it took."""
+    """Return the output of a command that must succeed, and its duration."""
     began = time.monotonic()
     done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, timeout=LIMIT,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
@@ -111,7 +111,7 @@ def perftest_command(case, count, events):
 
 
 def parse_perftest(operation, line):
-    """Figures of the line of a result."""
+    """Return the figures in the line of results."""
     words = line.split()
     try:
         numbers = [float(word) for word in words]
@@ -147,7 +147,7 @@ def bench_command(case, count, events, engine=None):
 
 
 def parse_bench(text):
-    """Figures of the only row of a result."""
+    """Return the figures in the only row of results."""
     row, = json.loads(text)["rows"]
     if "bw_avg_MiBps" in row:
         figures = {"MiBps": row["bw_avg_MiBps"], "Mpps": row["msg_rate_Mpps"]}
@@ -167,7 +167,7 @@ def bench(case, count, events=False, engine=None):
 
 
 def parse_cmtime(text):
-    """Microseconds of each step for a connection."""
+    """Return the microseconds of each step of a connection's setup."""
     steps = {}
     for line in text.splitlines():
         name, colon, numbers = line.partition(":")
@@ -198,7 +198,7 @@ def connect(_case, count):
 
 
 def round_trip(few, many, command):
-    """One of many by the difference, since what begins and ends is not asked for."""
+    """Return one round trip from the difference of two runs, without setup and teardown."""
     short, long = (output(*command(number))[1] for number in (few, many))
     return {"us": (long - short) * 1e6 / (many - few)}
 
@@ -241,7 +241,7 @@ def cp(_case, count):
     return {"MiBps": count / took, "own_MiBps": json.loads(text)["rate_MBps"] / 1.048576}
 
 
-# What kverbs serve lets at, a tmpfs as /tmp is.
+# The root of kverbs serve, on a tmpfs as /tmp is.
 ROOT = "/tmp/root"
 RUN = {
     "perftest": perftest,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""What guests of all kinds have: a process, its channels, files that cross into it."""
+"""Common code of all kinds of guests: the process, its channels, files for the guest."""
 
 import ctypes
 import os
@@ -18,7 +18,7 @@ PR_SET_PDEATHSIG = 1
 
 
 def _prepare():
-    """In the child: die with the parent, and leave no core of a guest's memory."""
+    """Run in the child: die with the parent, and dump no core of a guest's memory."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
@@ -28,7 +28,7 @@ def quote(path):
 
 
 class Stream:
-    """Bytes up to a marker that only we and this guest know."""
+    """A stream of bytes that ends at a marker known only to this guest and its host."""
 
     def __init__(self, marker, sink):
         self.marker = marker
@@ -53,7 +53,7 @@ class Stream:
 
 
 class Guest:
-    """What scripts/vm says to one guest and hears from it; start() is for its kind."""
+    """The communication of scripts/vm with one guest; subclasses implement start()."""
 
     def __init__(self, name, directory, options):
         self.name = name
@@ -86,7 +86,7 @@ class Guest:
             file.write(text)
 
     def write_command(self, name, words, silent=False):
-        """A script of one shell text, or of several words taken as they are."""
+        """Write a script from one shell command line, or from several words taken literally."""
         options = self.options
         lines = [f"export {key}={shlex.quote(value)}" for key, value in options.environment.items()]
         lines.append(f"cd {quote(options.cwd)} || exit 127")
@@ -126,26 +126,26 @@ class Guest:
     # The machine
 
     def write_initramfs(self):
-        """The initramfs in a file, whose path is returned."""
+        """Write the initramfs to a file and return its path."""
         path = os.path.join(self.directory, "initramfs")
         initramfs.write(path, os.path.join(self.options.top, "scripts", "guest", "init"), self.options.tree)
         return path
 
     def append(self, *words):
-        """The kernel's command line: what every kind of guest has, words, the caller's."""
+        """Return the kernel's command line: common parameters, words, the caller's parameters."""
         common = ["loglevel=4", "log_buf_len=4M", "rdinit=/init", "net.ifnames=0",
                   "rcupdate.rcu_cpu_stall_timeout=60"]
         return [*common, *words, *self.options.append.split()]
 
     def open_channels(self):
-        """The guest's end of every channel, by its name."""
+        """Return the guest's end of every channel, by name."""
         theirs = {}
         for name in NAMES:
             self.sockets[name], theirs[name] = socket.socketpair()
         return theirs
 
     def spawn(self, command, theirs, output):
-        """Start the machine, which inherits and alone keeps its ends of channels."""
+        """Start the machine; it inherits its ends of the channels, which are closed here."""
         self.process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
             pass_fds=[each.fileno() for each in theirs], preexec_fn=_prepare,
@@ -161,7 +161,7 @@ class Guest:
             pass  # it died; the loop will notice
 
     def receive(self, name):
-        """Take what a channel has; False at its end, which is QEMU's end."""
+        """Read from a channel; False at end of file, when the emulator has exited."""
         try:
             data = self.sockets[name].recv(1 << 18)
         except ConnectionError:
@@ -193,7 +193,7 @@ class Guest:
             self.process.wait()
 
     def killed_by(self):
-        """The signal that ended an emulator, and with it a guest that was well; else 0."""
+        """Return the signal that killed an emulator with a healthy guest; else 0."""
         return 0
 
     # What remains after the end
@@ -206,17 +206,17 @@ class Guest:
             return ""
 
     def log(self):
-        """The kernel's whole log if the guest lived to hand it over, else what it printed."""
+        """Return the complete kernel log if the guest has delivered it, else its console output."""
         return self.read("xchg/dmesg") or self.console.decode(errors="replace").replace("\r", "")
 
     def keep_coverage(self, directory):
-        """Add what of the module has run to what other guests have."""
+        """Add the module's coverage to that of other guests."""
         source = os.path.join(self.directory, "xchg", "coverage")
         if os.path.isdir(source):
             shutil.copytree(source, tempfile.mkdtemp(dir=directory), dirs_exist_ok=True)
 
     def fetch(self):
-        """Move what was asked for to its place on the host; the paths that were not there."""
+        """Move requested files to their place on the host; return the missing paths."""
         missing = []
         for number, (path, host) in enumerate(self.gets):
             source = os.path.join(self.directory, "xchg", "get", str(number))

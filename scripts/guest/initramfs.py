@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""The few files a guest needs before it sees the host's."""
+"""The files that a guest needs before it mounts the host's."""
 
 import os
 import shutil
 import stat
 
-# In load order; what the kernel has built in is simply not found.
+# In load order; modules that are built into the kernel are not found, which is fine.
 WANTED = ("virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay")
 
 
 def _module_paths(tree):
-    """Paths of the wanted modules and of all they need, dependencies first."""
+    """Return the paths of the wanted modules and their dependencies, dependencies first."""
     needs = {}
     with open(os.path.join(tree, "modules.dep"), encoding="utf-8") as file:
         for line in file:
@@ -28,7 +28,7 @@ def _module_paths(tree):
 
 
 class _Cpio:
-    """A writer of the newc format: all the kernel reads, and nothing to install."""
+    """A writer of the newc format, which the kernel reads; needs no package."""
 
     def __init__(self, file):
         self.file = file

@@ -8,7 +8,7 @@ from guest import Guest
 
 
 class Qemu(Guest):
-    """A machine that QEMU emulates, with as many CPUs and hosts as are wanted."""
+    """A machine emulated by QEMU, with any number of CPUs and one or two hosts."""
 
     def _disks(self):
         arguments = []
@@ -22,7 +22,7 @@ class Qemu(Guest):
         return arguments
 
     def _kernel(self):
-        """An image that needs no decompressing, if there is one."""
+        """Return the uncompressed image, if there is one."""
         names = ("vmlinux", "vmlinuz")
         paths = [os.path.join(self.options.kernel_dir, name) for name in names]
         return next(path for path in paths if os.path.exists(path))
@@ -31,16 +31,18 @@ class Qemu(Guest):
         options = self.options
         append = self.append(
             "console=ttyS0", "panic=-1", "mitigations=off", "watchdog_thresh=30",
-            # On a busy host the kernel may find no tick of the timer that it tests, and panic.
+            # On a busy host the kernel's timer test may see no tick, and panic.
             "no_timer_check",
-            # Vice versa it may call a good clock unstable, and then every look at one is slow.
+            # Otherwise the kernel may consider a good clock unstable, which makes reading the
+            # clock slow.
             "tsc=reliable",
-            # The emulator translates code anew for each address at which it meets it.
+            # The emulator translates code again for each address at which it is mapped.
             "norandmaps",
-            # A CPU of QEMU 7.2 that translates code while another patches it may go on with what
-            # was there before (fixed in 8.1 by deba78709ae8), and die of a breakpoint that is
-            # gone. Of a dozen times that 6.12 patches itself (but for modules, before they run)
-            # ten are over when /init starts the other CPUs, and a running guest has hardly any.
+            # In QEMU 7.2 a CPU that translates code while another one patches it may continue
+            # with the old code (fixed in 8.1 by deba78709ae8), and die of a breakpoint that was
+            # removed. 6.12 patches itself about a dozen times (except modules, which it patches
+            # before they run): ten of these are over when /init starts the other CPUs, and a
+            # running guest patches hardly at all.
             "maxcpus=1", "noreplace-smp",
         )
         command = [
@@ -64,7 +66,7 @@ class Qemu(Guest):
                 command += ["-device", f"virtserialport,chardev={name},nr={number}"]
         ends = list(theirs.values())
         if self.peer:
-            # 4200 leaves room for the headers of an RDMA MTU of 4096.
+            # 4200 leaves room for the headers of packets with an RDMA MTU of 4096.
             mac = "52:54:00:00:00:0" + ("1" if self.name == "a" else "2")
             command += ["-netdev", f"socket,id=net,fd={self.peer.fileno()}"]
             command += ["-device", f"virtio-net-pci,netdev=net,host_mtu=4200,mac={mac}"]
@@ -75,7 +77,7 @@ class Qemu(Guest):
             self.spawn(command, ends, log)
 
     def killed_by(self):
-        """The signal that ended the emulator, which is about to end; 0 if none did."""
+        """Wait for the emulator to exit; return the signal that killed it, or 0."""
         try:
             return max(0, -self.process.wait(timeout=10))
         except subprocess.TimeoutExpired:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""How many guests run at a time: more than there are CPUs only slow each other."""
+"""Limit of concurrent guests: more guests than CPUs only slow each other down."""
 
 import fcntl
 import os
@@ -19,9 +19,9 @@ def _lock(name, flags):
 
 
 def take(wanted):
-    """Wait for that many slots; they are held while what is returned lives.
+    """Wait for this many slots; they are held as long as the returned object exists.
 
-    One waits at a time, for all it wants: two that each held half would wait forever.
+    Only one process waits at a time, for all of its slots, to avoid a deadlock.
     """
     number = int(os.environ.get("KVERBS_GUESTS") or (os.cpu_count() or 1) + 1)
     held = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""What in a kernel's log means that something went wrong."""
+"""Find bugs in a kernel log."""
 
 import re
 
@@ -20,7 +20,7 @@ MOST = 200
 
 
 def find(log, ignore=None):
-    """The lines of every splat in a log, with what follows each, at most MOST."""
+    """Return the lines of every splat in a log and those after it, at most MOST."""
     lines = log.splitlines()
     shown = []
     until = 0
@@ -35,8 +35,8 @@ def find(log, ignore=None):
 
 
 def leaks(report):
-    """The blocks of a kmemleak report that our module allocated."""
+    """Return the blocks of a kmemleak report that kverbs has allocated."""
     blocks = re.split(r"(?m)^(?=unreferenced object)", report)
-    # KUnit of 6.12 never drops the reference by which a test's thread uses an mm of its own.
+    # KUnit of 6.12 never drops the reference on an mm that a test's thread uses.
     ours = [block for block in blocks if "kverbs" in block and "kunit_vm_mmap_init" not in block]
     return [line for block in ours for line in block.splitlines()]

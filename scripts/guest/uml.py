@@ -8,7 +8,7 @@ from guest import Guest
 
 
 class Uml(Guest):
-    """A kernel that runs at this machine's speed, on one CPU of its own.
+    """A kernel that runs at native speed, on one CPU.
 
     Its processes are processes here, which it traces. Its serial lines are channels,
     and hostfs, by which it sees this machine's files, is what 9p is in QEMU.
@@ -21,7 +21,7 @@ class Uml(Guest):
             os.path.join(self.options.kernel_dir, "linux"), f"mem={self.options.mem}",
             f"initrd={self.write_initramfs()}", f"uml_dir={self.directory}", "umid=uml",
             *self.append("console=ttyS0", "con=null", "ssl=null", *lines),
-            # A word that no part of the kernel knows is in the environment of init.
+            # Unknown words of the command line become environment variables of init.
             f"VM_XCHG={self.directory}/xchg",
         ]
         with open(os.path.join(self.directory, "machine.log"), "wb") as log:
@@ -29,6 +29,6 @@ class Uml(Guest):
 
     def kill(self):
         if self.process:
-            # Those that it traces would go on without it.
+            # Processes that it traces would survive it.
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# apt on a machine that has other users of it, above all its own daily updates.
+# apt on a machine where other programs use it, above all its own daily updates.
 
-# The locks that apt does not wait for, or only if it is told to.
+# Locks that apt does not wait for, or only if told to.
 APT_LOCKS=(/var/lib/apt/lists/lock /var/cache/apt/archives/lock /var/lib/dpkg/lock-frontend)
 
 # Wait until nothing holds any of apt's locks. They are record locks of fcntl(2), which
@@ -37,7 +37,7 @@ apt_do() {
 		echo "${0##*/}: $* failed: $(grep -m 1 -E '^(W: Failed|E:)' <<<"$out" || tail -n 1 <<<"$out")" >&2
 		return 1
 	done
-	# An update that could not reach its mirror ends with 0.
+	# An update that cannot reach its mirror exits with 0.
 	if grep -q '^W: Failed to fetch' <<<"$out"; then
 		echo "${0##*/}: $(grep -m 1 '^W: Failed to fetch' <<<"$out")" >&2
 		return 1

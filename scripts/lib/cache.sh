@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Where fetched and built things are kept, and how two runs share them.
+# Location of downloads and build results, and locks between concurrent runs.
 
 # shellcheck disable=SC2034 # used by those who source this
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
@@ -16,7 +16,7 @@ say() {
 	echo "${0##*/}: $*" >&2
 }
 
-# Run "$@" with its output in a log, shown only when it fails.
+# Run "$@" with its output in a log, which is printed only on failure.
 quietly() {
 	local log=$1
 
@@ -28,8 +28,8 @@ quietly() {
 	fi
 }
 
-# Hold a lock of that name until the calling (sub)shell ends. A child must not
-# inherit it: close it there with {LOCK}>&-.
+# Hold the named lock until the calling (sub)shell exits. A child must not inherit it: close it
+# there with {LOCK}>&-.
 lock() {
 	exec {LOCK}>"$CACHE/$1.lock"
 	flock "$LOCK"

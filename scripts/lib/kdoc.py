@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Write what a header documents as reStructuredText, for Documentation/ to include.
+"""Convert a header's documentation to reStructuredText, for Documentation/ to include.
 
 usage: kdoc.py KERNEL-DOC HEADER DIRECTORY
 
@@ -21,22 +21,22 @@ PART = re.compile(r"^/\* ---- (.+?) -+ \*/$", re.M)
 DOCUMENTED = re.compile(r"^/\*\*\n \* (?:(?:struct|enum|typedef) )?(\w+)(?:\(\))? - "
                         r"(?:(KVERBS_\w+): )?", re.M)
 GENERAL = re.compile(r"^/\*\*\n \* DOC: (.+)$", re.M)
-# A comment with the constants that it is about.
+# A comment, and the constants that it describes.
 CONSTANTS = re.compile(r"^(?:/\* (.+) \*/\n)?((?:#define KVERBS_\w+[ \t]+\S.*\n)+)", re.M)
-# What programs only point to.
+# Types that programs only have pointers to.
 OPAQUE = re.compile(r"^/\* (.+) \*/\nstruct (\w+);$", re.M)
-# kernel-doc would take it for a constant's name.
+# kernel-doc would parse a percent sign as the mark of a constant.
 PERCENT = "\ue000"
 
 
 def prepared(text):
-    """The header without what kernel-doc, or a reader, should not see."""
+    """Return the header without the parts that kernel-doc or a reader should not see."""
     text = text.replace("KVERBS_API ", "").replace("%", PERCENT)
     return re.sub(r"^#define KVERBS_API .*\n", "", text, flags=re.M)
 
 
 def escaped(line):
-    """What only looks like markup, outside of literal blocks."""
+    """Escape what only looks like markup, outside of literal blocks."""
     line = re.sub(r"(?<![*\w\\])\*(?=[A-Z_])", r"\\*", line)
     return re.sub(r"\b(\w+)_(?=[\s.,;:)]|$)", r"\1\\_", line)
 
@@ -69,7 +69,7 @@ def kernel_doc(program, header, *options):
 
 
 def nested(piece):
-    """All of an entry below its first line, where kernel-doc has it beside that."""
+    """Indent an entry below its first line; kernel-doc puts it beside that line."""
     first, _, body = piece.partition("\n")
     runs = re.split(r"(?m)^\.\. container:: kernelindent$|^(?=\*\*)", body)
     text = "\n\n".join(textwrap.dedent(run).strip("\n") for run in runs if run.strip())
@@ -77,7 +77,7 @@ def nested(piece):
 
 
 def entries(program, header):
-    """By name what kernel-doc makes of it."""
+    """Return kernel-doc's output for each name."""
     rst = kernel_doc(program, header, "-no-doc-sections")
     rst = rst.replace("  **Parameters**\n\n  ``void``\n    no arguments\n\n", "")
     pieces = re.split(r"(?m)^(?=\.\. c:(?:function|struct|enum|type):: )", rst)[1:]
@@ -86,7 +86,7 @@ def entries(program, header):
 
 
 def constants(before):
-    """The constants that stand before a struct, as they stand there."""
+    """Return the constants before a struct, verbatim."""
     blocks = []
     for comment, defines in CONSTANTS.findall(before):
         block = (f"/* {comment} */\n" if comment else "") + defines
@@ -95,26 +95,26 @@ def constants(before):
 
 
 def heading(found):
-    """A command is known by its number's name, everything else by its own."""
+    """Return the heading: the name of a command's number, else the entry's own name."""
     title = found[2] or found[1]
     return f"{title}\n{'-' * len(title)}\n\n"
 
 
 def of_part(part, entry, headings):
-    """Each documented name of a part, with the constants before it."""
+    """Yield the documented names of a part, with the constants before each."""
     text = ""
     at = 0
     for found in DOCUMENTED.finditer(part):
         before = constants(part[at:found.start()])
         title = heading(found) if headings else ""
-        # The first ones are about all commands.
+        # The first sections describe all commands.
         text += (before + title if at == 0 else title + before) + entry[found[1]]
         at = found.end()
     return text + constants(part[at:])
 
 
 def preamble(text):
-    """The header's first comment after its license, without the stars."""
+    """Return the header's first comment after its license, without asterisks."""
     comment = re.search(r"^/\*\n((?: \*.*\n)+?) \*/$", text, re.M)
     return re.sub(r"(?m)^ \* ?", "", comment[1]) if comment else ""
 
