@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Completion for bash. Commands, options and operands are what --help says of them, so
-# there is nothing here to keep up with the command.
+# Completion for bash. Commands, options and operands come from --help, so this file need not
+# follow changes of the command.
 
 # Commands, one to a line.
 __kverbs_commands() {
@@ -23,7 +23,7 @@ __kverbs_options() {
 		}'
 }
 
-# What a command works on, in the words of its usage line: HOST, SRC..., DST.
+# Operands of a command, in the words of its usage line: HOST, SRC..., DST.
 __kverbs_operands() {
 	"$1" "$2" --help 2>/dev/null | awk '
 		NR == 1 {
@@ -34,7 +34,7 @@ __kverbs_operands() {
 		}'
 }
 
-# The operations that bench has.
+# Operations of bench.
 __kverbs_operations() {
 	"$1" "$2" --help 2>/dev/null | awk '
 		/OP is$/ { list = 1; next }
@@ -53,13 +53,13 @@ __kverbs_addresses() {
 	done
 }
 
-# Hosts at the other ends of live connections; rdma(8) tells that to anybody.
+# Peers of live connections; rdma(8) shows them to any user.
 __kverbs_peers() {
 	rdma resource show cm_id 2>/dev/null |
 		sed -nE 's/.* comm \[kverbs\].* dst-addr \[?([^] ]+)\]?:[0-9]+.*/\1/p' | sort -u
 }
 
-# Pids and names of processes that have connections; only root is told.
+# Pids and names of processes with connections; only root sees them.
 __kverbs_processes() {
 	"$1" stat 2>/dev/null | awk 'NR > 1 { print $1; print $2 }'
 }
@@ -72,7 +72,7 @@ __kverbs_columns() {
 		list { gsub(/,|[.]$|(^| )or /, " "); print }'
 }
 
-# __kverbs_value TOOL COMMAND WORD CUR: complete what the help calls by that word
+# __kverbs_value TOOL COMMAND WORD CUR: complete a value that the help calls WORD
 __kverbs_value() {
 	local cur=$4 sys=${KVERBS_SYS_INFINIBAND:-/sys/class/infiniband} words=
 
@@ -138,7 +138,8 @@ _kverbs() {
 	local -A values=()
 
 	COMPREPLY=()
-	# --root=DIR is three words here, and HOST:PATH as well, whose PATH is not here.
+	# The shell splits --root=DIR into three words, and HOST:PATH as well, whose PATH is on
+	# another host.
 	if [[ $prev = = ]]; then
 		prev=${COMP_WORDS[COMP_CWORD - 2]}
 	elif [[ $cur = = ]]; then

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# What libkverbs is made of. Please keep this list sorted.
+# Objects of libkverbs. Please keep this list sorted.
 lib-y += addr.o
 lib-y += batch.o
 lib-y += bench.o

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Peers that say nothing or nonsense, users at their limits, a link that comes and goes:
-# nobody else is harmed, and nothing is left behind.
+# Silent and misbehaving peers, users at their limits, a flapping link: others are not affected,
+# and nothing leaks.
 set -u
 # shellcheck source=tests/e2e/lib/lib.sh
 . "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# kverbs bench, in one host with itself.
+# kverbs bench on a host connected to itself.
 set -u
 # shellcheck source=tests/e2e/lib/lib.sh
 . "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"

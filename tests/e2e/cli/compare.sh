@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# What perf/compare writes is whole. No figure is judged: others run beside it.
+# The output of perf/compare is complete. Figures are not judged, since other tests run at the
+# same time.
 set -u
 # shellcheck source=tests/e2e/lib/lib.bash
 . "$(dirname "$(readlink -f "$0")")/../lib/lib.bash"
@@ -15,13 +16,14 @@ everything_is_measured() {
 	"$TOP/perf/compare" --quick --into "$INTO"
 }
 
-# The setting says what failed, and why: with events perftest sleeps for ever now and then.
+# The setting records failures and their reasons: perftest with events sometimes sleeps for
+# ever.
 nothing_is_missing() {
 	! { grep '^- ' "$INTO/setting.inc" | grep -v '^- lat, .* perftest-e: .* took longer than'
 		grep 'not measured' "$INTO/targets.inc"; } | grep .
 }
 
-# Of the results that are there, without a guest.
+# Generate the tables from existing results, without a guest.
 tables_are_made_anew() {
 	rm "$INTO"/*.inc "$INTO"/*.svg
 	"$TOP/perf/compare" --tables --into "$INTO" && [[ -s $INTO/targets.inc ]]

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# kverbs doctor on a host whose peer serves: what is broken is found, and nothing else;
-# what it prints mends it.
+# kverbs doctor on a host with a server as its peer: it finds exactly the injected problems, and
+# its remedies fix them.
 set -u
 # shellcheck source=tests/e2e/lib/lib.bash
 . "$(dirname "$(readlink -f "$0")")/../lib/lib.bash"
 # shellcheck source=tests/e2e/lib/lib.sh
 . "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"
 
-# A kernel's modules with ours among them, as after an installation.
+# A kernel's modules together with kverbs.ko, as after an installation.
 install_module() {
 	local kernel=$1 dir=$TOP/build/doctor/$1 source built release
 
@@ -23,7 +23,7 @@ install_module() {
 		find "$dir/modules" -type l -delete
 }
 
-# A peer with an MTU of its own, smaller than this host could have.
+# A peer with a smaller MTU than this host supports.
 two_hosts() {
 	local kernel=$1 provider=$2
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Run the commands of the documentation: those that build and install in a copy of the
-# source, the others in a guest that has only what was installed.
+# Run the commands of the documentation: building and installing in a copy of the source, all
+# others in a guest that has only the installed files.
 set -u
 # shellcheck source=tests/e2e/lib/lib.bash
 . "$(dirname "$(readlink -f "$0")")/../lib/lib.bash"
@@ -11,7 +11,7 @@ set -u
 DIR=$TOP/build/manual
 HERE='^(make|cc|scripts/[a-z-]+)( |$)'
 KERNEL=$("$TOP/scripts/kernel" 6.12) || exit 1
-# Not in the documents, because there the build host is the target.
+# The documents do not set these, because there the build host is the target.
 export KDIR=$KERNEL/build DESTDIR=$DIR/root
 export PKG_CONFIG_PATH=$DESTDIR/usr/local/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$DESTDIR
 
@@ -36,7 +36,7 @@ list_modules() {
 		find "$DIR/modules" -type l -delete
 }
 
-# The demo builds its own module, in the real tree.
+# The demo builds its own module in the original tree.
 run_here() {
 	case $1 in
 	"make demo") cd "$TOP" && env -u DESTDIR -u KDIR make demo ;;

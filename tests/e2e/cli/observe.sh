@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# What an operator can see: trace events, objects in debugfs.
+# Observability for operators: trace events, and objects in debugfs.
 set -u
 # shellcheck source=tests/e2e/lib/lib.sh
 . "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"

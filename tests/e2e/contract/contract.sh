@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# The contract of uapi/linux/kverbs.h, and above all what it refuses.
+# The contract of uapi/linux/kverbs.h, in particular its errors.
 set -u
 # shellcheck source=tests/e2e/lib/lib.sh
 . "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"
 
-# The second program is there where the compiler can build 32-bit ones, and runs
-# where the kernel takes them.
+# The second program exists if the compiler can build 32-bit programs, and runs if the kernel
+# supports them.
 # shellcheck disable=SC2016 # for the guest's shell
 command='contract_test; status=$?
 if [[ $KVERBS_KERNEL != debug && -x $(type -P compat32_test) ]]; then

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# A host connected to itself: every opcode, every sort of memory, every byte.
+# A host connected to itself: every opcode, every kind of memory, every byte.
 set -u
 # shellcheck source=tests/e2e/lib/lib.sh
 . "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"
@@ -10,7 +10,7 @@ RECORD=$(mktemp)
 trap 'rm -f "$RECORD"' EXIT
 core guest 6.12 rxe -- data_test
 whole guest 6.12 siw -- data_test
-# Completions in softirqs, as they are taken for much of storage.
+# Completions in softirqs, as storage drivers often use them.
 for kernel in 6.12 6.1 debug; do
 	RECORD="" every guest "$kernel" rxe -- env RING_FLAGS=4 data_test
 done

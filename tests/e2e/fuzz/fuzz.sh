@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Five minutes of the fuzzer: on user-mode Linux, where it does most in a second, on the
-# debug kernel, which notices most on two CPUs, and on one that people have.
-# KVERBS_FUZZ_SECONDS= for more, KVERBS_FUZZ_SEED= for another.
-# Not on siw, whose listeners it breaks, see Documentation/dev/driver-quirks.rst.
+# Five minutes of the fuzzer: on user-mode Linux, which is the fastest, on the debug kernel,
+# which detects most on two CPUs, and on a distribution kernel. KVERBS_FUZZ_SECONDS= sets
+# another time, KVERBS_FUZZ_SEED= another seed. Not on siw, whose listeners the fuzzer breaks,
+# see Documentation/dev/driver-quirks.rst.
 set -u
 # shellcheck source=tests/e2e/lib/lib.sh
 . "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"
 
 seconds=${KVERBS_FUZZ_SECONDS:-300}
 
-# fuzz_on KERNEL: the last lines that it prints say how much was done.
+# fuzz_on KERNEL: the last lines of its output show the number of operations.
 fuzz_on() {
 	local kernel=$1 name="$1 rxe: nothing is found by fuzzing" out status
 

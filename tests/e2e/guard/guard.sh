@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# A server that is guarded: by addresses, a key, limits; how it reads again and ends.
+# A guarded server: addresses, keys, limits, reloading, shutdown.
 set -u
 # shellcheck source=tests/e2e/lib/lib.sh
 . "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"

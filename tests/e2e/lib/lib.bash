@@ -1,15 +1,16 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# For test scripts that run in a guest: TAP lines, and processes with a voice.
+# For test scripts that run in a guest: TAP lines, and background processes whose output is
+# read.
 
 # shellcheck disable=SC2034 # for those who read this in
 
-# How many seconds to wait for what must happen: what takes longer hangs. KVERBS_SLOWNESS
-# is how many times longer than on an idle machine things take; see scripts/guest/init.
+# Timeout in seconds for events that must happen: a longer wait means a hang. KVERBS_SLOWNESS is
+# the slowdown compared with an idle machine; see scripts/guest/init.
 SLOWNESS=${KVERBS_SLOWNESS:-1}
 PATIENCE=$((120 * SLOWNESS))
 
-# So is the tool, unless it is told otherwise.
+# The same timeout is the tool's default.
 kverbs() {
 	case $1 in
 	ping | doctor | bench) command kverbs "$1" -W "$PATIENCE" "${@:2}" ;;
@@ -24,7 +25,7 @@ CHECKS=0
 FAILED=0
 declare -A SERVER_FD SERVER_PID
 
-# check NAME COMMAND...: a test line for whether it succeeds, and one if that takes long
+# check NAME COMMAND...: a test line for whether it succeeds, with a note if it takes long
 check() {
 	local name=$1 began=$SECONDS out
 	shift
@@ -41,7 +42,7 @@ check() {
 	[[ $((SECONDS - began)) -lt 5 ]] || echo "# $name: $((SECONDS - began)) s"
 }
 
-# status WANTED COMMAND...: whether it ends with that status
+# status WANTED COMMAND...: check that it exits with that status
 status() {
 	local wanted=$1 got
 	shift
@@ -51,7 +52,7 @@ status() {
 	[[ $got -eq $wanted ]] || { echo "status $got, not $wanted"; return 1; }
 }
 
-# says PATTERN COMMAND...: whether it succeeds or not, it says that
+# says PATTERN COMMAND...: check that its output matches, whatever its status
 says() {
 	local pattern=$1 out
 	shift
@@ -61,8 +62,8 @@ says() {
 	grep -q -E -e "$pattern" <<<"$out"
 }
 
-# typed PATTERN: check the first command that has it of those that a page tells to type,
-# which are in DOC, and take it from there
+# typed PATTERN: check the first matching command among those that a page shows, which are in
+# DOC, and remove it there
 typed() {
 	local i command
 
@@ -76,9 +77,9 @@ typed() {
 	check "the manual has a command like $1" false
 }
 
-# server NAME OPTION...: start one in the background and wait until it listens; what
-# it says can be read from descriptor SERVER_FD[NAME], its process is SERVER_PID[NAME].
-# with UNDER=COMMAND it is run by that one. A client may be silent for long
+# server NAME OPTION...: start a server in the background and wait until it listens.
+# SERVER_FD[NAME] is a descriptor of its output, SERVER_PID[NAME] its process. UNDER=COMMAND
+# runs it under COMMAND. Its idle timeout is long
 server() {
 	local name=$1 fd line
 	shift
@@ -95,7 +96,7 @@ server() {
 	exit 1
 }
 
-# await FD PATTERN: read until a line has it
+# await FD PATTERN: read until a line matches
 await() {
 	local line
 
@@ -105,7 +106,7 @@ await() {
 	return 1
 }
 
-# Files of sizes at which something changes, in the current directory
+# Create files of sizes at the limits of packets, pages, windows, in the current directory
 make_sizes() {
 	local size
 

@@ -1,19 +1,17 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# For scripts that run test programs in guests.
-#
-# A guest is of one of three levels: core is what "make test" runs, whole what "make
-# whole" runs besides, every what only tests/soak and tests/coverage run. KVERBS_LEVEL
-# chooses: core, rest (whole without core), whole (both, the default), every (all three).
-# KVERBS_KERNELS="6.12 6.1 debug" and KVERBS_PROVIDERS="rxe siw" choose among the guests
-# of that level.
+# For scripts that run test programs in guests. Each guest has one of three levels: core guests
+# run with "make test", whole guests also with "make whole", every guests only with tests/soak
+# and tests/coverage. KVERBS_LEVEL selects core, rest (whole without core), whole (both, the
+# default) or every (all three). KVERBS_KERNELS="6.12 6.1 debug" and KVERBS_PROVIDERS="rxe siw"
+# select among the guests of that level.
 
 TOP=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../../.." && pwd -P)
 LEVEL=${KVERBS_LEVEL:-whole}
 RESULT=0
 
-# The tests of all guests and of the host make one list: their numbers and plans go, and
-# the plan of the list is its last line. So the script runs as a child of itself.
+# Merge the tests of all guests and of the host into one list: drop their numbers and plans, and
+# print the plan of the list as the last line. For that the script runs as a child of itself.
 one_list() {
 	awk '
 		/^1\.\.0 # SKIP/ { skip = $0; next }
@@ -33,12 +31,12 @@ build() {
 	make --no-print-directory -s -C "$TOP/tests/e2e" || exit 1
 }
 
-# Whether guests with kernel $1 and provider $2 are asked for.
+# Returns 0 if guests with kernel $1 and provider $2 are selected.
 wanted() {
 	[[ " ${KVERBS_KERNELS-$1} " = *" $1 "* && " ${KVERBS_PROVIDERS-$2} " = *" $2 "* ]]
 }
 
-# core COMMAND...: run it if its level is asked for: 'core guest 6.12 rxe -- ...'
+# core COMMAND...: run it if its level is selected: 'core guest 6.12 rxe -- ...'
 core() {
 	[[ $LEVEL = rest ]] || "$@"
 }
@@ -51,8 +49,8 @@ every() {
 	[[ $LEVEL != every ]] || "$@"
 }
 
-# run_guest FILE VM-OPTION...: what it prints goes into the file, and its messages also
-# into FILE.err. The time is there to end a hang.
+# run_guest FILE VM-OPTION...: write its output to the file, and its messages also to FILE.err.
+# The time limit only ends hangs.
 run_guest() {
 	local file=$1
 	shift
@@ -61,7 +59,7 @@ run_guest() {
 	return "${PIPESTATUS[0]}"
 }
 
-# Of tasks that a kernel found blocked for long, what each waits in, innermost first.
+# Print the stack of each task that the kernel reported as blocked, innermost function first.
 blocked() {
 	awk '/INFO: task .* blocked/ { tell(); task = $0; sub(/.*INFO: /, "", task); sub(/ for more.*/, "", task) }
 		/<\/TASK>/ { tell() }
@@ -74,14 +72,15 @@ blocked() {
 		function tell() { if (task) print task; task = ""; frames = 0 }' "$1"
 }
 
-# A guest's end in few words: what went wrong, and the first that its kernel said of it.
+# Print in a few words how a guest ended: what went wrong, and the kernel's first message about
+# it.
 why() {
 	sed -n 's/^vm: //p' "$1" | head -n 1
 	grep -m 1 -oE '(BUG|WARNING|KASAN|Oops|Kernel panic|rcu: INFO)\b.*' "$1"
 	blocked "$1" | head -n 3
 }
 
-# Whether as many tests ran as all plans in a file promise.
+# Check that as many tests ran as all plans in a file announce.
 keeps_its_plans() {
 	local planned ran
 
@@ -90,8 +89,8 @@ keeps_its_plans() {
 	[[ $ran -eq $((planned)) ]] || { echo "$ran of $((planned)) tests ran"; return 1; }
 }
 
-# guest KERNEL PROVIDER [VM-OPTION...] -- COMMAND...: run it if it is asked for.
-# Test lines are marked with what they ran on; one more says how the guest ended.
+# guest KERNEL PROVIDER [VM-OPTION...] -- COMMAND...: run it if it is selected. Test lines are
+# marked with kernel and provider; one more line tells how the guest ended.
 guest() {
 	local kernel=$1 provider=$2 status out plans began=$SECONDS
 	shift 2

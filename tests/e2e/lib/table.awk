@@ -1,7 +1,7 @@
 #!/usr/bin/awk -f
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# From test lines "ok N - KERNEL PROVIDER: OPCODE: SHAPE[ gives ERRNO]" a table: a row
-# for each opcode and shape, a column for each kernel and provider.
+# Make a table from test lines "ok N - KERNEL PROVIDER: OPCODE: SHAPE[ gives ERRNO]": a row for
+# each opcode and shape, a column for each kernel and provider.
 
 !/^(not )?ok [0-9]+ - [^:]+: [A-Z_]+: / { next }
 

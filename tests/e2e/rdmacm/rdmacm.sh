@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# kverbs and a program of our own that uses librdmacm and libibverbs as any other does.
+# kverbs and a test program that uses librdmacm and libibverbs like any other program.
 set -u
 # shellcheck source=tests/e2e/lib/lib.sh
 . "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"

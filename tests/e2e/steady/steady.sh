@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Moving data takes no memory of the kernel's once all is set up.
+# In steady state, moving data allocates no kernel memory.
 set -u
 # shellcheck source=tests/e2e/lib/lib.sh
 . "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"

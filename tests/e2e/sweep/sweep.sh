@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Every command survives every fault that can be on its way, on the kernels that
-# inject them: user-mode Linux, which is soon done, and the emulated debug kernel.
-# Words choose cases by their names.
+# Every command survives each possible fault, on the kernels that can inject faults: user-mode
+# Linux, which is fast, and the emulated debug kernel. Words select cases by their names.
 set -u
 # shellcheck source=tests/e2e/lib/lib.sh
 . "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"

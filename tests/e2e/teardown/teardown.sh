@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Everything goes at any moment - files, processes, peers, devices, modules - and
-# leaves nothing behind.
+# Files, processes, peers, devices and modules go away at any moment and leave nothing behind.
 set -u
 # shellcheck source=tests/e2e/lib/lib.sh
 . "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"
@@ -12,7 +11,8 @@ two_hosts() {
 		--server-ready 'pidof twohost_server' -- twohost_test
 }
 
-# On the others, what differs with the context of completions and with the provider.
+# On the other kernels, only cases that depend on the context of completions and on the
+# provider.
 some=(traffic meanwhile "SIGKILL while writing" "rmmod kverbs")
 [[ $LEVEL != every ]] || some=()
 core guest 6.12 rxe -- teardown_test
