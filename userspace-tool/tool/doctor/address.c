@@ -9,7 +9,7 @@
 
 #include "doctor/doctor.h"
 
-#define NO_IP "the command ip of iproute2 cannot be asked"
+#define NO_IP "the command ip of iproute2 cannot be run"
 
 /* The first address that a peer can be told, or NULL. */
 static const char *address_of(const struct net_dev *dev)
@@ -132,8 +132,8 @@ void doctor_name(struct doctor *d, struct finding *f)
 	ret = getaddrinfo(d->to.host, d->to.port, &hints, &list);
 	if (ret) {
 		finding_fail(f, "%s does not resolve: %s", d->to.host, gai_strerror(ret));
-		finding_advise(f, "Give its address, or /etc/hosts a line for it. ");
-		finding_advise(f, "This shows what is known:");
+		finding_advise(f, "Use its address, or add a line to /etc/hosts. ");
+		finding_advise(f, "To look it up:");
 		finding_mend(f, "getent hosts %s", d->to.host);
 		return;
 	}
@@ -144,9 +144,9 @@ void doctor_name(struct doctor *d, struct finding *f)
 
 static void no_route(struct doctor *d, struct finding *f, const char *said)
 {
-	finding_fail(f, "there is no way to %s: %s", d->peer_text,
+	finding_fail(f, "there is no route to %s: %s", d->peer_text,
 		     *said ? said : "no route is known");
-	finding_advise(f, "Look at addresses and routes of this host, and add the one that lacks:");
+	finding_advise(f, "Check this host's addresses and routes, and add the missing one:");
 	finding_mend(f, "ip address");
 	finding_mend(f, "ip route");
 }
@@ -165,7 +165,7 @@ void doctor_route(struct doctor *d, struct finding *f)
 	else if (r->local)
 		finding_ok(f, "%s is this host itself", d->peer_text);
 	else
-		finding_ok(f, "from %s by %s%s%s", r->source, r->dev, *r->via ? " via " : "",
+		finding_ok(f, "from %s on %s%s%s", r->source, r->dev, *r->via ? " via " : "",
 			   r->via);
 }
 
@@ -174,8 +174,8 @@ static void elsewhere(struct doctor *d, struct finding *f)
 	char text[400];
 
 	list_addresses(d, text, sizeof(text));
-	finding_fail(f, "the way leaves by %s, which has no RDMA device", d->route.dev);
-	finding_advise(f, "RDMA has %s. Connect to what is reached from there, or:",
+	finding_fail(f, "the route uses %s, which has no RDMA device", d->route.dev);
+	finding_advise(f, "RDMA devices have %s. Connect to an address reached from there, or:",
 		       *text ? text : "no address");
 	if (strcmp(d->route.dev, "lo"))
 		doctor_mend_with_rxe(d, f, d->route.dev);
@@ -184,14 +184,14 @@ static void elsewhere(struct doctor *d, struct finding *f)
 void doctor_source(struct doctor *d, struct finding *f)
 {
 	if (!*d->route.dev) {
-		finding_skip(f, "the way is not known");
+		finding_skip(f, "the route is not known");
 		return;
 	}
 	d->on = rdma_on(&d->rdma, d->route.dev);
 	if (!d->on) {
 		elsewhere(d, f);
 	} else if (!rdma_is_active(d->on)) {
-		finding_fail(f, "the way leaves by %s of %s, whose port %u is %s", d->route.dev,
+		finding_fail(f, "the route uses %s of %s, whose port %u is %s", d->route.dev,
 			     d->on->device, d->on->port, d->on->state);
 		finding_mend(f, "ip link set dev %s up", d->route.dev);
 	} else {

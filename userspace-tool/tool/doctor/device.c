@@ -83,7 +83,7 @@ static void no_device(const struct doctor *d, struct finding *f)
 		driver = adapter_driver(d, dev);
 		if (!driver)
 			continue;
-		finding_advise(f, "The adapter of %s may have RDMA, by a driver to load:",
+		finding_advise(f, "The adapter of %s may support RDMA with another driver:",
 			       dev->name);
 		finding_mend(f, "modprobe %s", driver);
 		return;
@@ -120,8 +120,8 @@ void doctor_device(struct doctor *d, struct finding *f)
 	list_devices(d, text, sizeof(text));
 	finding_ok(f, "%s", text);
 	if (d->kv && !d->nr_devices) {
-		finding_fail(f, "none that kverbs can use: %s", text);
-		finding_advise(f, "It wants fast registration of memory. The log says more:");
+		finding_fail(f, "kverbs can use none of them: %s", text);
+		finding_advise(f, "kverbs needs fast registration of memory. See the kernel log:");
 		finding_mend(f, "dmesg | grep kverbs");
 	}
 }
@@ -134,10 +134,10 @@ static const struct net_dev *first_netdev(const struct doctor *d, const struct r
 static void inactive_ib(struct finding *f, const struct rdma_port *port)
 {
 	if (strcmp(port->phys, "LinkUp")) {
-		finding_advise(f, "There is no link: look at the cable, and at the switch.");
+		finding_advise(f, "There is no link: check the cable and the switch.");
 		return;
 	}
-	finding_advise(f, "There is a link, and no subnet manager has set it up. ");
+	finding_advise(f, "There is a link, but no subnet manager has configured it. ");
 	finding_advise(f, "Start one, here or on any host of the fabric:");
 	finding_mend(f, "systemctl start opensm");
 }
@@ -153,10 +153,10 @@ static void inactive_port(const struct doctor *d, struct finding *f,
 	else if (dev && !dev->up)
 		finding_mend(f, "ip link set dev %s up", dev->name);
 	else if (dev && !dev->running)
-		finding_advise(f, "%s has no carrier: look at the cable, and at the switch.",
+		finding_advise(f, "%s has no carrier: check the cable and the switch.",
 			       dev->name);
 	else
-		finding_advise(f, "Its interface does not say why; the kernel's log may: dmesg");
+		finding_advise(f, "The interface does not show why; see the kernel log: dmesg");
 }
 
 static void judge_port(struct doctor *d, struct finding *f, const struct rdma_port *bad,
@@ -222,7 +222,7 @@ static void judge_mtu(struct finding *f, const struct rdma_port *port,
 	} else if (port->mtu < fits) {
 		finding_warn(f, "%s sends packets of %u bytes: MTU %u of %s is enough for %u",
 			     port->device, port->mtu, dev->mtu, dev->name, fits);
-		finding_advise(f, "It is set when the interface comes up; end what uses it:");
+		finding_advise(f, "The RDMA MTU follows when the interface comes up; first end all connections:");
 		finding_mend(f, "ip link set dev %s down", dev->name);
 		finding_mend(f, "ip link set dev %s up", dev->name);
 	} else if (port->mtu < ETHERNET_RDMA_MTU) {
@@ -254,9 +254,9 @@ void doctor_mtu(struct doctor *d, struct finding *f)
 	}
 	dev = seen ? first_netdev(d, seen) : NULL;
 	if (!seen && !d->kv)
-		finding_skip(f, "only the module knows it, and it cannot be opened");
+		finding_skip(f, "only the module reports it, and its node cannot be opened");
 	else if (!seen)
-		finding_skip(f, "iWARP leaves it to TCP");
+		finding_skip(f, "TCP determines it for iWARP");
 	else if (dev)
 		finding_ok(f, "%u bytes for RDMA, %u of %s", seen->mtu, dev->mtu, dev->name);
 	else
@@ -280,13 +280,13 @@ static void judge_roce(const struct doctor *d, struct finding *f, const struct r
 	if (defaults_to_v1(d, port)) {
 		finding_fail(f, "RoCE v1 is set for connections of %s port %u", port->device,
 			     port->port);
-		finding_advise(f, "Peers that use v2, as they do by default, do not hear it:");
+		finding_advise(f, "Peers that use v2, which is the default, do not receive it:");
 		finding_mend(f, "echo 'RoCE v2' > " CONFIGFS "/%s/ports/%u/default_roce_mode",
 			     port->device, port->port);
 	} else if (port->v1 && !port->v2) {
 		finding_warn(f, "%s port %u has no GID for RoCE v2", port->device, port->port);
-		finding_advise(f, "Peers that use v2, as they do by default, do not hear it. ");
-		finding_advise(f, "Its driver or firmware may have to be told.");
+		finding_advise(f, "Peers that use v2, which is the default, do not receive it. ");
+		finding_advise(f, "Its driver or firmware may need a setting.");
 	}
 }
 

@@ -90,7 +90,7 @@ static void look(struct doctor *d, unsigned int id)
 	memset(f, 0, sizeof(*f));
 	d->cause[id] = obstacle(d, &checks[id]);
 	if (d->cause[id] != DOCTOR_CHECKS)
-		finding_skip(f, "until %s is mended", checks[d->cause[id]].name);
+		finding_skip(f, "until %s is fixed", checks[d->cause[id]].name);
 	else
 		checks[id].look(d, f);
 	if (f->verdict == FINDING_FAIL)
@@ -232,7 +232,7 @@ static int doctor_run(int argc, char **argv)
 
 const struct command cmd_doctor = {
 	.name = "doctor",
-	.summary = "Find out what would stop RDMA, and what mends it",
+	.summary = "Find problems of RDMA, and print how to fix them",
 	.usage = usage,
 	.options = options,
 	.json = "the findings as JSON",

@@ -138,9 +138,9 @@ static void print_commands(const struct finding *f, const char *host, unsigned i
 	unsigned int i;
 
 	if (f->there)
-		out_text("%*sMend it on %s with:\n", INDENT, "", host);
+		out_text("%*sFix it on %s with:\n", INDENT, "", host);
 	else if (!len || f->advice[len - 1] != ':')
-		out_text("%*sMend it with:\n", INDENT, "");
+		out_text("%*sFix it with:\n", INDENT, "");
 	for (i = 0; i < f->nr; i++)
 		print_command(f->remedy[i], width);
 }

@@ -68,7 +68,7 @@ static void mend_rxe(struct finding *f, const struct nft_packet *p,
 {
 	if (port->transport != KVERBS_TRANSPORT_ROCE)
 		return;
-	finding_advise(f, "What could not send may stay silent until it is made anew, ");
+	finding_advise(f, "The device may stay silent until it is created anew, ");
 	finding_advise(f, "which ends its connections:");
 	finding_mend(f, "rdma link delete %s", port->device);
 	finding_mend(f, "rdma link add %s type rxe netdev %s", port->device, p->netdev);
@@ -82,7 +82,7 @@ static void blocked(struct finding *f, const struct nft_packet *p, const struct 
 		finding_fail(f, "%s port %u may not %s: chain %s of table %s %s drops it",
 			     p->proto, p->dport, way, b->chain, b->family, b->table);
 	else
-		finding_warn(f, "%s port %u may not always %s: chain %s of table %s %s has rules for it that are not understood here",
+		finding_warn(f, "%s port %u may not always %s: chain %s of table %s %s has rules that doctor does not understand",
 			     p->proto, p->dport, way, b->chain, b->family, b->table);
 	if (b->fate == NFT_BLOCK)
 		mend(f, p, b);
@@ -124,17 +124,17 @@ void doctor_firewall(struct doctor *d, struct finding *f)
 	int ret;
 
 	if (!port) {
-		finding_skip(f, "adapters send past the firewall of this host");
+		finding_skip(f, "adapters bypass this host's firewall");
 		return;
 	}
 	if (has_legacy(d)) {
-		finding_warn(f, "there are rules of iptables-legacy, which are not looked at");
+		finding_warn(f, "there are rules of iptables-legacy, which are not checked");
 		finding_mend(f, "iptables-legacy-save");
 		return;
 	}
 	ret = doctor_ask(argv, &rules, said, sizeof(said));
 	if (ret == -ENOENT)
-		finding_skip(f, "the command nft cannot be asked for rules");
+		finding_skip(f, "the command nft cannot be run");
 	else if (ret)
 		finding_skip(f, "only root may list the rules: sudo kverbs doctor");
 	else

@@ -56,8 +56,8 @@ static void mend(struct finding *f, uint64_t hard)
 		finding_mend(f, "ulimit -l %" PRIu64, hard >> 10);
 	else
 		finding_mend(f, "prlimit --pid %d --memlock=unlimited", (int)getppid());
-	finding_advise(f, "For a service LimitMEMLOCK= sets it, for logins ");
-	finding_advise(f, "/etc/security/limits.d, and for this shell%s:",
+	finding_advise(f, "LimitMEMLOCK= sets it for a service, /etc/security/limits.d ");
+	finding_advise(f, "for logins, and this command for this shell%s:",
 		       hard < LEAST ? ", as root" : "");
 }
 
@@ -66,15 +66,15 @@ void doctor_memlock(struct doctor *d, struct finding *f)
 	uint64_t soft, hard;
 
 	if (is_exempt(d)) {
-		finding_ok(f, "no limit of locked memory holds for this user");
+		finding_ok(f, "this user has no limit of locked memory");
 		return;
 	}
 	if (read_limits(d, &soft, &hard)) {
-		finding_skip(f, "/proc/self/limits does not tell");
+		finding_skip(f, "/proc/self/limits does not show it");
 		return;
 	}
 	if (soft == UINT64_MAX)
-		finding_ok(f, "as much memory may be locked as there is");
+		finding_ok(f, "all memory may be locked");
 	else if (soft >= PLENTY)
 		finding_ok(f, "%" PRIu64 " MiB may be locked", soft >> 20);
 	else if (soft >= LEAST)

@@ -51,16 +51,16 @@ void doctor_module(struct doctor *d, struct finding *f)
 		return;
 	}
 	if (is_installed(d, release, sizeof(release))) {
-		finding_fail(f, "kverbs is installed and not loaded");
+		finding_fail(f, "kverbs is installed, but not loaded");
 		finding_mend(f, "modprobe kverbs");
 		return;
 	}
-	finding_fail(f, "kverbs is not loaded, and not installed for kernel %s", release);
+	finding_fail(f, "kverbs is neither loaded nor installed for kernel %s", release);
 	if (doctor_exists(d->root, "/var/lib/dkms/kverbs")) {
-		finding_advise(f, "DKMS builds it if it has this kernel's headers:");
+		finding_advise(f, "With this kernel's headers installed, DKMS builds it:");
 		finding_mend(f, "dkms autoinstall");
 	} else {
-		finding_advise(f, "Install the package kverbs-dkms, or in the source:");
+		finding_advise(f, "Install the package kverbs-dkms, or run in the source tree:");
 		finding_mend(f, "make install");
 	}
 	finding_mend(f, "modprobe kverbs");
@@ -79,7 +79,7 @@ static void missing_node(struct doctor *d, struct finding *f)
 {
 	char number[32], *colon;
 
-	finding_fail(f, NODE " is not there, though the module is loaded");
+	finding_fail(f, NODE " does not exist, though the module is loaded");
 	if (doctor_read(d->root, number, sizeof(number), "/sys/class/misc/kverbs/dev"))
 		return;
 	colon = strchr(number, ':');
@@ -102,13 +102,13 @@ static void closed_node(const struct stat *st, struct finding *f)
 	char owner[128];
 
 	name_owner(st, owner, sizeof(owner));
-	finding_fail(f, NODE " may not be opened by user %s: it is %s", user_name(), owner);
+	finding_fail(f, NODE " cannot be opened by user %s: it belongs to %s", user_name(), owner);
 	if (group && !strcmp(group->gr_name, GROUP) && (st->st_mode & 0060) == 0060) {
-		finding_advise(f, "As root; it holds from the user's next login:");
+		finding_advise(f, "Run as root; it takes effect at the user's next login:");
 		finding_mend(f, "usermod -aG " GROUP " %s", user_name());
 		return;
 	}
-	finding_advise(f, "As root; a udev rule makes it last. The user must be in the group.");
+	finding_advise(f, "Run as root; a udev rule makes it permanent. The user must be in the group.");
 	if (!getgrnam(GROUP))
 		finding_mend(f, "groupadd --system " GROUP);
 	finding_mend(f, "chgrp " GROUP " " NODE);

@@ -41,18 +41,18 @@ static void silent(struct doctor *d, struct finding *f)
 		what = "UDP port 4791";
 	if (d->on && d->on->transport == KVERBS_TRANSPORT_IWARP)
 		what = "the server's TCP port";
-	finding_advise(f, "Is it up, and its address on an RDMA device whose port is ACTIVE? ");
-	finding_advise(f, "Do firewalls on the way, and its own, let %s pass? ", what);
+	finding_advise(f, "Is it up, with its address on an RDMA device whose port is ACTIVE? ");
+	finding_advise(f, "Do firewalls, including its own, let %s pass? ", what);
 	if (d->on && d->on->software)
-		finding_advise(f, "A software device may have to be made anew on either host. ");
-	finding_advise(f, "This tells, as root:");
+		finding_advise(f, "A software device may have to be created anew on either host. ");
+	finding_advise(f, "To check it there, as root:");
 	finding_mend(f, "kverbs doctor");
 	f->there = true;
 }
 
 static void no_way(struct doctor *d, struct finding *f, int err)
 {
-	finding_fail(f, "%s cannot be connected to: %s (%s)", d->to.host, strerror(-err),
+	finding_fail(f, "connecting to %s failed: %s (%s)", d->to.host, strerror(-err),
 		     err_name(err));
 	if (err == -EHOSTUNREACH || err == -ENETUNREACH)
 		finding_mend(f, "ip neigh show to %s", d->peer_text);
@@ -61,7 +61,7 @@ static void no_way(struct doctor *d, struct finding *f, int err)
 static void failed(struct doctor *d, struct finding *f, int err)
 {
 	if (d->s.refusal || err == -EPROTO)
-		finding_ok(f, "something answers on port %s of %s", d->to.port, d->to.host);
+		finding_ok(f, "port %s of %s answers", d->to.port, d->to.host);
 	else if (err == -ECONNREFUSED)
 		refused(d, f);
 	else if (err == -ETIMEDOUT)
@@ -96,21 +96,21 @@ void doctor_protocol(struct doctor *d, struct finding *f)
 	unsigned int version = d->s.welcome.version;
 
 	if (version == WIRE_VERSION && d->s.refusal != WIRE_REFUSED_VERSION) {
-		finding_ok(f, "version %u, as this command", version);
+		finding_ok(f, "version %u, the same as this command", version);
 	} else if (!version) {
-		finding_fail(f, "what answers on port %s is no kverbs server", d->to.port);
-		finding_advise(f, "Which port has the server? Give it with --port.");
+		finding_fail(f, "the program on port %s is not a kverbs server", d->to.port);
+		finding_advise(f, "Give the server's port with --port.");
 	} else {
-		finding_fail(f, "the server speaks version %u, this command %u", version,
+		finding_fail(f, "the server has protocol version %u, this command %u", version,
 			     WIRE_VERSION);
 		finding_advise(f, "Install the same kverbs on both hosts, ");
-		finding_advise(f, "and start the server anew.");
+		finding_advise(f, "and restart the server.");
 	}
 }
 
 static void want_key(struct doctor *d, struct finding *f)
 {
-	finding_advise(f, "Ask for a copy of its key file, and name it:");
+	finding_advise(f, "Get a copy of its key file, and run:");
 	finding_mend(f, "kverbs doctor --key FILE %s", d->to.host);
 }
 
@@ -126,7 +126,7 @@ static void not_let_in(struct doctor *d, struct finding *f)
 		want_key(d, f);
 		break;
 	default:
-		finding_advise(f, "Try later, or look at the server's limits: its options ");
+		finding_advise(f, "Try again later, or raise the server's limits: its options ");
 		finding_advise(f, "--max-clients, --peer-clients and so on.");
 		break;
 	}
@@ -143,8 +143,8 @@ void doctor_access(struct doctor *d, struct finding *f)
 	if (d->key)
 		ret = auth_connect(&d->s, d->key);
 	if (!ret) {
-		finding_ok(f, d->key ? "the server has the same key, and lets this host in" :
-			   "the server lets this host in");
+		finding_ok(f, d->key ? "the server has the same key, and accepts this host" :
+			   "the server accepts this host");
 	} else if (ret == -EKEYREJECTED) {
 		finding_fail(f, "the server has another key");
 		want_key(d, f);
@@ -198,14 +198,14 @@ void doctor_ping(struct doctor *d, struct finding *f)
 	for (i = 0; i < PINGS && !ret; i++)
 		ret = echo(d, payload, sizeof(payload), i + 1);
 	if (!ret) {
-		finding_ok(f, "%u of %u messages came back as they were, %.3f ms each", PINGS,
+		finding_ok(f, "%u of %u messages came back unchanged, %.3f ms each", PINGS,
 			   PINGS, (units_now() - start) / PINGS * 1e3);
 		return;
 	}
 	finding_fail(f, "a message did not come back: %s (%s)", strerror(-ret), err_name(ret));
 	finding_advise(f, ret == -EBADMSG ?
-		       "What came differs: memory, a device or its driver changes data." :
-		       "The connection came up, so the way is open: look at the server's log.");
+		       "The data differs: memory, a device or its driver corrupts it." :
+		       "The connection was established, so the network is fine: see the server's log.");
 }
 
 /* The bytes of a packet on the wire, for ping(8): without IP and ICMP headers. */
@@ -213,9 +213,9 @@ static void too_large(struct doctor *d, struct finding *f, unsigned int mtu, int
 {
 	finding_fail(f, "%d bytes come back, %d do not (%s): packets of %u get lost", SMALL,
 		     LARGE, err_name(err), mtu);
-	finding_advise(f, "All interfaces and switches on the way must take them with %d more of ",
+	finding_advise(f, "All interfaces and switches on the path must carry them with %d more of ",
 		       HEADERS);
-	finding_advise(f, "headers. This shows it; less MTU here makes packets smaller:");
+	finding_advise(f, "headers. To check, and to use smaller packets with a smaller MTU:");
 	finding_mend(f, "ping -M do -c 3 -s %u %s", mtu + HEADERS - 28, d->peer_text);
 	if (mtu > 1024 && d->on && d->on->transport == KVERBS_TRANSPORT_ROCE)
 		finding_mend(f, "ip link set dev %s mtu 1500", d->route.dev);

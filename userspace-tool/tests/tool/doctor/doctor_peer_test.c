@@ -136,7 +136,7 @@ static void a_name_that_does_not_resolve_is_told(void **state)
 	host_blames(h, DOCTOR_NAME, FINDING_FAIL, "not a name does not resolve",
 		    "getent hosts not a name");
 	assert_int_equal(h->status, EXIT_UNREACHABLE);
-	assert_string_equal(h->d.finding[DOCTOR_ROUTE].seen, "until name is mended");
+	assert_string_equal(h->d.finding[DOCTOR_ROUTE].seen, "until name is fixed");
 }
 
 static void a_way_that_is_missing_is_told(void **state)
@@ -155,7 +155,7 @@ static void a_way_without_rdma_is_told(void **state)
 
 	h->d.to.host = PEER;
 	host_write(h, "route", ROUTE("eth1", "198.51.100.1"));
-	host_blames(h, DOCTOR_SOURCE, FINDING_FAIL, "leaves by eth1, which has no RDMA",
+	host_blames(h, DOCTOR_SOURCE, FINDING_FAIL, "the route uses eth1, which has no RDMA",
 		    "rdma link add rxe1 type rxe netdev eth1");
 	assert_true(host_has(h->d.finding[DOCTOR_SOURCE].advice, "192.0.2.9 on eth0 of rxe0"));
 	assert_int_equal(h->status, EXIT_UNREACHABLE);
@@ -167,7 +167,7 @@ static void this_hosts_loopback_address_has_no_rdma(void **state)
 
 	h->d.to.host = "127.0.0.1";
 	host_write(h, "route", ROUTE("lo", "127.0.0.1"));
-	host_blames(h, DOCTOR_SOURCE, FINDING_FAIL, "leaves by lo", NULL);
+	host_blames(h, DOCTOR_SOURCE, FINDING_FAIL, "uses lo", NULL);
 }
 
 static void the_address_of_a_name_that_rdma_reaches_is_taken(void **state)
@@ -240,7 +240,7 @@ static void a_server_of_another_version_is_told(void **state)
 	struct host *h = *state;
 
 	with_peer(h, IS_ANOTHER);
-	host_blames(h, DOCTOR_PROTOCOL, FINDING_FAIL, "the server speaks version 2", NULL);
+	host_blames(h, DOCTOR_PROTOCOL, FINDING_FAIL, "the server has protocol version 2", NULL);
 	leave_peer();
 	assert_int_equal(h->status, EXIT_FAILED);
 	assert_int_equal(h->d.finding[DOCTOR_SERVER].verdict, FINDING_OK);
@@ -263,7 +263,7 @@ static void a_server_that_is_full_has_options_for_it(void **state)
 	struct host *h = *state;
 
 	with_peer(h, IS_FULL);
-	host_blames(h, DOCTOR_ACCESS, FINDING_FAIL, "as many clients as it may",
+	host_blames(h, DOCTOR_ACCESS, FINDING_FAIL, "at its limit of clients",
 		    NULL);
 	leave_peer();
 	assert_non_null(strstr(h->d.finding[DOCTOR_ACCESS].advice, "--peer-clients"));
@@ -274,7 +274,7 @@ static void what_is_no_kverbs_is_told(void **state)
 	struct host *h = *state;
 
 	with_peer(h, IS_NO_KVERBS);
-	host_blames(h, DOCTOR_PROTOCOL, FINDING_FAIL, "no kverbs server", NULL);
+	host_blames(h, DOCTOR_PROTOCOL, FINDING_FAIL, "not a kverbs server", NULL);
 	leave_peer();
 }
 

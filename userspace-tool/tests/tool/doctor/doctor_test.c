@@ -46,11 +46,11 @@ static void a_module_that_is_installed_is_to_be_loaded(void **state)
 	host_write(h, path, "kernel/a.ko:\nupdates/kmod/kverbs.ko.xz: kernel/b.ko\n");
 	host_remove(h, "sys/module/kverbs");
 	fake_fail(FAKE_OPEN, 1, -ENOENT);
-	host_blames(h, DOCTOR_MODULE, FINDING_FAIL, "installed and not loaded",
+	host_blames(h, DOCTOR_MODULE, FINDING_FAIL, "installed, but not loaded",
 		    "modprobe kverbs");
 	assert_int_equal(h->status, EXIT_DENIED);
 	assert_int_equal(h->d.finding[DOCTOR_MODULE].nr, 1);
-	assert_string_equal(h->d.finding[DOCTOR_NODE].seen, "until module is mended");
+	assert_string_equal(h->d.finding[DOCTOR_NODE].seen, "until module is fixed");
 }
 
 static void a_module_that_is_not_installed_is_to_be_built(void **state)
@@ -59,7 +59,7 @@ static void a_module_that_is_not_installed_is_to_be_built(void **state)
 
 	host_remove(h, "sys/module/kverbs");
 	fake_fail(FAKE_OPEN, 1, -ENOENT);
-	host_blames(h, DOCTOR_MODULE, FINDING_FAIL, "not installed for kernel",
+	host_blames(h, DOCTOR_MODULE, FINDING_FAIL, "nor installed for kernel",
 		    "make install");
 }
 
@@ -70,7 +70,7 @@ static void dkms_builds_it_where_it_has_the_source(void **state)
 	host_remove(h, "sys/module/kverbs");
 	host_write(h, "var/lib/dkms/kverbs/0.1.0/source", "");
 	fake_fail(FAKE_OPEN, 1, -ENOENT);
-	host_blames(h, DOCTOR_MODULE, FINDING_FAIL, "not installed for kernel",
+	host_blames(h, DOCTOR_MODULE, FINDING_FAIL, "nor installed for kernel",
 		    "dkms autoinstall");
 }
 
@@ -81,7 +81,7 @@ static void a_node_that_is_missing_is_made_with_its_number(void **state)
 	host_remove(h, "dev/kverbs");
 	host_write(h, "sys/class/misc/kverbs/dev", "10:123\n");
 	fake_fail(FAKE_OPEN, 1, -ENOENT);
-	host_blames(h, DOCTOR_NODE, FINDING_FAIL, "is not there",
+	host_blames(h, DOCTOR_NODE, FINDING_FAIL, "does not exist",
 		    "mknod -m 600 /dev/kverbs c 10 123");
 	assert_int_equal(h->status, EXIT_DENIED);
 }
@@ -96,7 +96,7 @@ static void a_node_of_others_is_to_be_lent_to_a_group(void **state)
 	fake_fail(FAKE_OPEN, 1, -EACCES);
 	if (root)
 		assert_int_equal(seteuid(65534), 0);
-	host_blames(h, DOCTOR_NODE, FINDING_FAIL, "may not be opened by user",
+	host_blames(h, DOCTOR_NODE, FINDING_FAIL, "cannot be opened by user",
 		    "chmod 660 /dev/kverbs");
 	if (root)
 		assert_int_equal(seteuid(0), 0);
@@ -133,7 +133,7 @@ static void without_a_device_a_software_one_is_made(void **state)
 	host_blames(h, DOCTOR_DEVICE, FINDING_FAIL, "no RDMA device",
 		    "rdma link add rxe0 type rxe netdev eth0");
 	assert_int_equal(h->status, EXIT_DENIED);
-	assert_string_equal(h->d.finding[DOCTOR_PORT].seen, "until device is mended");
+	assert_string_equal(h->d.finding[DOCTOR_PORT].seen, "until device is fixed");
 }
 
 static void an_adapter_without_its_rdma_driver_is_seen(void **state)
@@ -383,7 +383,7 @@ static void lines_are_broken_between_words(void **state)
 	text = printed(&f, 40);
 	assert_string_equal(text, "port      fail       one two three four\n"
 			    "                     five six seven\n"
-			    "                     Mend it with:\n"
+			    "                     Fix it with:\n"
 			    "   a command which is longer than forty columns are\n");
 	free(text);
 }
@@ -399,7 +399,7 @@ static void wide_terminals_are_used(void **state)
 	f.there = true;
 	text = printed(&f, 200);
 	assert_string_equal(text, "port      fail       one two three four five six seven\n"
-			    "                     Mend it on there with:\n"
+			    "                     Fix it on there with:\n"
 			    "                       kverbs serve\n");
 	free(text);
 }

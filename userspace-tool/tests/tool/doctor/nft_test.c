@@ -208,7 +208,7 @@ static void doctor_warns_of_what_it_does_not_understand(void **state)
 	struct host *h = *state;
 
 	host_rules(h, INPUT("accept") RULE("input", "{\"xt\":null}" AND DROP) END);
-	host_blames(h, DOCTOR_FIREWALL, FINDING_WARN, "not understood",
+	host_blames(h, DOCTOR_FIREWALL, FINDING_WARN, "doctor does not understand",
 		    "nft list chain inet filter input");
 	assert_int_equal(h->status, EXIT_OK);
 }
@@ -237,7 +237,7 @@ static void doctor_knows_that_adapters_send_past_the_rules(void **state)
 
 	host_write(h, "sys/class/infiniband/rxe0/device/vendor", "0x15b3\n");
 	host_rules(h, INPUT("drop") END);
-	host_blames(h, DOCTOR_FIREWALL, FINDING_SKIP, "adapters send past", NULL);
+	host_blames(h, DOCTOR_FIREWALL, FINDING_SKIP, "adapters bypass", NULL);
 }
 
 static void doctor_asks_for_tcp_where_iwarp_is(void **state)
