@@ -52,7 +52,7 @@ TEST(a_peer_without_a_key_is_refused_and_costs_nothing)
 			peer_put(hello + 12, 4, 4);
 		peer_expect_refused(peer_call(hello), REFUSED_KEY);
 	}
-	serve_await("refused: this server wants a key");
+	serve_await("refused: this server requires a key");
 	expect_all_well();
 }
 

@@ -122,9 +122,9 @@ static int check_latency(const struct bench *b)
 	if (b->limit_bw || b->limit_rate)
 		return refuse("--limit-bw and --limit-msgrate are for bandwidths");
 	if (b->op == BENCH_WRITE_LAT && b->events)
-		return refuse("write-lat knows no events: a WRITE causes none there");
+		return refuse("write-lat excludes -e: a WRITE causes no event at the peer");
 	if (b->op == BENCH_ATOMIC_LAT && (b->size != 8 || b->all))
-		return refuse("atomic-lat has a --size of 8");
+		return refuse("atomic-lat requires --size 8");
 	return 0;
 }
 
@@ -164,7 +164,7 @@ static int check_rates(const struct bench *b)
 		return ret;
 	fill_param(b, b->all ? BENCH_SWEEP_LAST : b->size, &p);
 	if (bench_param_check(&p))
-		return refuse("more than a server takes: lower -s, -t, -r or -q");
+		return refuse("more than a server accepts: lower -s, -t, -r or -q");
 	return 0;
 }
 
@@ -202,7 +202,7 @@ static int set_reg(struct bench *b)
 	if (b->limit_p99)
 		return refuse("--limit-lat-p99 is for latencies");
 	if (b->all && b->size != BENCH_UNSET)
-		return refuse("-a and -s do not go together");
+		return refuse("-a and -s exclude each other");
 	b->task = BENCH_TASK_REG;
 	if (b->count == BENCH_UNSET)
 		b->count = ALONE_COUNT;

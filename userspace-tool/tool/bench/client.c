@@ -31,7 +31,7 @@ static int set_up(struct bench *b, const struct bench_param *p, struct wire_msg 
 	msg.tail_len = bench_param_encode(p, tail, sizeof(tail));
 	ret = session_send(&b->s, &msg);
 	if (ret)
-		return err_report(ERR_PEER, ret, "ask %s to measure", b->s.peer);
+		return err_report(ERR_PEER, ret, "request a measurement from %s", b->s.peer);
 	ret = bench_expect(&b->s, WIRE_BENCH_OPEN, open);
 	if (ret)
 		return err_report(ERR_REMOTE, ret, "prepare the measurement there");
@@ -110,7 +110,7 @@ static int prepare(struct bench *b, const struct bench_param *p,
 	if (ret)
 		return err_report(ERR_CONNECT, ret, "connect to measure");
 	ret = agree(b);
-	return ret ? err_report(ERR_PEER, ret, "agree with %s", b->s.peer) : EXIT_OK;
+	return ret ? err_report(ERR_PEER, ret, "negotiate with %s", b->s.peer) : EXIT_OK;
 }
 
 /* A failed operation says more than that the connection ended since. */
@@ -184,7 +184,7 @@ static int take_result(struct bench *b, const struct sent *sent)
 	if (!ret)
 		ret = bench_result_decode(&b->theirs, msg.tail, msg.tail_len);
 	if (ret)
-		return err_report(ERR_PEER, ret, "take the result of %s", b->s.peer);
+		return err_report(ERR_PEER, ret, "read the result of %s", b->s.peer);
 	compare(b, sent);
 	return EXIT_OK;
 }

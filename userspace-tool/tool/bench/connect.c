@@ -119,7 +119,7 @@ static int note_steps(struct connect *c, struct kverbs_conn *conn)
 
 	ret = kverbs_conn_query(conn, &q, sizeof(q));
 	if (ret)
-		return err_report(ERR_PEER, ret, "ask what took how long");
+		return err_report(ERR_PEER, ret, "query the duration of each step");
 	if (!c->counts || !q.out_up_ns)
 		return EXIT_OK;
 	hist_add(&c->hists[CONNECT_ADDRESS], q.out_addr_ns);
@@ -238,7 +238,7 @@ static int run(struct bench *b)
 	begin(b);
 	ret = kverbs_conn_query(b->s.conn, &q, sizeof(q));
 	lane_sockaddr(&q.out_remote, &c->addr);
-	status = ret ? err_report(ERR_PEER, ret, "ask for the address of %s", b->s.peer) :
+	status = ret ? err_report(ERR_PEER, ret, "query the address of %s", b->s.peer) :
 		       measure(c);
 	free(c);
 	return status;

@@ -45,15 +45,15 @@ static int choose_poll(struct bench *b)
 			       BENCH_POLL_DEFAULT;
 
 	if (i < 0) {
-		err_usage("--poll is softirq, workqueue or direct");
+		err_usage("--poll must be softirq, workqueue or direct");
 		return i;
 	}
 	if (i && b->engine != BENCH_ENGINE_KERNEL) {
-		err_usage("--poll is for --engine kernel");
+		err_usage("--poll requires --engine kernel");
 		return -EINVAL;
 	}
 	if (i == BENCH_POLL_DIRECT && b->events) {
-		err_usage("-e sleeps for completions, --poll direct does not");
+		err_usage("-e and --poll direct exclude each other");
 		return -EINVAL;
 	}
 	b->poll = i;
@@ -66,7 +66,7 @@ int bench_choose_engine(struct bench *b)
 				 BENCH_ENGINE_USER;
 
 	if (i < 0) {
-		err_usage("--engine is user or kernel");
+		err_usage("--engine must be user or kernel");
 		return i;
 	}
 	b->engine = i;

@@ -27,7 +27,7 @@ uint64_t bench_warm_up(const struct bench *b, uint64_t most)
 void bench_miss(struct bench *b, const char *what, double got, double limit)
 {
 	b->missed = true;
-	err_warn("%s is %.2f, the limit %.2f", what, got, limit);
+	err_warn("%s is %.2f, the limit is %.2f", what, got, limit);
 }
 
 int bench_with_server(struct bench *b, const struct wire_hello *hello,

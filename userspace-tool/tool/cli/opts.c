@@ -102,7 +102,7 @@ int opts_port(const char *name, const char *arg, const char **port)
 static int add_word(const char *name, const char *arg, struct opts_many *many)
 {
 	if (many->nr == OPTS_MANY_MAX) {
-		err_usage("%s is there more than %d times", name, OPTS_MANY_MAX);
+		err_usage("%s is given more than %d times", name, OPTS_MANY_MAX);
 		return -EINVAL;
 	}
 	many->words[many->nr++] = arg;

@@ -347,15 +347,15 @@ static int parse_sources(struct cp *cp, char **argv)
 
 	for (i = 0; i < cp->nr_sources; i++) {
 		if (target_parse(&cp->sources[i], argv[i])) {
-			err_usage("'%s' is no file name", argv[i]);
+			err_usage("'%s' is not a file name", argv[i]);
 			return -EINVAL;
 		}
 		if (cp->upload == !!*cp->sources[i].host) {
-			err_usage("either DST or every SRC is HOST:PATH");
+			err_usage("either DST or every SRC must be HOST:PATH");
 			return -EINVAL;
 		}
 		if (strcmp(cp->sources[i].host, cp->sources[0].host)) {
-			err_usage("all sources must be on one host");
+			err_usage("all sources must be on the same host");
 			return -EINVAL;
 		}
 	}
@@ -369,7 +369,7 @@ static int parse_names(struct cp *cp, int argc, char **argv)
 		return -EINVAL;
 	}
 	if (target_parse(&cp->dst, argv[argc - 1])) {
-		err_usage("'%s' is no file name", argv[argc - 1]);
+		err_usage("'%s' is not a file name", argv[argc - 1]);
 		return -EINVAL;
 	}
 	cp->upload = *cp->dst.host;

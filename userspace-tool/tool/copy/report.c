@@ -39,7 +39,7 @@ static void on_skip(struct copy *copy, int err, const char *path)
 
 	report_clean(clean, sizeof(clean), path);
 	progress_clear(&copy->progress);
-	err_warn("left out: %s is %s", clean,
+	err_warn("skipped: %s is %s", clean,
 		 err == -ELOOP ? "a symbolic link" : "a special file");
 }
 

@@ -382,7 +382,7 @@ static int dev_run(int argc, char **argv)
 	if (first < 0)
 		return EXIT_USAGE;
 	if (first != argc)
-		return err_usage("'%s' is one word too many", argv[first]);
+		return err_usage("unexpected argument '%s'", argv[first]);
 	status = kv_open(&kv, 0);
 	if (status)
 		return status;

@@ -62,7 +62,7 @@ static int report(const struct session *s, const struct session_to *to, int err)
 				  host, port);
 	case -EPROTO:
 		return err_report(ERR_CONNECT, err,
-				  "connect to %s port %s: what answers there is no kverbs of version %d",
+				  "connect to %s port %s: the program there is not kverbs with protocol version %d",
 				  host, port, WIRE_VERSION);
 	default:
 		return err_report(err == -ENOMEM || err == -EPERM ? ERR_MEMORY : ERR_CONNECT,

@@ -206,16 +206,16 @@ const char *wire_type_name(unsigned int type)
 const char *wire_refusal_name(unsigned int refusal)
 {
 	static const char * const names[] = {
-		[WIRE_REFUSED_VERSION] = "it speaks another version of the protocol",
+		[WIRE_REFUSED_VERSION] = "it has another protocol version",
 		[WIRE_REFUSED_SERVICE] = "it does not have this service",
-		[WIRE_REFUSED_BUSY] = "it has as many clients as it takes",
-		[WIRE_REFUSED_PARAM] = "it does not take these parameters",
+		[WIRE_REFUSED_BUSY] = "it is at its limit of clients",
+		[WIRE_REFUSED_PARAM] = "it does not accept these parameters",
 		[WIRE_REFUSED_ADDRESS] = "this server does not allow this address",
-		[WIRE_REFUSED_KEY] = "this server wants a key",
-		[WIRE_REFUSED_PEER] = "this address has as many clients as it may",
-		[WIRE_REFUSED_MEMORY] = "this address would have more memory than it may",
-		[WIRE_REFUSED_RATE] = "this address connects more often than it may",
-		[WIRE_REFUSED_ENDING] = "it is about to end",
+		[WIRE_REFUSED_KEY] = "this server requires a key",
+		[WIRE_REFUSED_PEER] = "this address is at its limit of clients",
+		[WIRE_REFUSED_MEMORY] = "this address would exceed its limit of memory",
+		[WIRE_REFUSED_RATE] = "this address exceeds its limit of new clients",
+		[WIRE_REFUSED_ENDING] = "it is shutting down",
 	};
 
 	if (refusal < ARRAY_SIZE(names) && names[refusal])

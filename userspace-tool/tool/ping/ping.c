@@ -366,7 +366,7 @@ static int begin(const struct ping *p)
 
 	ret = kverbs_conn_query(p->s.conn, &q, sizeof(q));
 	if (ret)
-		return err_report(ERR_PEER, ret, "ask for the connection's limits");
+		return err_report(ERR_PEER, ret, "query the connection's limits");
 	if (p->size > size_max(p, &q))
 		return err_report(ERR_PEER, -EMSGSIZE, "send %" PRIu64
 				  " bytes; the device takes a --size of at most %" PRIu64,
@@ -529,7 +529,7 @@ static int complete(struct ping *p)
 	}
 	if (!p->rping || (p->size >= RPING_SIZE_MIN && p->size <= RPING_SIZE_MAX))
 		return 0;
-	err_usage("--rping wants a --size from %d to %d", RPING_SIZE_MIN, RPING_SIZE_MAX);
+	err_usage("--rping requires a --size from %d to %d", RPING_SIZE_MIN, RPING_SIZE_MAX);
 	return -EINVAL;
 }
 

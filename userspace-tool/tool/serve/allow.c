@@ -209,10 +209,10 @@ const char *allow_why(int err)
 	case -ERANGE:
 		return "has more bits than an address";
 	case -EDOM:
-		return "has bits behind its prefix";
+		return "has bits set beyond its prefix";
 	case -E2BIG:
-		return "is one too many";
+		return "exceeds the limit of entries";
 	default:
-		return "is no address and no prefix";
+		return "is neither an address nor a prefix";
 	}
 }

@@ -71,7 +71,7 @@ static void tell(const struct client *c, int err)
 		.err = err == -ECONNRESET ? 0 : err,
 	};
 
-	log_say(&c->server->guard.log, &e, "%s", is_want(err) ? "this host has no room" :
+	log_say(&c->server->guard.log, &e, "%s", is_want(err) ? "this host lacks resources" :
 		c->over ? "gone" : c->service);
 }
 

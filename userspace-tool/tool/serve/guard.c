@@ -131,7 +131,7 @@ void guard_reload(struct guard *g)
 
 	if (ret)
 		log_say(&g->log, &(struct log_event){ LOG_ERR, "reload-failed", .err = ret },
-			"not reloaded, all stays as it was: read %s", why);
+			"not reloaded, the old settings remain: read %s", why);
 	else
 		log_say(&g->log, &(struct log_event){ LOG_NOTICE, .name = "reloaded" },
 			"reloaded");

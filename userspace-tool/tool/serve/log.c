@@ -138,7 +138,7 @@ static void put_text(const struct log *l, const struct line *line)
 	char held[64] = "";
 
 	if (line->held)
-		snprintf(held, sizeof(held), " (%u lines were left out)", line->held);
+		snprintf(held, sizeof(held), " (%u lines omitted)", line->held);
 	dprintf(l->fd, "kverbs: serve: %s%s\n", line->text, held);
 }
 

@@ -129,7 +129,7 @@ static void tell_ending(struct server *srv, const char *name, const char *what)
 {
 	const struct log_event e = { .priority = LOG_NOTICE, .name = name };
 
-	log_say(&srv->guard.log, &e, "ending, clients that %s: %u", what, srv->nr_clients);
+	log_say(&srv->guard.log, &e, "shutting down, clients that %s: %u", what, srv->nr_clients);
 }
 
 /* Refuse a new client with WIRE_REFUSED_ENDING. */
@@ -235,7 +235,7 @@ static int run(struct server *srv)
 	if (status)
 		return status;
 	if (srv->rping && srv->guard.key_path)
-		status = err_usage("rping proves nothing: --rping goes with no key");
+		status = err_usage("rping has no authentication: --rping and a key exclude each other");
 	else
 		status = run_open(srv);
 	guard_close(&srv->guard);
@@ -308,11 +308,11 @@ static int serve_run(int argc, char **argv)
 	if (first < 0)
 		return EXIT_USAGE;
 	if (first != argc)
-		return err_usage("'%s' is one word too many", argv[first]);
+		return err_usage("unexpected argument '%s'", argv[first]);
 	if (srv.read_only && !srv.root_path)
-		return err_usage("--read-only wants --root");
+		return err_usage("--read-only requires --root");
 	if (srv.rping && srv.root_path)
-		return err_usage("--rping and --root do not go together");
+		return err_usage("--rping and --root exclude each other");
 	if (!srv.port)
 		srv.port = srv.rping ? RPING_DEFAULT_PORT : WIRE_DEFAULT_PORT;
 	return run(&srv);

@@ -213,11 +213,11 @@ static int parse(struct stat *stat, int argc, char **argv)
 	if (at < argc && opts_number("COUNT", argv[at++], 1, UINT32_MAX, &stat->count))
 		return EXIT_USAGE;
 	if (at < argc)
-		return err_usage("'%s' is one word too many", argv[at]);
+		return err_usage("unexpected argument '%s'", argv[at]);
 	if (stat->interval_ms && stat->prometheus)
 		return err_usage("--prometheus prints once and takes no INTERVAL");
 	if (stat->interval_ms && !stat->count && out_is_json())
-		return err_usage("JSON has an end, so COUNT is needed");
+		return err_usage("--json with INTERVAL requires COUNT");
 	return EXIT_OK;
 }
 

@@ -167,7 +167,7 @@ static void take(struct top_view *view, void *arg)
 	if (ret == -ENOENT)
 		snprintf(message, sizeof(message), "The module is not loaded; waiting for it");
 	else
-		snprintf(message, sizeof(message), "Cannot read it: %s", strerror(-ret));
+		snprintf(message, sizeof(message), "Cannot read the module's list: %s", strerror(-ret));
 	set_clock(view);
 	top_view_lose(view, message);
 }
@@ -183,7 +183,7 @@ static int live(struct top_view *view, struct top *top)
 	top_view_lose(view, "");
 	ret = top_tty_run(view, top->count, take, top);
 	if (ret == -ENOTTY)
-		return err_usage("the terminal, TERM=%s, cannot do it; --batch can",
+		return err_usage("the terminal, TERM=%s, is not supported; use --batch",
 				 getenv("TERM") ?: "");
 	return ret ? err_report(ERR_LOCAL, ret, "draw") : EXIT_OK;
 }
@@ -241,7 +241,7 @@ static int parse(struct top *top, struct top_view *view, int argc, char **argv)
 	if (at < 0)
 		return EXIT_USAGE;
 	if (at < argc)
-		return err_usage("'%s' is one word too many", argv[at]);
+		return err_usage("unexpected argument '%s'", argv[at]);
 	view->delay_ms = top->delay_ms;
 	view->device = top->device;
 	view->process = top->process;
@@ -269,7 +269,7 @@ static int top_run(int argc, char **argv)
 
 const struct command cmd_top = {
 	.name = "top",
-	.summary = "Show what connections do, live",
+	.summary = "Show the rates of connections, live",
 	.usage = usage,
 	.options = options,
 	.json = "print a line of JSON for each update",

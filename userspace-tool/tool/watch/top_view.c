@@ -388,8 +388,8 @@ static void draw_message(const struct top_view *view, struct screen *screen,
 			 unsigned int line)
 {
 	static const char *const questions[] = {
-		[TOP_ASK_DELAY] = "Seconds between looks: ",
-		[TOP_ASK_FILTER] = "Only with this in device, name, pid or peer: ",
+		[TOP_ASK_DELAY] = "Seconds between updates: ",
+		[TOP_ASK_FILTER] = "Show only this device, name, pid or peer: ",
 	};
 	char text[256];
 
@@ -404,27 +404,27 @@ static void draw_message(const struct top_view *view, struct screen *screen,
 static void draw_help(struct screen *screen)
 {
 	static const char *const lines[] = {
-		"kverbs top: what RDMA connections of this host do, in a second",
+		"kverbs top: rates of this host's RDMA connections, per second",
 		"",
 		"  O I T    sort by bytes out, bytes in, both",
 		"  N E      sort by operations, errors",
 		"  S U      sort by work outstanding: sends (SQ), receives (RQ)",
 		"  P C D A  sort by pid, command, device, address of the peer",
 		"  < >      sort by the column to the left, to the right",
-		"  r        the other way round",
+		"  r        reverse the order",
 		"",
 		"  d        change the delay",
-		"  f        show only what has a word; an empty one shows all",
-		"  space p  pause, go on",
+		"  f        show only lines with a word; an empty word shows all",
+		"  space p  pause, continue",
 		"  up down PgUp PgDn Home End   scroll",
 		"  h ?      this text",
 		"  q        quit",
 		"",
 		"OUT/s, IN/s: payload to the peer, from it. ERR: operations that failed.",
-		"RETRIES: requests that the device sent again, as its driver counts them;",
-		"- if it does not. They are the device's, whoever asked for them.",
+		"RETRIES: requests that the device has sent again, counted by its driver,",
+		"for all its users; - if the driver does not count them.",
 		"",
-		"Any key ends this.",
+		"Press any key to return.",
 	};
 	unsigned int i;
 

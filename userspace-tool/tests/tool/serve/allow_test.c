@@ -136,7 +136,7 @@ static void the_bad_word_is_told(void **state)
 	(void)state;
 	assert_int_equal(allow_add(&a, "192.0.2.1,wrong,192.0.2.2", bad), -EINVAL);
 	assert_string_equal(bad, "wrong");
-	assert_string_equal(allow_why(-EINVAL), "is no address and no prefix");
+	assert_string_equal(allow_why(-EINVAL), "is neither an address nor a prefix");
 	allow_free(&a);
 }
 

@@ -20,7 +20,7 @@ static void who_has_no_key_is_refused_and_told(void **state)
 	(void)state;
 	expect_refused(NULL, &echo, WIRE_REFUSED_KEY);
 	assert_int_equal(ping(), EXIT_DENIED);
-	expect_error(-ENOKEY, "this server wants a key", "--key FILE");
+	expect_error(-ENOKEY, "this server requires a key", "--key FILE");
 }
 
 static void who_has_the_key_is_served(void **state)

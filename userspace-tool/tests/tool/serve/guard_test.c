@@ -35,7 +35,7 @@ static void a_list_that_is_none_is_wrong_usage(void **state)
 {
 	(void)state;
 	assert_int_equal(run_command(&cmd_serve, "--allow", "192.0.2.1/24"), EXIT_USAGE);
-	assert_non_null(strstr(err_last()->step, "'192.0.2.1/24' has bits behind its prefix"));
+	assert_non_null(strstr(err_last()->step, "'192.0.2.1/24' has bits set beyond its prefix"));
 	assert_int_equal(run_command(&cmd_serve, "--allow", "here"), EXIT_USAGE);
 	assert_int_equal(run_command(&cmd_serve, "--allow-file", "/nowhere"), EXIT_FAILED);
 	assert_int_equal(err_last()->err, -ENOENT);
@@ -65,7 +65,7 @@ static void who_finds_no_room_is_told_of_without_v(void **state)
 	log = fdopen(said[0], "r");
 	do
 		assert_non_null(fgets(line, sizeof(line), log));
-	while (!strstr(line, "this host has no room"));
+	while (!strstr(line, "this host lacks resources"));
 	dup2(old, STDERR_FILENO);
 	assert_non_null(strstr(line, "192.0.2.2"));
 	close(old);
@@ -89,7 +89,7 @@ static void an_address_has_as_many_clients_as_it_may(void **state)
 	expect_refused(NULL, &echo, WIRE_REFUSED_PEER);
 	expect_served("192.0.2.3");
 	assert_int_equal(ping(), EXIT_UNREACHABLE);
-	expect_error(-EBUSY, "this address has as many clients as it may", "later");
+	expect_error(-EBUSY, "this address is at its limit of clients", "later");
 	leave(&c);
 }
 
@@ -112,7 +112,7 @@ static void an_address_has_as_much_memory_as_it_may(void **state)
 	assert_int_equal(ping(), EXIT_OK);
 	server_wait_idle();
 	assert_int_equal(ping("-s", "64K"), EXIT_UNREACHABLE);
-	expect_error(-EDQUOT, "more memory than it may", "--peer-bytes");
+	expect_error(-EDQUOT, "exceed its limit of memory", "--peer-bytes");
 	assert_int_equal(copy(), EXIT_UNREACHABLE);
 	assert_int_equal(bench("write-bw", "-s", "1K"), EXIT_OK);
 	server_wait_idle();
@@ -141,7 +141,7 @@ static void a_copy_is_counted_as_what_it_may_lock(void **state)
 {
 	(void)state;
 	assert_int_equal(copy(), EXIT_UNREACHABLE);
-	expect_error(-EDQUOT, "more memory than it may", "--peer-bytes");
+	expect_error(-EDQUOT, "exceed its limit of memory", "--peer-bytes");
 }
 
 static int slow(void **state)
@@ -156,7 +156,7 @@ static void an_address_comes_as_often_as_it_may(void **state)
 	expect_refused(NULL, &echo, WIRE_REFUSED_RATE);
 	expect_served("192.0.2.3");
 	assert_int_equal(ping(), EXIT_UNREACHABLE);
-	expect_error(-EBUSY, "more often than it may", "later");
+	expect_error(-EBUSY, "exceeds its limit of new clients", "later");
 }
 
 /* ---- notification of the service manager ------------------------------------- */

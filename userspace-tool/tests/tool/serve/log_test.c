@@ -118,7 +118,7 @@ static void what_was_left_out_is_counted(void **state)
 		log_say(&l, &e, "line");
 	l.rate = 0;
 	log_say(&l, &e, "line");
-	assert_non_null(strstr(end(&l, *state), "line (3 lines were left out)\n"));
+	assert_non_null(strstr(end(&l, *state), "line (3 lines omitted)\n"));
 }
 
 static void lines_about_all_addresses_are_bounded(void **state)

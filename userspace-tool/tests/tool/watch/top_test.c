@@ -336,7 +336,7 @@ static void the_delay_is_asked_for(void **state)
 
 	keys(view, "d0.55");
 	draw(view, &screen, 80, 24);
-	assert_non_null(find_line(&screen, "Seconds between looks: 0.55_"));
+	assert_non_null(find_line(&screen, "Seconds between updates: 0.55_"));
 	screen_free(&screen);
 	top_view_key(view, TOP_KEY_BACKSPACE);
 	top_view_key(view, TOP_KEY_ENTER);
@@ -391,7 +391,7 @@ static void help_tells_of_all_keys_and_ends_with_any(void **state)
 	keys(view, "h");
 	draw(view, &screen, 80, 24);
 	assert_non_null(find_line(&screen, "O I T"));
-	assert_non_null(find_line(&screen, "Any key ends this."));
+	assert_non_null(find_line(&screen, "Press any key to return."));
 	screen_free(&screen);
 	keys(view, "q");
 	assert_false(view->quit);
