@@ -76,7 +76,7 @@ class Guest:
         os.makedirs(self.job)
         os.makedirs(os.path.join(directory, "xchg", "get"))
 
-    # What is handed over before the start
+    # Before the start
 
     def set_sinks(self, out, err):
         self.streams = {"out": Stream(self.marker, out), "err": Stream(self.marker, err)}
@@ -196,7 +196,7 @@ class Guest:
         """Return the signal that killed an emulator with a healthy guest; else 0."""
         return 0
 
-    # What remains after the end
+    # After the end
 
     def read(self, name):
         try:

@@ -59,7 +59,7 @@ void region_make(struct fuzzer *f)
  * @least: minimum length
  * @writable: it will be written
  * @lasting: it will be busy for long; half of the regions are never chosen for that, so
- * 	that they are often idle and can be replaced
+ *	that they are often idle and can be replaced
  *
  * Return: the region, or NULL if there is none.
  */

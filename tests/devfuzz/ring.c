@@ -215,7 +215,7 @@ static void submit(struct fuzzer *f, unsigned int nr)
 
 /**
  * ring_submit() - put entries into the thread's ring and submit them; or wait, if
- * 	there is no room or no connection
+ *	there is no room or no connection
  * @f: the thread
  */
 void ring_submit(struct fuzzer *f)
@@ -311,7 +311,7 @@ static void scribble_once(struct fuzzer *f, unsigned char *sqes, uint64_t size,
 
 /**
  * ring_scribble() - write random values anywhere in a ring, while another thread may
- * 	fill it and the kernel read it
+ *	fill it and the kernel read it
  * @f: the thread
  */
 void ring_scribble(struct fuzzer *f)

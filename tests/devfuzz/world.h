@@ -56,7 +56,7 @@ struct grant {
 
 /**
  * struct end - one end of a connection of this host to itself; the other end is
- * 	adjacent in @ends of struct world
+ *	adjacent in @ends of struct world
  * @conn: its id, 0: none
  * @ring: ring of its completions
  * @up: it is established
@@ -75,7 +75,7 @@ struct end {
 
 /**
  * struct world - a file and its objects; read and written without a lock, since it
- * 	has to be right only most of the time
+ *	has to be right only most of the time
  * @fd: the file
  * @memfd: memory of an arena
  * @stop: all threads and children shall exit

@@ -11,8 +11,8 @@
  * @event: the event
  * @status: its status
  * @fates: a letter for each stage: '.' no effect, 'g' setup continues, 'u' it is
- * 	established, 'x' it ends, 'l' it ends because the peer has left, 'i' it ends
- * 	because the CM considers the event invalid
+ *	established, 'x' it ends, 'l' it ends because the peer has left, 'i' it ends
+ *	because the CM considers the event invalid
  * @type: type of the final event; 0 if it depends on the state
  * @error: error of the final event
  */

@@ -42,7 +42,7 @@ struct wire_hello {
 /**
  * enum wire_what - order to the peer
  * @WIRE_CHECK: check that @length bytes of the test's source at @from are in the sink at
- * 	@to, and that the rest of the sink is unchanged
+ *	@to, and that the rest of the sink is unchanged
  * @WIRE_WRITE: write from its source to the test's sink
  * @WIRE_READ: read from the test's source to its sink
  * @WIRE_FETCH_ADD: add @operand to the word at @to of the test's sink

@@ -222,7 +222,7 @@ static void judge_mtu(struct finding *f, const struct rdma_port *port,
 	} else if (port->mtu < fits) {
 		finding_warn(f, "%s sends packets of %u bytes: MTU %u of %s is enough for %u",
 			     port->device, port->mtu, dev->mtu, dev->name, fits);
-		finding_advise(f, "The RDMA MTU follows when the interface comes up; first end all connections:");
+		finding_advise(f, "It changes when the interface comes up; end all connections:");
 		finding_mend(f, "ip link set dev %s down", dev->name);
 		finding_mend(f, "ip link set dev %s up", dev->name);
 	} else if (port->mtu < ETHERNET_RDMA_MTU) {

@@ -108,7 +108,7 @@ static void closed_node(const struct stat *st, struct finding *f)
 		finding_mend(f, "usermod -aG " GROUP " %s", user_name());
 		return;
 	}
-	finding_advise(f, "Run as root; a udev rule makes it permanent. The user must be in the group.");
+	finding_advise(f, "Run as root; a udev rule makes it last. Add the user to the group.");
 	if (!getgrnam(GROUP))
 		finding_mend(f, "groupadd --system " GROUP);
 	finding_mend(f, "chgrp " GROUP " " NODE);

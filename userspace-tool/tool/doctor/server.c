@@ -213,7 +213,7 @@ static void too_large(struct doctor *d, struct finding *f, unsigned int mtu, int
 {
 	finding_fail(f, "%d bytes come back, %d do not (%s): packets of %u get lost", SMALL,
 		     LARGE, err_name(err), mtu);
-	finding_advise(f, "All interfaces and switches on the path must carry them with %d more of ",
+	finding_advise(f, "All interfaces and switches between must carry them with %d more of ",
 		       HEADERS);
 	finding_advise(f, "headers. To check, and to use smaller packets with a smaller MTU:");
 	finding_mend(f, "ping -M do -c 3 -s %u %s", mtu + HEADERS - 28, d->peer_text);

@@ -235,7 +235,7 @@ static int run(struct server *srv)
 	if (status)
 		return status;
 	if (srv->rping && srv->guard.key_path)
-		status = err_usage("rping has no authentication: --rping and a key exclude each other");
+		status = err_usage("rping has no authentication: --rping excludes a key");
 	else
 		status = run_open(srv);
 	guard_close(&srv->guard);

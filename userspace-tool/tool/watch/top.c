@@ -167,7 +167,7 @@ static void take(struct top_view *view, void *arg)
 	if (ret == -ENOENT)
 		snprintf(message, sizeof(message), "The module is not loaded; waiting for it");
 	else
-		snprintf(message, sizeof(message), "Cannot read the module's list: %s", strerror(-ret));
+		snprintf(message, sizeof(message), "Cannot read the list: %s", strerror(-ret));
 	set_clock(view);
 	top_view_lose(view, message);
 }

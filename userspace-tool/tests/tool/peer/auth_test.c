@@ -33,7 +33,8 @@ static bool same(const uint8_t a[WIRE_PROOF_LEN], const uint8_t b[WIRE_PROOF_LEN
  * Computed according to Documentation/reference/protocol.rst with another program:
  *
  *	python3 -c 'import hmac; print(hmac.new(b"0123456789abcdef", b"kverbs client 1\0" +
- *		bytes([1])*24 + bytes([2])*24 + bytes([3])*32 + bytes([4])*32, "sha256").hexdigest())'
+ *		bytes([1])*24 + bytes([2])*24 + bytes([3])*32 + bytes([4])*32,
+ *		"sha256").hexdigest())'
  */
 static void a_proof_is_what_the_protocol_says(void **state)
 {
