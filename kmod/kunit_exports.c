@@ -16,6 +16,7 @@
 #include "submit.h"
 #include "sync.h"
 #include "slot.h"
+#include "verbs.h"
 #include "wr.h"
 
 /* Not EXPORT_SYMBOL_IF_KUNIT(), which asks whether the kernel was built with KUnit. */
@@ -26,6 +27,10 @@ SHOW(kverbs_addr_out);
 
 SHOW(kverbs_bench_bucket);
 SHOW(kverbs_bench_run);
+
+SHOW(kverbs_check_recv);
+SHOW(kverbs_check_send);
+SHOW(kverbs_checks);
 
 SHOW(kverbs_cmd_bench);
 SHOW(kverbs_cmd_ring_create);

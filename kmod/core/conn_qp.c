@@ -226,20 +226,20 @@ static void await(struct last *last, struct kverbs_cq_set *set)
 	}
 }
 
-static int drain_recvs(struct ib_qp *qp, struct kverbs_cq_set *set)
+static int drain_recvs(struct kverbs_queue *queue, struct kverbs_cq_set *set)
 {
 	struct last last;
 	struct ib_recv_wr wr = { .wr_cqe = &last.cqe };
 	int ret;
 
 	init_last(&last);
-	ret = ib_post_recv(qp, &wr, NULL);
+	ret = kverbs_post_recv(queue, &wr);
 	if (!ret)
 		await(&last, set);
 	return ret;
 }
 
-static int drain_sends(struct ib_qp *qp, struct kverbs_cq_set *set)
+static int drain_sends(struct kverbs_queue *queue, struct kverbs_cq_set *set)
 {
 	struct last last;
 	struct ib_rdma_wr wr = {
@@ -248,23 +248,23 @@ static int drain_sends(struct ib_qp *qp, struct kverbs_cq_set *set)
 	int ret;
 
 	init_last(&last);
-	ret = ib_post_send(qp, &wr.wr, NULL);
+	ret = kverbs_post_send(queue, &wr.wr, NULL);
 	if (!ret)
 		await(&last, set);
 	return ret;
 }
 
 /* Receives first, since their completions may cause sends. */
-static int drain_polling(struct ib_qp *qp, struct kverbs_cq_set *set)
+static int drain_polling(struct kverbs_queue *queue, struct kverbs_cq_set *set)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
 	int ret;
 
-	ret = ib_modify_qp(qp, &attr, IB_QP_STATE);
+	ret = ib_modify_qp(queue->qp, &attr, IB_QP_STATE);
 	if (!ret)
-		ret = drain_recvs(qp, set);
+		ret = drain_recvs(queue, set);
 	if (!ret)
-		ret = drain_sends(qp, set);
+		ret = drain_sends(queue, set);
 	return ret;
 }
 
@@ -277,14 +277,14 @@ static int drain_polling(struct ib_qp *qp, struct kverbs_cq_set *set)
  * kverbs_cq_set_poll(). If the device refuses its work requests, ib_drain_qp() may know more
  * of the device; then the lock keeps others from polling.
  */
-static void drain(struct ib_qp *qp, struct kverbs_cq_set *set)
+static void drain(struct kverbs_queue *queue, struct kverbs_cq_set *set)
 {
-	if (set->direct && !drain_polling(qp, set))
+	if (set->direct && !drain_polling(queue, set))
 		return;
 	if (set->direct)
 		mutex_lock(&set->lock);
-	ib_drain_rq(qp);
-	ib_drain_sq(qp);
+	ib_drain_rq(queue->qp);
+	ib_drain_sq(queue->qp);
 	if (set->direct)
 		mutex_unlock(&set->lock);
 }
@@ -304,7 +304,7 @@ void kverbs_conn_quiesce(struct kverbs_conn *conn)
 	if (conn->qp) {
 		rdma_disconnect(conn->id);
 		if (conn->was_up)
-			drain(conn->qp, conn->attr.cqs);
+			drain(&conn->queue, conn->attr.cqs);
 	}
 	kverbs_sync_abort(&conn->sync);
 }

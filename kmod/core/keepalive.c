@@ -34,7 +34,7 @@ static void probe(struct kverbs_keepalive *keepalive)
 	if (queue->state == KVERBS_QUEUE_UP) {
 		nothing.lkey = queue->qp->pd->local_dma_lkey;
 		keepalive->probing = true;
-		ret = kverbs_ib_post_send(queue->qp, &wr.wr, NULL);
+		ret = kverbs_ib_post_send(queue, &wr.wr, NULL);
 	}
 	spin_unlock_bh(&queue->lock);
 	if (ret)

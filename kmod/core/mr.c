@@ -75,6 +75,8 @@ static void destroy_mr(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
 {
 	list_del(&mr->entry);
 	unpublish(pool, mr);
+	if (mr->region)
+		kverbs_check_del_mr(mr);
 	ib_dereg_mr(mr->ib);
 	if (mr->region)
 		kverbs_region_unuse(mr->region);
@@ -243,6 +245,7 @@ struct kverbs_mr *kverbs_mr_get(struct kverbs_mr_pool *pool,
 		.key = mr->ib->rkey,
 		.access = access,
 	};
+	kverbs_check_add_mr(mr);
 	trace_kverbs_register(mr->ib, access);
 	return mr;
 }
@@ -259,6 +262,7 @@ void kverbs_mr_recycle(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
 	mutex_lock(&pool->lock);
 	if (pool->nr_free < FREE_MAX) {
 		unpublish(pool, mr);
+		kverbs_check_del_mr(mr);
 		kverbs_region_unuse(mr->region);
 		mr->region = NULL;
 		mr->state = KVERBS_MR_FREE;

@@ -31,6 +31,7 @@ enum kverbs_mr_state {
  * struct kverbs_mr - a fast-registration memory region
  * @entry: in its pool's free or busy list
  * @public: in its pool's list of MRs whose keys the peer may have
+ * @mapped: in the list of MRs that entries may name, in debug builds
  * @ib: the MR
  * @region: the region that it covers, counted in its uses; NULL when FREE
  * @state: written before posting and by the completion
@@ -41,6 +42,9 @@ enum kverbs_mr_state {
 struct kverbs_mr {
 	struct list_head entry;
 	struct list_head public;
+#ifdef KVERBS_DEBUG
+	struct list_head mapped;
+#endif
 	struct ib_mr *ib;
 	struct kverbs_region *region;
 	enum kverbs_mr_state state;

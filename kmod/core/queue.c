@@ -405,7 +405,7 @@ int kverbs_queue_post(struct kverbs_queue *queue, struct kverbs_req *req,
 	if (ret)
 		goto out_unlock;
 	list_add_tail(&req->entry, &queue->posted);
-	ret = kverbs_ib_post_send(queue->qp, first, &bad);
+	ret = kverbs_ib_post_send(queue, first, &bad);
 	if (ret) {
 		ret = undo_post(queue, req, chain, posted_before(first, bad), ret);
 		broken = !ret;
@@ -467,7 +467,7 @@ static unsigned int post_linked(struct kverbs_queue *queue, struct kverbs_req **
 
 	for (i = 0; i < nr; i++)
 		list_add_tail(&reqs[i]->entry, &queue->posted);
-	ret = kverbs_ib_post_send(queue->qp, first, &bad);
+	ret = kverbs_ib_post_send(queue, first, &bad);
 	if (ret) {
 		posted = posted_before(first, bad);
 		*error = ret;
@@ -534,7 +534,7 @@ int kverbs_queue_post_regs(struct kverbs_queue *queue, struct kverbs_chain *chai
 	ret = take_slots(queue, chain->nr_regs);
 	if (ret)
 		goto out_unlock;
-	ret = kverbs_ib_post_send(queue->qp, first, &bad);
+	ret = kverbs_ib_post_send(queue, first, &bad);
 	if (ret)
 		ret = undo_post(queue, NULL, chain, posted_before(first, bad), ret);
 	else
@@ -692,7 +692,7 @@ int kverbs_queue_post_recv(struct kverbs_queue *queue, struct kverbs_req *req,
 	if (queue->state == KVERBS_QUEUE_CLOSED)
 		goto out_unlock;
 	list_move_tail(&req->entry, &queue->posted_recvs);
-	ret = kverbs_ib_post_recv(queue->qp, &wr);
+	ret = kverbs_ib_post_recv(queue, &wr);
 	if (ret)
 		list_move(&req->entry, &queue->deferred);
 	else
@@ -703,6 +703,23 @@ out_unlock:
 	if (!ret)
 		wake_released(queue);
 	return ret;
+}
+
+/**
+ * kverbs_queue_req() - the operation that a completion belongs to
+ * @cqe: of a work request
+ *
+ * Return: the operation, or NULL if the work request is of none.
+ */
+const struct kverbs_req *kverbs_queue_req(const struct ib_cqe *cqe)
+{
+	if (!cqe)
+		return NULL;
+	if (cqe->done == part_done)
+		return container_of(cqe, struct kverbs_req, part);
+	if (cqe->done == last_done || cqe->done == recv_done)
+		return container_of(cqe, struct kverbs_req, last);
+	return NULL;
 }
 
 /**

@@ -155,6 +155,7 @@ int kverbs_queue_up(struct kverbs_queue *queue);
 void kverbs_queue_close(struct kverbs_queue *queue);
 void kverbs_queue_flush_remaining(struct kverbs_queue *queue);
 
+const struct kverbs_req *kverbs_queue_req(const struct ib_cqe *cqe);
 int kverbs_queue_check_up(struct kverbs_queue *queue);
 int kverbs_queue_post(struct kverbs_queue *queue, struct kverbs_req *req,
 		      struct kverbs_chain *chain);

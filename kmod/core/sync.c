@@ -63,7 +63,7 @@ static int post_chain(struct kverbs_queue *queue, struct ib_send_wr *first)
 
 	spin_lock_bh(&queue->lock);
 	if (queue->state == KVERBS_QUEUE_UP)
-		ret = kverbs_ib_post_send(queue->qp, first, &bad);
+		ret = kverbs_ib_post_send(queue, first, &bad);
 	spin_unlock_bh(&queue->lock);
 	/* If the HCA accepted only a part, the last work request never completes. */
 	if (ret && bad != first)

@@ -6,10 +6,75 @@
 #ifndef KVERBS_VERBS_H
 #define KVERBS_VERBS_H
 
+#include <linux/jump_label.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
 #include "fault.h"
+#include "queue.h"
+
+struct kverbs_mr;
+
+/* Debug builds check each work request; a test that measures can switch that off. */
+#ifdef KVERBS_DEBUG
+DECLARE_STATIC_KEY_TRUE(kverbs_checks);
+const char *kverbs_check_send(const struct kverbs_queue *queue, const struct ib_send_wr *wr);
+const char *kverbs_check_recv(const struct kverbs_queue *queue, const struct ib_recv_wr *wr);
+bool kverbs_may_post_send(const struct kverbs_queue *queue, const struct ib_send_wr *wr);
+bool kverbs_may_post_recv(const struct kverbs_queue *queue, const struct ib_recv_wr *wr);
+void kverbs_check_add_mr(struct kverbs_mr *mr);
+void kverbs_check_del_mr(struct kverbs_mr *mr);
+
+static inline bool kverbs_send_is_right(const struct kverbs_queue *queue,
+					const struct ib_send_wr *wr)
+{
+	return !static_branch_unlikely(&kverbs_checks) || kverbs_may_post_send(queue, wr);
+}
+
+static inline bool kverbs_recv_is_right(const struct kverbs_queue *queue,
+					const struct ib_recv_wr *wr)
+{
+	return !static_branch_unlikely(&kverbs_checks) || kverbs_may_post_recv(queue, wr);
+}
+#else
+static inline bool kverbs_send_is_right(const struct kverbs_queue *queue,
+					const struct ib_send_wr *wr)
+{
+	return true;
+}
+
+static inline bool kverbs_recv_is_right(const struct kverbs_queue *queue,
+					const struct ib_recv_wr *wr)
+{
+	return true;
+}
+
+static inline void kverbs_check_add_mr(struct kverbs_mr *mr)
+{
+}
+
+static inline void kverbs_check_del_mr(struct kverbs_mr *mr)
+{
+}
+#endif
+
+/* Nothing is posted to a queue pair but by these two. The queue's limits are set. */
+static inline int kverbs_post_send(const struct kverbs_queue *queue,
+				   const struct ib_send_wr *wr,
+				   const struct ib_send_wr **bad)
+{
+	if (!kverbs_send_is_right(queue, wr))
+		return -EINVAL;
+	return ib_post_send(queue->qp, wr, bad);
+}
+
+static inline int kverbs_post_recv(const struct kverbs_queue *queue,
+				   const struct ib_recv_wr *wr)
+{
+	if (!kverbs_recv_is_right(queue, wr))
+		return -EINVAL;
+	return ib_post_recv(queue->qp, wr, NULL);
+}
 
 static inline int kverbs_ib_query_port(struct ib_device *ib, u32 port,
 				       struct ib_port_attr *attr)
@@ -51,15 +116,17 @@ static inline int kverbs_ib_dma_map_sgtable(struct ib_device *ib, struct sg_tabl
 	return kverbs_fault() ?: ib_dma_map_sgtable_attrs(ib, sgt, direction, 0);
 }
 
-static inline int kverbs_ib_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
+static inline int kverbs_ib_post_send(const struct kverbs_queue *queue,
+				      const struct ib_send_wr *wr,
 				      const struct ib_send_wr **bad)
 {
-	return kverbs_fault() ?: ib_post_send(qp, wr, bad);
+	return kverbs_fault() ?: kverbs_post_send(queue, wr, bad);
 }
 
-static inline int kverbs_ib_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr)
+static inline int kverbs_ib_post_recv(const struct kverbs_queue *queue,
+				      const struct ib_recv_wr *wr)
 {
-	return kverbs_fault() ?: ib_post_recv(qp, wr, NULL);
+	return kverbs_fault() ?: kverbs_post_recv(queue, wr);
 }
 
 static inline struct rdma_cm_id *kverbs_rdma_create_id(struct net *net,

@@ -217,6 +217,7 @@ struct fake_hca *fake_hca_create(struct kunit *test)
 	hca->pd.device = &hca->ib;
 	hca->pd.local_dma_lkey = FAKE_LKEY;
 	hca->qp.device = &hca->ib;
+	hca->qp.pd = &hca->pd;
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, stop_work, hca));
 	return hca;
 }

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What debug builds check of every work request before the device gets it: that it stays
+ * within the limits of the queue pair, and that each scatter/gather entry lies within the
+ * buffer of its operation. An error here is an error of kverbs, whatever user space did.
+ */
+#include <linux/mutex.h>
+#include <linux/preempt.h>
+#include <linux/sizes.h>
+
+#include "mr.h"
+#include "opcode.h"
+#include "queue.h"
+#include "quirks.h"
+#include "region.h"
+#include "verbs.h"
+
+/* To some devices the highest bit of an entry's length means something else. */
+#define SGE_MAX	SZ_1G
+
+DEFINE_STATIC_KEY_TRUE(kverbs_checks);
+
+/* MRs that have their pages, of all connections. */
+static LIST_HEAD(mapped);
+static DEFINE_SPINLOCK(mapped_lock);
+
+/**
+ * kverbs_check_add_mr() - let entries name an MR
+ * @mr: the MR, mapped
+ */
+void kverbs_check_add_mr(struct kverbs_mr *mr)
+{
+	spin_lock_bh(&mapped_lock);
+	list_add(&mr->mapped, &mapped);
+	spin_unlock_bh(&mapped_lock);
+}
+
+/**
+ * kverbs_check_del_mr() - let no entry name an MR any more
+ * @mr: the MR
+ */
+void kverbs_check_del_mr(struct kverbs_mr *mr)
+{
+	spin_lock_bh(&mapped_lock);
+	list_del_init(&mr->mapped);
+	spin_unlock_bh(&mapped_lock);
+}
+
+static bool within(u64 start, u64 length, const struct ib_sge *sge)
+{
+	return sge->addr >= start && sge->addr - start <= length &&
+	       sge->length <= length - (sge->addr - start);
+}
+
+static bool uses_region(const struct kverbs_req *req, const struct kverbs_region *region)
+{
+	unsigned int i;
+
+	for (i = 0; i < kverbs_req_extents(req); i++)
+		if (kverbs_req_extent(req, i).region == region)
+			return true;
+	return false;
+}
+
+static const char *check_mr(const struct ib_qp *qp, const struct kverbs_req *req,
+			    const struct ib_sge *sge)
+{
+	const char *why = "an entry names no MR of the connection";
+	struct kverbs_mr *mr;
+
+	spin_lock_bh(&mapped_lock);
+	list_for_each_entry(mr, &mapped, mapped) {
+		if (mr->ib->pd != qp->pd || mr->ib->lkey != sge->lkey)
+			continue;
+		if (!within(mr->ib->iova, mr->ib->length, sge))
+			why = "an entry is not within its MR";
+		else if (!uses_region(req, mr->region))
+			why = "an entry names an MR of another region";
+		else if (kverbs_opcode_has(req->opcode, KVERBS_OPF_WRITES) &&
+			 !(mr->wr.access & IB_ACCESS_LOCAL_WRITE))
+			why = "an entry is to be written and its MR cannot be";
+		else
+			why = NULL;
+		break;
+	}
+	spin_unlock_bh(&mapped_lock);
+	return why;
+}
+
+static bool is_in_map(const struct kverbs_map *map, struct kverbs_extent extent,
+		      const struct ib_sge *sge)
+{
+	u64 pos = map->region->page_offset + extent.offset;
+	u64 end = pos + extent.length;
+	unsigned int i;
+
+	for (i = 0; i < map->nr_spans; i++) {
+		const struct kverbs_span *span = &map->spans[i];
+		u64 from = max(pos, span->start);
+		u64 to = min(end, span->start + span->length);
+
+		if (from < to && within(span->addr + (from - span->start), to - from, sge))
+			return true;
+	}
+	return false;
+}
+
+/* A mapping that is being made elsewhere is no reason to wait, nor to fail. */
+static bool is_in_extent(struct ib_device *ib, struct kverbs_extent extent,
+			 const struct ib_sge *sge)
+{
+	const struct kverbs_map *map;
+	bool found = false;
+
+	if (in_serving_softirq() || !mutex_trylock(&extent.region->lock))
+		return true;
+	list_for_each_entry(map, &extent.region->maps, entry)
+		found |= map->ib == ib && is_in_map(map, extent, sge);
+	mutex_unlock(&extent.region->lock);
+	return found;
+}
+
+static const char *check_direct(const struct ib_qp *qp, const struct kverbs_req *req,
+				const struct ib_sge *sge)
+{
+	unsigned int i;
+
+	for (i = 0; i < kverbs_req_extents(req); i++) {
+		struct kverbs_extent extent = kverbs_req_extent(req, i);
+
+		if (!is_in_extent(qp->device, extent, sge))
+			continue;
+		if (kverbs_opcode_has(req->opcode, KVERBS_OPF_WRITES) &&
+		    !extent.region->writable)
+			return "an entry is to be written and its region cannot be";
+		return NULL;
+	}
+	return "an entry is not within the buffer";
+}
+
+static const char *check_sges(const struct ib_qp *qp, const struct kverbs_req *req,
+			      const struct ib_sge *sges, int nr, u64 max,
+			      bool may_be_empty)
+{
+	const char *why = NULL;
+	u64 sum = 0;
+	int i;
+
+	for (i = 0; i < nr && !why; i++) {
+		sum += sges[i].length;
+		if (!sges[i].length && !may_be_empty)
+			why = "an entry is empty";
+		else if (!sges[i].length)
+			continue;
+		else if (sges[i].length > SGE_MAX)
+			why = "an entry is too long";
+		else if (!req)
+			why = "there is an entry without a buffer";
+		else if (sges[i].lkey == qp->pd->local_dma_lkey)
+			why = check_direct(qp, req, &sges[i]);
+		else
+			why = check_mr(qp, req, &sges[i]);
+	}
+	return sum > max ? "it is too long" : why;
+}
+
+/**
+ * kverbs_check_send() - check one work request
+ * @queue: where it will be posted
+ * @wr: the work request
+ *
+ * Return: what is wrong with it, or NULL.
+ */
+const char *kverbs_check_send(const struct kverbs_queue *queue, const struct ib_send_wr *wr)
+{
+	bool read = wr->opcode == IB_WR_RDMA_READ;
+	unsigned int max = read ? queue->max_read_sge : queue->max_sge;
+
+	if (wr->opcode == IB_WR_REG_MR || wr->opcode == IB_WR_LOCAL_INV)
+		return wr->num_sge ? "it has entries" : NULL;
+	if (wr->num_sge < 0 || wr->num_sge > max)
+		return "it has too many entries";
+	return check_sges(queue->qp, kverbs_queue_req(wr->wr_cqe), wr->sg_list, wr->num_sge,
+			  queue->max_msg, read && wr->num_sge == 1);
+}
+
+/**
+ * kverbs_check_recv() - check a receive
+ * @queue: where it will be posted
+ * @wr: the receive
+ *
+ * Return: what is wrong with it, or NULL.
+ */
+const char *kverbs_check_recv(const struct kverbs_queue *queue, const struct ib_recv_wr *wr)
+{
+	if (wr->num_sge < 0 || wr->num_sge > queue->max_sge)
+		return "it has too many entries";
+	return check_sges(queue->qp, kverbs_queue_req(wr->wr_cqe), wr->sg_list, wr->num_sge,
+			  queue->max_recv, false);
+}
+
+/**
+ * kverbs_may_post_send() - check a chain of work requests
+ * @queue: where it will be posted
+ * @wr: the first of them
+ *
+ * Return: true if nothing is wrong with them.
+ */
+bool kverbs_may_post_send(const struct kverbs_queue *queue, const struct ib_send_wr *wr)
+{
+	const char *why = NULL;
+
+	for (; wr && !why; wr = wr->next)
+		why = kverbs_check_send(queue, wr);
+	WARN_ONCE(why, "kverbs: not posted: %s\n", why);
+	return !why;
+}
+
+/**
+ * kverbs_may_post_recv() - check a receive
+ * @queue: where it will be posted
+ * @wr: the receive
+ *
+ * Return: true if nothing is wrong with it.
+ */
+bool kverbs_may_post_recv(const struct kverbs_queue *queue, const struct ib_recv_wr *wr)
+{
+	const char *why = kverbs_check_recv(queue, wr);
+
+	WARN_ONCE(why, "kverbs: receive not posted: %s\n", why);
+	return !why;
+}
