@@ -3,6 +3,7 @@
 #include "cq.h"
 #include "keepalive.h"
 #include "queue.h"
+#include "quirks.h"
 #include "verbs.h"
 #include "workqueue.h"
 
@@ -19,14 +20,14 @@ static void probe_done(struct ib_cq *cq, struct ib_wc *wc)
 static void probe(struct kverbs_keepalive *keepalive)
 {
 	struct kverbs_queue *queue = keepalive->queue;
-	/* Some devices want an entry in every READ. */
 	struct ib_sge nothing = {};
 	struct ib_rdma_wr wr = {
 		.wr.opcode = keepalive->opcode,
 		.wr.wr_cqe = &keepalive->cqe,
 		.wr.send_flags = IB_SEND_SIGNALED,
 		.wr.sg_list = &nothing,
-		.wr.num_sge = keepalive->opcode == IB_WR_RDMA_READ,
+		.wr.num_sge = keepalive->opcode == IB_WR_RDMA_READ &&
+			      queue->quirks & KVERBS_QUIRK_READ_ENTRY,
 	};
 	int ret = 0;
 

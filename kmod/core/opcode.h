@@ -19,7 +19,7 @@
  * @KVERBS_OPF_IMM: carries immediate data; the transport must have it
  * @KVERBS_OPF_ATOMIC: has an operand and a buffer of 8 bytes; the device must have atomics
  * @KVERBS_OPF_WRITES: writes the local buffer, and its bytes count as inbound
- * @KVERBS_OPF_READ: is an RDMA READ: its sink may need a key, and it needs an SGE even
+ * @KVERBS_OPF_READ: is an RDMA READ: its sink may need a key, and it may need an SGE even
  *	for no bytes
  * @KVERBS_OPF_RESPONSE: the peer's device sends a response, so it must accept READs
  * @KVERBS_OPF_TAKES_RECV: consumes a receive of the peer

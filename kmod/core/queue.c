@@ -681,9 +681,11 @@ struct kverbs_req *kverbs_queue_first_deferred(struct kverbs_queue *queue)
 int kverbs_queue_post_recv(struct kverbs_queue *queue, struct kverbs_req *req,
 			   struct ib_sge *sges, int nr)
 {
+	/* Some drivers look at the first entry even if there is none. */
+	static struct ib_sge nothing;
 	struct ib_recv_wr wr = {
 		.wr_cqe = &req->last,
-		.sg_list = sges,
+		.sg_list = nr ? sges : &nothing,
 		.num_sge = nr,
 	};
 	int ret = -ENOTCONN;

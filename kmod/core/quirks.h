@@ -26,6 +26,8 @@ struct ib_device;
  * @KVERBS_QUIRK_BLOCKING_CONNECT: rdma_connect() waits for the TCP connection
  * @KVERBS_QUIRK_NUDGE: what arrives right behind the answer to a connection request may
  *	be noticed only when more arrives
+ * @KVERBS_QUIRK_READ_ENTRY: the driver refuses a READ without an SGE, even one of no
+ *	bytes. Others must not get an empty SGE: to mlx4 a length of 0 means 2^31 bytes
  */
 enum kverbs_quirks {
 	KVERBS_QUIRK_NO_IMM		= BIT(0),
@@ -39,6 +41,7 @@ enum kverbs_quirks {
 	KVERBS_QUIRK_ONE_MR_PER_WR	= BIT(8),
 	KVERBS_QUIRK_BLOCKING_CONNECT	= BIT(9),
 	KVERBS_QUIRK_NUDGE		= BIT(10),
+	KVERBS_QUIRK_READ_ENTRY		= BIT(11),
 };
 
 u32 kverbs_quirks(struct ib_device *ib, u32 port);

@@ -146,6 +146,9 @@ static const char *check_sges(const struct ib_qp *qp, const struct kverbs_req *r
 	u64 sum = 0;
 	int i;
 
+	/* irdma puts the first entry into the work request even if there is none. */
+	if (!nr && sges && sges->length)
+		return "it has no entries, but the first is not empty";
 	for (i = 0; i < nr && !why; i++) {
 		sum += sges[i].length;
 		if (!sges[i].length && !may_be_empty)
@@ -174,14 +177,19 @@ static const char *check_sges(const struct ib_qp *qp, const struct kverbs_req *r
 const char *kverbs_check_send(const struct kverbs_queue *queue, const struct ib_send_wr *wr)
 {
 	bool read = wr->opcode == IB_WR_RDMA_READ;
+	bool may_be_empty = read && wr->num_sge == 1 &&
+			    queue->quirks & KVERBS_QUIRK_READ_ENTRY;
 	unsigned int max = read ? queue->max_read_sge : queue->max_sge;
 
 	if (wr->opcode == IB_WR_REG_MR || wr->opcode == IB_WR_LOCAL_INV)
 		return wr->num_sge ? "it has entries" : NULL;
 	if (wr->num_sge < 0 || wr->num_sge > max)
 		return "it has too many entries";
+	/* cxgb4 keeps the length of the first entry of a READ even if there is none. */
+	if (read && !wr->sg_list)
+		return "it is a READ without a list";
 	return check_sges(queue->qp, kverbs_queue_req(wr->wr_cqe), wr->sg_list, wr->num_sge,
-			  queue->max_msg, read && wr->num_sge == 1);
+			  queue->max_msg, may_be_empty);
 }
 
 /**

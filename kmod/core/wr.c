@@ -127,7 +127,7 @@ static int build_direct(struct kverbs_queue *queue, struct ib_pd *pd,
 {
 	struct ib_sge *sges = &chain->sges[chain->nr_sges];
 	struct ib_send_wr *wr;
-	int nr;
+	int nr, used;
 
 	if (req->length > queue->max_msg || chain->nr_sges == KVERBS_OP_SGES)
 		return -EMSGSIZE;
@@ -135,14 +135,17 @@ static int build_direct(struct kverbs_queue *queue, struct ib_pd *pd,
 						     KVERBS_OP_SGES - chain->nr_sges));
 	if (nr < 0)
 		return nr;
-	/* Some devices want an entry in every READ, even in one of no bytes. */
-	if (!nr && is_read(req))
-		sges[nr++] = (struct ib_sge) { .lkey = pd->local_dma_lkey };
+	used = nr;
+	/* Some drivers look at the first entry even if there is none. */
+	if (!nr) {
+		sges[used++] = (struct ib_sge) { .lkey = pd->local_dma_lkey };
+		nr = is_read(req) && queue->quirks & KVERBS_QUIRK_READ_ENTRY;
+	}
 	wr = add_wr(req, chain, 0);
 	if (!wr)
 		return -EMSGSIZE;
 	wr->num_sge = nr;
-	chain->nr_sges += nr;
+	chain->nr_sges += used;
 	return 0;
 }
 

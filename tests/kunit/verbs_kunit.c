@@ -3,6 +3,7 @@
 #include "fake_queue.h"
 #include "fake_region.h"
 #include "mr.h"
+#include "quirks.h"
 #include "verbs.h"
 
 #define PAGES	3
@@ -93,8 +94,23 @@ static void gate_stops_an_empty_entry(struct kunit *test)
 {
 	struct gate *gate = test->priv;
 
-	gate->wr.opcode = IB_WR_RDMA_WRITE;
 	gate->sges[0].length = 0;
+	KUNIT_EXPECT_NOT_NULL(test, check(test));
+	gate->fake->queue.quirks = KVERBS_QUIRK_READ_ENTRY;
+	KUNIT_EXPECT_NULL(test, check(test));
+	gate->wr.opcode = IB_WR_RDMA_WRITE;
+	KUNIT_EXPECT_NOT_NULL(test, check(test));
+}
+
+static void gate_stops_an_entry_that_is_not_counted(struct kunit *test)
+{
+	struct gate *gate = test->priv;
+
+	gate->wr.num_sge = 0;
+	KUNIT_EXPECT_NOT_NULL(test, check(test));
+	gate->sges[0].length = 0;
+	KUNIT_EXPECT_NULL(test, check(test));
+	gate->wr.sg_list = NULL;
 	KUNIT_EXPECT_NOT_NULL(test, check(test));
 }
 
@@ -192,6 +208,7 @@ static struct kunit_case gate_cases[] = {
 	KUNIT_CASE(gate_lets_pass_what_is_right),
 	KUNIT_CASE_PARAM(gate_stops_an_entry, wrongs_gen_params),
 	KUNIT_CASE(gate_stops_an_empty_entry),
+	KUNIT_CASE(gate_stops_an_entry_that_is_not_counted),
 	KUNIT_CASE(gate_stops_too_many_entries),
 	KUNIT_CASE(gate_stops_what_is_longer_than_a_message),
 	KUNIT_CASE(gate_stops_a_read_into_what_is_read_only),

@@ -127,12 +127,36 @@ static void wr_of_nothing_has_no_bytes(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, 0, wr->sges[i].length);
 }
 
-/* Some devices require a scatter/gather entry for every READ. */
-static void wr_of_a_read_has_an_entry(struct kunit *test)
+/* To mlx4 an entry of length 0 is one of 2^31 bytes, with a key that reaches all memory. */
+static void wr_of_nothing_has_no_entry(struct kunit *test)
 {
-	const struct fake_wr *wr = posted(test, op_on(test, KVERBS_OP_READ, 0, 0));
+	const struct opcode *expected = test->param_value;
 
+	KUNIT_EXPECT_EQ(test, 0, posted(test, op_on(test, expected->opcode, 0, 0))->num_sge);
+}
+
+/* irdma takes the first entry of a WRITE or READ, and cxgb4 of a READ, for real. */
+static void wr_of_nothing_leaves_no_old_entry(struct kunit *test)
+{
+	const struct opcode *expected = test->param_value;
+	struct poster *poster = test->priv;
+	struct kverbs_chain *chain = &poster->fake->chain;
+
+	memset(chain->sges, 0xff, sizeof(chain->sges));
+	posted(test, op_on(test, expected->opcode, 0, 0));
+	KUNIT_ASSERT_NOT_NULL(test, chain->wrs[0].wr.sg_list);
+	KUNIT_EXPECT_EQ(test, 0, chain->wrs[0].wr.sg_list->length);
+}
+
+static void wr_of_a_read_has_an_entry_where_the_driver_wants_one(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	const struct fake_wr *wr;
+
+	poster->fake->queue.quirks = KVERBS_QUIRK_READ_ENTRY;
+	wr = posted(test, op_on(test, KVERBS_OP_READ, 0, 0));
 	KUNIT_EXPECT_EQ(test, 1, wr->num_sge);
+	KUNIT_EXPECT_EQ(test, 0, wr->sges[0].length);
 }
 
 static void wr_carries_the_key(struct kunit *test)
@@ -337,6 +361,8 @@ static void wr_recv_of_nothing_has_no_entries(struct kunit *test)
 						&op->req));
 	KUNIT_ASSERT_EQ(test, 1, poster->fake->hca->nr_recvs);
 	KUNIT_EXPECT_EQ(test, 0, poster->fake->hca->recvs[0].num_sge);
+	/* irdma takes the first entry for real. */
+	KUNIT_EXPECT_EQ(test, 0, poster->fake->hca->recvs[0].sges[0].length);
 }
 
 static void wr_recv_to_a_closed_queue_is_left_to_its_end(struct kunit *test)
@@ -353,7 +379,9 @@ static void wr_recv_to_a_closed_queue_is_left_to_its_end(struct kunit *test)
 static struct kunit_case wr_cases[] = {
 	KUNIT_CASE_PARAM(wr_names_the_pages_themselves, opcodes_gen_params),
 	KUNIT_CASE_PARAM(wr_of_nothing_has_no_bytes, opcodes_gen_params),
-	KUNIT_CASE(wr_of_a_read_has_an_entry),
+	KUNIT_CASE_PARAM(wr_of_nothing_has_no_entry, opcodes_gen_params),
+	KUNIT_CASE_PARAM(wr_of_nothing_leaves_no_old_entry, opcodes_gen_params),
+	KUNIT_CASE(wr_of_a_read_has_an_entry_where_the_driver_wants_one),
 	KUNIT_CASE(wr_carries_the_key),
 	KUNIT_CASE_PARAM(wr_carries_the_immediate_as_it_is, immediates_gen_params),
 	KUNIT_CASE(wr_names_the_key_to_be_taken_back),

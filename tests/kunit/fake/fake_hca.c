@@ -22,7 +22,9 @@ static bool is_rdma(enum ib_wr_opcode opcode)
 static void save_sges(struct fake_wr *to, const struct ib_sge *sges, int nr)
 {
 	to->num_sge = nr;
-	memcpy(to->sges, sges, min(nr, FAKE_SGES) * sizeof(*sges));
+	/* Like irdma, which looks at the first in any case. */
+	if (sges)
+		memcpy(to->sges, sges, clamp(nr, 1, FAKE_SGES) * sizeof(*sges));
 }
 
 static bool is_atomic(enum ib_wr_opcode opcode)
