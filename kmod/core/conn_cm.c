@@ -288,15 +288,22 @@ struct kverbs_conn *kverbs_conn_create(struct net *net,
 		ret = PTR_ERR(conn->id);
 		goto out_free_conn;
 	}
+	/* Once the id is bound, its device may go: teardown() must wait, or has no work. */
+	mutex_lock(&conn->mutex);
 	ret = set_options(conn);
 	if (!ret && src)
 		ret = kverbs_rdma_bind_addr(conn->id, (struct sockaddr *)src);
+	if (ret) {
+		rdma_destroy_id(conn->id);
+		kverbs_conn_set_dead(conn);
+	}
+	mutex_unlock(&conn->mutex);
 	if (ret)
-		goto out_destroy_id;
+		goto out_cancel_work;
 	return conn;
 
-out_destroy_id:
-	rdma_destroy_id(conn->id);
+out_cancel_work:
+	cancel_work_sync(&conn->close_work);
 out_free_conn:
 	kfree(conn);
 	return ERR_PTR(ret);

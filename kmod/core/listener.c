@@ -6,18 +6,26 @@
 #include "verbs.h"
 #include "workqueue.h"
 
-static bool take_down(struct kverbs_listener *listener)
+static bool take_down_locked(struct kverbs_listener *listener)
 {
-	struct rdma_cm_id *id;
+	struct rdma_cm_id *id = listener->id;
 
-	mutex_lock(&listener->mutex);
-	id = listener->id;
+	lockdep_assert_held(&listener->mutex);
 	listener->id = NULL;
 	if (id)
 		rdma_destroy_id(id);
 	kverbs_device_leave(&listener->tenant);
-	mutex_unlock(&listener->mutex);
 	return id;
+}
+
+static bool take_down(struct kverbs_listener *listener)
+{
+	bool was_up;
+
+	mutex_lock(&listener->mutex);
+	was_up = take_down_locked(listener);
+	mutex_unlock(&listener->mutex);
+	return was_up;
 }
 
 static void evict_work(struct work_struct *work)
@@ -59,6 +67,7 @@ static int bind(struct kverbs_listener *listener, struct sockaddr *addr)
 	struct rdma_cm_id *id = listener->id;
 	int ret;
 
+	lockdep_assert_held(&listener->mutex);
 	/* Not every transport can serve both address families with one listener. */
 	ret = kverbs_rdma_set_afonly(id);
 	if (!ret)
@@ -103,14 +112,20 @@ struct kverbs_listener *kverbs_listener_create(struct net *net, struct sockaddr 
 		ret = PTR_ERR(listener->id);
 		goto out_put_backlog;
 	}
+	/* Once the id is bound, its device may go: evict_work() must wait. */
+	mutex_lock(&listener->mutex);
 	ret = bind(listener, addr);
 	if (ret)
-		goto out_destroy_id;
-	memcpy(addr, &listener->id->route.addr.src_addr, rdma_addr_size(addr));
+		take_down_locked(listener);
+	else
+		memcpy(addr, &listener->id->route.addr.src_addr, rdma_addr_size(addr));
+	mutex_unlock(&listener->mutex);
+	if (ret)
+		goto out_cancel_work;
 	return listener;
 
-out_destroy_id:
-	rdma_destroy_id(listener->id);
+out_cancel_work:
+	cancel_work_sync(&listener->evict_work);
 out_put_backlog:
 	kverbs_backlog_put(listener->backlog);
 out_free_listener:

@@ -28,7 +28,7 @@ struct kverbs_listener_ops {
  * @owner: the owner
  * @backlog: requests that wait for an answer
  * @tenant: on the device, if it listens on an address of one
- * @mutex: held while @id is taken down
+ * @mutex: held while @id is bound or taken down
  * @id: the CM id, NULL when dead
  * @evict_work: destroys @id when the device is removed
  *

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Removal of a device, whatever uses it. */
 #include <linux/in.h>
+#include <linux/sched.h>
 
 #include "fake_conn.h"
 #include "fake_qp.h"
@@ -230,6 +231,88 @@ static void removal_leaves_a_listener_on_any_address(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, next->listening);
 }
 
+/**
+ * struct late - a listener that is made while its device goes
+ * @work: makes it
+ * @hold: holds the registry of devices until @let_go
+ * @fake: its owner
+ * @task: the task of @work
+ * @held: the registry is held
+ * @let_go: it need not be any more
+ * @ret: what became of it
+ */
+struct late {
+	struct work_struct work;
+	struct work_struct hold;
+	struct fake_conn *fake;
+	struct task_struct *task;
+	struct completion held;
+	struct completion let_go;
+	int ret;
+};
+
+static void hold_registry(const struct kverbs_device_use *use, void *arg)
+{
+	struct late *late = arg;
+
+	complete(&late->held);
+	fake_await(&late->let_go);
+}
+
+static void hold(struct work_struct *work)
+{
+	kverbs_device_for_each(hold_registry, container_of(work, struct late, hold));
+}
+
+static void listen_late(struct work_struct *work)
+{
+	struct late *late = container_of(work, struct late, work);
+
+	WRITE_ONCE(late->task, current);
+	late->ret = fake_conn_try_listen(late->fake, htonl(FAKE_ADDRESS));
+}
+
+static bool is_asleep(struct late *late)
+{
+	struct task_struct *task = READ_ONCE(late->task);
+
+	return task && READ_ONCE(task->__state) == TASK_UNINTERRUPTIBLE;
+}
+
+/*
+ * The CM knows of the first device and kverbs does not, so the listener must fail, but first
+ * waits for the registry, in which there is the second.
+ */
+static void removal_waits_for_a_listener_that_is_being_made(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_new(test);
+	struct late late = {};
+
+	hca->limits.device_cap_flags = 0;
+	KUNIT_ASSERT_EQ(test, 0, fake_device_register(hca));
+	late.fake = fake_conn_create(test, hca);
+	fake_device_create(test);
+	init_completion(&late.held);
+	init_completion(&late.let_go);
+	INIT_WORK_ONSTACK(&late.work, listen_late);
+	INIT_WORK_ONSTACK(&late.hold, hold);
+	queue_work(system_unbound_wq, &late.hold);
+	KUNIT_EXPECT_TRUE(test, fake_await(&late.held));
+	queue_work(system_unbound_wq, &late.work);
+	KUNIT_EXPECT_TRUE(test, FAKE_SOON(is_asleep(&late)));
+	fake_device_begin_remove(hca);
+	/* It can be gone only if the listener's id was destroyed already. */
+	KUNIT_EXPECT_EQ(test, 0, wait_for_completion_timeout(&hca->removed, HZ / 5));
+	complete_all(&late.let_go);
+	flush_work(&late.work);
+	flush_work(&late.hold);
+	KUNIT_EXPECT_EQ(test, -ENODEV, late.ret);
+	KUNIT_EXPECT_TRUE(test, fake_device_is_removed(hca));
+	KUNIT_EXPECT_EQ(test, 0, late.fake->nr_removed);
+	destroy_work_on_stack(&late.work);
+	destroy_work_on_stack(&late.hold);
+}
+
 /* ---- the device comes back ---------------------------------------------- */
 
 static void removal_is_not_for_ever(struct kunit *test)
@@ -273,6 +356,7 @@ static struct kunit_case removal_cases[] = {
 	KUNIT_CASE(removal_refuses_a_request_that_nobody_answered),
 	KUNIT_CASE(removal_ends_a_listener_on_the_device),
 	KUNIT_CASE(removal_leaves_a_listener_on_any_address),
+	KUNIT_CASE(removal_waits_for_a_listener_that_is_being_made),
 	KUNIT_CASE(removal_is_not_for_ever),
 	KUNIT_CASE(removal_lets_a_region_be_used_on_another_device),
 	{}

@@ -190,20 +190,34 @@ static struct sockaddr_in address_of(__be32 address)
 }
 
 /**
- * fake_conn_listen() - listen for the peer's request
- * @fake: the owner of the listener
- * @address: address to listen on
+ * fake_conn_try_listen() - bind a listener
+ * @fake: its owner
+ * @address: where
+ *
+ * Return: 0 or -errno.
  */
-void fake_conn_listen(struct fake_conn *fake, __be32 address)
+int fake_conn_try_listen(struct fake_conn *fake, __be32 address)
 {
 	struct sockaddr_in addr = address_of(address);
 	struct kverbs_listener *listener;
 
 	listener = kverbs_listener_create(&init_net, (struct sockaddr *)&addr, 4,
 					  &listener_ops, fake);
-	KUNIT_ASSERT_FALSE(fake->test, IS_ERR(listener));
+	if (IS_ERR(listener))
+		return PTR_ERR(listener);
 	fake->listener = listener;
-	KUNIT_ASSERT_EQ(fake->test, 0, kverbs_listener_start(listener));
+	return 0;
+}
+
+/**
+ * fake_conn_listen() - let the peer ask
+ * @fake: who listens
+ * @address: where
+ */
+void fake_conn_listen(struct fake_conn *fake, __be32 address)
+{
+	KUNIT_ASSERT_EQ(fake->test, 0, fake_conn_try_listen(fake, address));
+	KUNIT_ASSERT_EQ(fake->test, 0, kverbs_listener_start(fake->listener));
 	KUNIT_ASSERT_NOT_NULL(fake->test, fake->hca->listening);
 }
 

@@ -101,6 +101,7 @@ struct fake_conn {
 bool fake_await(struct completion *what);
 struct fake_conn *fake_conn_create(struct kunit *test, struct fake_hca *hca);
 struct kverbs_conn_attr fake_conn_attr(struct fake_conn *fake);
+int fake_conn_try_listen(struct fake_conn *fake, __be32 address);
 void fake_conn_listen(struct fake_conn *fake, __be32 address);
 void fake_conn_begin(struct fake_conn *fake);
 void fake_conn_go(struct fake_conn *fake, enum fake_stage stage);
