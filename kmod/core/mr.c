@@ -14,6 +14,9 @@
 
 /* FREE MRs that a pool keeps; more of them would cost more than they save. */
 #define FREE_MAX	32
+/* With any of these the peer learns the address. */
+#define REMOTE_RIGHTS	(IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE | \
+			 IB_ACCESS_REMOTE_ATOMIC)
 
 /**
  * kverbs_mr_pool_init() - make an empty pool
@@ -173,7 +176,7 @@ static struct scatterlist *range_entries(const struct kverbs_map *map, u64 pos,
 }
 
 static int map_range(struct kverbs_mr *mr, const struct kverbs_map *map,
-		     u64 offset, u64 length)
+		     u64 offset, u64 length, int access)
 {
 	u64 pos = map->region->page_offset + offset;
 	unsigned int nr = count_spans(map, pos, pos + length);
@@ -190,8 +193,12 @@ static int map_range(struct kverbs_mr *mr, const struct kverbs_map *map,
 		return mapped;
 	if (mapped != nr || mr->ib->length != length)
 		return -EINVAL;
-	/* The default is a kernel address on some devices, which must not leak to the peer. */
-	mr->ib->iova = offset_in_page(pos);
+	/*
+	 * The default is a kernel address on some devices, which must not leak to the peer.
+	 * rdmavt finds an MR by lkey only at the default.
+	 */
+	if (access & REMOTE_RIGHTS)
+		mr->ib->iova = offset_in_page(pos);
 	return 0;
 }
 
@@ -230,7 +237,7 @@ struct kverbs_mr *kverbs_mr_get(struct kverbs_mr_pool *pool,
 	mr = take_mr(pool);
 	if (IS_ERR(mr))
 		return mr;
-	ret = map_range(mr, map, offset, length);
+	ret = map_range(mr, map, offset, length, access);
 	if (ret) {
 		kverbs_mr_free(pool, mr);
 		return ERR_PTR(ret);

@@ -117,7 +117,8 @@ static u64 resolve(struct kunit *test, const struct ib_sge *sge, u64 at)
 			continue;
 		KUNIT_ASSERT_GE(test, pos, wr->mr->iova);
 		KUNIT_ASSERT_LT(test, pos, wr->mr->iova + wr->mr->length);
-		return to_fake_mr(wr->mr)->pages[pos / PAGE_SIZE] + pos % PAGE_SIZE;
+		at = pos - (wr->mr->iova & PAGE_MASK);
+		return to_fake_mr(wr->mr)->pages[at / PAGE_SIZE] + at % PAGE_SIZE;
 	}
 	KUNIT_FAIL(test, "no registration has the key %x", sge->lkey);
 	return 0;

@@ -93,6 +93,17 @@ static void mr_covers_its_range_and_nothing_else(struct kunit *test)
 				fake->pages[i]);
 }
 
+/* rdmavt looks a local key up by the address that it knows from the mapping. */
+static void mr_that_no_peer_reaches_keeps_its_address(struct kunit *test)
+{
+	struct pool *pool = test->priv;
+	struct kverbs_mr *mr = kverbs_mr_get(&pool->pool, &pool->fake->map, PAGE_SIZE, 100,
+					     IB_ACCESS_LOCAL_WRITE);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
+	KUNIT_EXPECT_EQ(test, fake_region_page(1) + 40, mr->ib->iova);
+}
+
 static void mr_is_ready_to_be_posted(struct kunit *test)
 {
 	struct kverbs_mr *mr = must_get(test, 0, 100);
@@ -244,6 +255,7 @@ static void mr_pool_ends_them_all(struct kunit *test)
 
 static struct kunit_case mr_cases[] = {
 	KUNIT_CASE_PARAM(mr_covers_its_range_and_nothing_else, covered_gen_params),
+	KUNIT_CASE(mr_that_no_peer_reaches_keeps_its_address),
 	KUNIT_CASE(mr_is_ready_to_be_posted),
 	KUNIT_CASE(mr_of_too_many_pages_is_refused),
 	KUNIT_CASE(mr_passes_on_what_the_device_says),

@@ -72,6 +72,7 @@ static u64 seen_place(struct fake_conn *fake, const struct ib_sge *sge, u32 offs
 		return addr;
 	mr = mr_of(fake->hca, sge->lkey);
 	KUNIT_ASSERT_NOT_NULL(fake->test, mr);
+	addr -= mr->ib.iova & PAGE_MASK;
 	KUNIT_ASSERT_LT(fake->test, addr >> PAGE_SHIFT, mr->nr_pages);
 	return mr->pages[addr >> PAGE_SHIFT] + offset_in_page(addr);
 }
