@@ -208,7 +208,9 @@ static bool usable(struct ib_device *ib)
 {
 	u32 port;
 
-	if (!(ib->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS)) {
+	/* Some drivers take the limit from the firmware or from the host. */
+	if (!(ib->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) ||
+	    !ib->attrs.max_fast_reg_page_list_len) {
 		pr_debug("%s will not do: it registers no memory by work requests\n",
 			 dev_name(&ib->dev));
 		return false;

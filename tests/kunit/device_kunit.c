@@ -85,6 +85,15 @@ static const struct kind kinds[] = {
 
 KUNIT_ARRAY_PARAM_DESC(kinds, kinds, what);
 
+static void device_whose_mrs_have_no_pages_is_left_alone(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_new(test);
+
+	hca->limits.max_fast_reg_page_list_len = 0;
+	KUNIT_ASSERT_EQ(test, 0, fake_device_register(hca));
+	KUNIT_EXPECT_FALSE(test, is_known(hca));
+}
+
 static void dont_leave(struct kverbs_tenant *tenant)
 {
 }
@@ -356,6 +365,7 @@ static struct kunit_case device_cases[] = {
 	KUNIT_CASE(devices_are_found_by_index),
 	KUNIT_CASE(devices_may_come_and_go_in_any_order),
 	KUNIT_CASE_PARAM(device_that_will_not_do_is_left_alone, kinds_gen_params),
+	KUNIT_CASE(device_whose_mrs_have_no_pages_is_left_alone),
 	KUNIT_CASE_PARAM(device_limits_the_pages_of_an_mr, pages_gen_params),
 	KUNIT_CASE(tenant_that_left_does_not_matter),
 	KUNIT_CASE(tenant_keeps_the_device_until_it_leaves),
