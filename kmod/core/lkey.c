@@ -36,15 +36,10 @@ static void count_local(struct kverbs_lkeys *local)
 static void free_local(struct kverbs_lkeys *local)
 {
 	struct kverbs_region *region = local->region;
-	unsigned int i;
 
 	list_del(&local->entry);
-	for (i = 0; i < local->nr; i++)
-		if (local->mrs[i])
-			atomic_dec(&region->cached);
 	kvfree(local);
-	atomic_dec(&region->cached);
-	kverbs_region_unuse(region);
+	kverbs_region_uncache(region);
 }
 
 /**
@@ -120,7 +115,7 @@ static struct kverbs_mr *chunk_mr(struct kverbs_lkey_cache *set,
 			   access_rights(local));
 	if (IS_ERR(mr))
 		return mr;
-	atomic_inc(&local->region->cached);
+	kverbs_mr_note_cached(mr);
 	local->mrs[chunk] = mr;
 	return mr;
 }
@@ -174,7 +169,6 @@ static int drop_mrs(struct kverbs_lkey_cache *set, struct kverbs_lkeys *local)
 		if (READ_ONCE(mr->state) == KVERBS_MR_POSTED)
 			return -EBUSY;
 		local->mrs[i] = NULL;
-		atomic_dec(&local->region->cached);
 		kverbs_mr_free(set->pool, mr);
 		cond_resched();
 	}

@@ -20,7 +20,7 @@ struct kverbs_map;
  *
  * A chunk is as long as one MR can cover; chunks begin at the region's first page and
  * then at every stride of the cache. The struct counts in the region's @cached, and so
- * does each MR.
+ * does each MR until it is freed.
  */
 struct kverbs_lkeys {
 	struct list_head entry;

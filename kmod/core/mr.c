@@ -81,7 +81,9 @@ static void destroy_mr(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
 	if (mr->region)
 		kverbs_check_del_mr(mr);
 	ib_dereg_mr(mr->ib);
-	if (mr->region)
+	if (mr->cached)
+		kverbs_region_uncache(mr->region);
+	else if (mr->region)
 		kverbs_region_unuse(mr->region);
 	kfree(mr);
 }
@@ -255,6 +257,16 @@ struct kverbs_mr *kverbs_mr_get(struct kverbs_mr_pool *pool,
 	kverbs_check_add_mr(mr);
 	trace_kverbs_register(mr->ib, access);
 	return mr;
+}
+
+/**
+ * kverbs_mr_note_cached() - let an MR not keep its region busy
+ * @mr: from kverbs_mr_get(); it must be freed, not recycled
+ */
+void kverbs_mr_note_cached(struct kverbs_mr *mr)
+{
+	mr->cached = true;
+	atomic_inc(&mr->region->cached);
 }
 
 /**

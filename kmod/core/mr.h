@@ -34,6 +34,7 @@ enum kverbs_mr_state {
  * @mapped: in the list of MRs that entries may name, in debug builds
  * @ib: the MR
  * @region: the region that it covers, counted in its uses; NULL when FREE
+ * @cached: counts in @cached of the region, too
  * @state: written before posting and by the completion
  * @cqe: completion of kverbs_queue_post_regs()
  * @wr: the registration
@@ -47,6 +48,7 @@ struct kverbs_mr {
 #endif
 	struct ib_mr *ib;
 	struct kverbs_region *region;
+	bool cached;
 	enum kverbs_mr_state state;
 	struct ib_cqe cqe;
 	struct ib_reg_wr wr;
@@ -80,6 +82,7 @@ void kverbs_mr_pool_destroy(struct kverbs_mr_pool *pool);
 struct kverbs_mr *kverbs_mr_get(struct kverbs_mr_pool *pool,
 				const struct kverbs_map *map, u64 offset,
 				u64 length, int access);
+void kverbs_mr_note_cached(struct kverbs_mr *mr);
 void kverbs_mr_publish(struct kverbs_mr_pool *pool, struct kverbs_mr *mr);
 void kverbs_mr_revoke(struct kverbs_mr_pool *pool, u32 rkey);
 void kverbs_mr_recycle(struct kverbs_mr_pool *pool, struct kverbs_mr *mr);

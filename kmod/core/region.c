@@ -506,6 +506,22 @@ void kverbs_region_unuse_many(struct kverbs_region *region, int nr)
 }
 
 /**
+ * kverbs_region_uncache() - drop a use that also counts in @cached
+ * @region: the region, which may be gone afterwards
+ *
+ * In this order the region never seems to have a use that is not cached.
+ *
+ * Context: process, may sleep.
+ */
+void kverbs_region_uncache(struct kverbs_region *region)
+{
+	kref_get(&region->ref);
+	kverbs_region_unuse(region);
+	atomic_dec(&region->cached);
+	put_region(region);
+}
+
+/**
  * kverbs_region_destroy() - unmap, unpin and uncharge
  * @region: the region; only connections that are being torn down may still use it, and
  *	this waits for them

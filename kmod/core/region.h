@@ -102,6 +102,7 @@ static inline bool kverbs_region_covers(const struct kverbs_region *region, u64 
 }
 
 void kverbs_region_unuse_many(struct kverbs_region *region, int nr);
+void kverbs_region_uncache(struct kverbs_region *region);
 
 static inline void kverbs_region_use_many(struct kverbs_region *region, int nr)
 {

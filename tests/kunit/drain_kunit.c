@@ -75,10 +75,25 @@ static void drain_that_is_refused_is_the_devices_own(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2, nr_alone);
 }
 
+/* Registrations of the lkey cache do not keep a region busy, nor does the end of one. */
+static void region_is_not_busy_while_registrations_end(struct kunit *test)
+{
+	struct fake_conn *fake = fake_conn_at(test, fake_device_create(test), FAKE_CLOSING);
+	struct kverbs_region *region = fake->region;
+
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&region->uses));
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&region->cached));
+	fake_hca_let_dereg(fake->hca);
+	KUNIT_ASSERT_TRUE(test, fake_await(&fake->ended));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&region->uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&region->cached));
+}
+
 static struct kunit_case drain_cases[] = {
 	KUNIT_CASE(drain_takes_nothing_while_another_one_polls),
 	KUNIT_CASE(drain_waits_for_all_that_is_left),
 	KUNIT_CASE(drain_that_is_refused_is_the_devices_own),
+	KUNIT_CASE(region_is_not_busy_while_registrations_end),
 	{}
 };
 
