@@ -128,9 +128,7 @@ static void free_unposted(struct kverbs_export *export)
 	for (i = 0; i < export->nr; i++) {
 		struct kverbs_mr *mr = export->mrs[i];
 
-		if (mr->state == KVERBS_MR_MAPPED)
-			kverbs_mr_free(&export->conn->pool, mr);
-		else
+		if (mr->state != KVERBS_MR_MAPPED || kverbs_mr_free(&export->conn->pool, mr))
 			export->mrs[nr++] = mr;
 	}
 	export->nr = nr;

@@ -169,7 +169,8 @@ static int drop_mrs(struct kverbs_lkey_cache *set, struct kverbs_lkeys *local)
 		if (READ_ONCE(mr->state) == KVERBS_MR_POSTED)
 			return -EBUSY;
 		local->mrs[i] = NULL;
-		kverbs_mr_free(set->pool, mr);
+		if (kverbs_mr_free(set->pool, mr))
+			return -EBUSY;
 		cond_resched();
 	}
 	return 0;
@@ -182,7 +183,8 @@ static int drop_mrs(struct kverbs_lkey_cache *set, struct kverbs_lkeys *local)
  *
  * Context: process, may sleep.
  * Return: 0, or -EBUSY if a registration is still in the send queue, which happens only
- * while the connection ends: the caller then waits for the end instead.
+ * while the connection ends, or if the device does not deregister it: the caller must then
+ * end the connection, and wait for that.
  */
 int kverbs_lkey_cache_forget(struct kverbs_lkey_cache *set, struct kverbs_region *region)
 {

@@ -4,6 +4,8 @@
  * REG_MR. After the completion of a LOCAL_INV kverbs_mr_recycle() keeps the MR for the next
  * registration. In any other state it must be deregistered, by kverbs_mr_free().
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/random.h>
 #include <linux/slab.h>
 
@@ -73,14 +75,12 @@ void kverbs_mr_revoke(struct kverbs_mr_pool *pool, u32 rkey)
 	spin_unlock_bh(&pool->public_lock);
 }
 
-/* ib_dereg_mr() is a fence of its own, so the region may be unpinned after it. */
-static void destroy_mr(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
+/* The region may be unpinned after this. */
+static void forget_mr(struct kverbs_mr *mr)
 {
 	list_del(&mr->entry);
-	unpublish(pool, mr);
 	if (mr->region)
 		kverbs_check_del_mr(mr);
-	ib_dereg_mr(mr->ib);
 	if (mr->cached)
 		kverbs_region_uncache(mr->region);
 	else if (mr->region)
@@ -88,9 +88,32 @@ static void destroy_mr(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
 	kfree(mr);
 }
 
+/*
+ * ib_dereg_mr() is a fence of its own. If it fails, the HCA may still reach the region by way
+ * of the queue pair, so the MR stays, in the busy list, until that is destroyed.
+ */
+static int destroy_mr(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
+{
+	int ret;
+
+	unpublish(pool, mr);
+	ret = ib_dereg_mr(mr->ib);
+	if (ret) {
+		pr_warn_once("%s does not deregister memory: %pe\n",
+			     dev_name(&pool->pd->device->dev), ERR_PTR(ret));
+		WRITE_ONCE(mr->state, KVERBS_MR_POSTED);
+		return ret;
+	}
+	forget_mr(mr);
+	return 0;
+}
+
 /**
  * kverbs_mr_pool_destroy() - deregister all MRs
- * @pool: the pool, whose queue pair is drained
+ * @pool: the pool, whose queue pair is destroyed
+ *
+ * Without a queue pair in its protection domain the key of an MR is of no use to anybody, so
+ * one that the device does not deregister may be forgotten.
  *
  * Context: process, may sleep.
  */
@@ -102,7 +125,8 @@ void kverbs_mr_pool_destroy(struct kverbs_mr_pool *pool)
 	list_splice_init(&pool->free, &pool->busy);
 	pool->nr_free = 0;
 	list_for_each_entry_safe(mr, next, &pool->busy, entry) {
-		destroy_mr(pool, mr);
+		if (destroy_mr(pool, mr))
+			forget_mr(mr);
 		cond_resched();
 	}
 	mutex_unlock(&pool->lock);
@@ -299,10 +323,15 @@ void kverbs_mr_recycle(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
  * @mr: the MR; no work request that names it is in a queue
  *
  * Context: process, may sleep.
+ * Return: 0; or the error of the device, and then the MR uses its region until the pool is
+ * destroyed.
  */
-void kverbs_mr_free(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
+int kverbs_mr_free(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
 {
+	int ret;
+
 	mutex_lock(&pool->lock);
-	destroy_mr(pool, mr);
+	ret = destroy_mr(pool, mr);
 	mutex_unlock(&pool->lock);
+	return ret;
 }

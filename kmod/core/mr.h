@@ -86,6 +86,6 @@ void kverbs_mr_note_cached(struct kverbs_mr *mr);
 void kverbs_mr_publish(struct kverbs_mr_pool *pool, struct kverbs_mr *mr);
 void kverbs_mr_revoke(struct kverbs_mr_pool *pool, u32 rkey);
 void kverbs_mr_recycle(struct kverbs_mr_pool *pool, struct kverbs_mr *mr);
-void kverbs_mr_free(struct kverbs_mr_pool *pool, struct kverbs_mr *mr);
+int kverbs_mr_free(struct kverbs_mr_pool *pool, struct kverbs_mr *mr);
 
 #endif /* KVERBS_MR_H */

@@ -149,6 +149,21 @@ static void mr_uses_its_region_until_it_is_freed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&pool->fake->region.uses));
 }
 
+/* As long as the peer may have a way to it. */
+static void mr_that_the_device_keeps_keeps_its_region(struct kunit *test)
+{
+	struct pool *pool = test->priv;
+	struct kverbs_mr *mr = must_get(test, 0, 1);
+
+	pool->hca->errors[FAKE_DEREG_MR] = -ETIMEDOUT;
+	kverbs_mr_free(&pool->pool, mr);
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&pool->fake->region.uses));
+	pool->hca->errors[FAKE_DEREG_MR] = 0;
+	kverbs_mr_pool_destroy(&pool->pool);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&pool->fake->region.uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&pool->hca->nr_mrs));
+}
+
 static void mr_that_is_recycled_is_used_again(struct kunit *test)
 {
 	struct pool *pool = test->priv;
@@ -260,6 +275,7 @@ static struct kunit_case mr_cases[] = {
 	KUNIT_CASE(mr_of_too_many_pages_is_refused),
 	KUNIT_CASE(mr_passes_on_what_the_device_says),
 	KUNIT_CASE(mr_uses_its_region_until_it_is_freed),
+	KUNIT_CASE(mr_that_the_device_keeps_keeps_its_region),
 	KUNIT_CASE(mr_that_is_recycled_is_used_again),
 	KUNIT_CASE(mr_has_another_key_every_time),
 	KUNIT_CASE(mr_key_is_not_to_be_guessed),

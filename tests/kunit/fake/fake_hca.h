@@ -15,18 +15,19 @@
 #define FAKE_LKEY	0x1001
 
 /**
- * enum fake_verb - verbs that can be set to fail
- * @FAKE_ALLOC_PD: allocate a protection domain
- * @FAKE_CREATE_CQ: create a completion queue
- * @FAKE_CREATE_QP: create a queue pair
- * @FAKE_MODIFY_QP: change a queue pair's state, except to ERR
- * @FAKE_QUERY_PORT: query the port
- * @FAKE_ALLOC_MR: allocate an MR
- * @FAKE_MAP_MR: set the pages of an MR
- * @FAKE_CONNECT: connect to a peer
- * @FAKE_ACCEPT: accept a peer
- * @FAKE_LISTEN: listen
- * @FAKE_VERBS: number of verbs
+ * enum fake_verb - what a device can be told to fail
+ * @FAKE_ALLOC_PD: making a protection domain
+ * @FAKE_CREATE_CQ: making a completion queue
+ * @FAKE_CREATE_QP: making a queue pair
+ * @FAKE_MODIFY_QP: moving one to another state but ERR
+ * @FAKE_QUERY_PORT: asking about the port
+ * @FAKE_ALLOC_MR: making an MR
+ * @FAKE_MAP_MR: giving it its pages
+ * @FAKE_DEREG_MR: giving an MR up
+ * @FAKE_CONNECT: asking a peer
+ * @FAKE_ACCEPT: accepting a peer
+ * @FAKE_LISTEN: listening
+ * @FAKE_VERBS: how many there are
  */
 enum fake_verb {
 	FAKE_ALLOC_PD,
@@ -36,6 +37,7 @@ enum fake_verb {
 	FAKE_QUERY_PORT,
 	FAKE_ALLOC_MR,
 	FAKE_MAP_MR,
+	FAKE_DEREG_MR,
 	FAKE_CONNECT,
 	FAKE_ACCEPT,
 	FAKE_LISTEN,

@@ -33,6 +33,8 @@ static int dereg_mr(struct ib_mr *ib, struct ib_udata *udata)
 		complete_all(&hca->dereg_begun);
 		wait_for_completion(&hca->dereg_let);
 	}
+	if (hca->errors[FAKE_DEREG_MR])
+		return hca->errors[FAKE_DEREG_MR];
 	atomic_dec(&hca->nr_mrs);
 	kfree(to_fake_mr(ib));
 	return 0;
