@@ -5,9 +5,12 @@
 #include <linux/slab.h>
 
 #include "device.h"
+#include "quirks.h"
 
-/* Pages of one MR: bounds the scatterlist that registering it takes. */
-#define MR_PAGES_MAX	4096U
+/* Pages of one MR, as many as other users in the kernel ask for at most. */
+#define MR_PAGES_MAX	512U
+/* With KVERBS_QUIRK_LARGE_MRS; bounds the scatterlist that registering it takes. */
+#define LARGE_MR_PAGES_MAX	4096U
 
 /* Guards the list; while it is held, no device in the list can be removed. */
 static DEFINE_MUTEX(registry_lock);
@@ -183,7 +186,10 @@ void kverbs_device_for_each(void (*show)(const struct kverbs_device_use *use, vo
  */
 u32 kverbs_device_mr_pages(struct ib_device *ib)
 {
-	return min(ib->attrs.max_fast_reg_page_list_len, MR_PAGES_MAX);
+	bool large = kverbs_quirks(ib, rdma_start_port(ib)) & KVERBS_QUIRK_LARGE_MRS;
+
+	return min(ib->attrs.max_fast_reg_page_list_len,
+		   large ? LARGE_MR_PAGES_MAX : MR_PAGES_MAX);
 }
 
 /**

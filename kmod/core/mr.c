@@ -26,8 +26,11 @@
  */
 void kverbs_mr_pool_init(struct kverbs_mr_pool *pool)
 {
+	unsigned int i;
+
 	mutex_init(&pool->lock);
-	INIT_LIST_HEAD(&pool->free);
+	for (i = 0; i < KVERBS_MR_SIZES; i++)
+		INIT_LIST_HEAD(&pool->free[i]);
 	INIT_LIST_HEAD(&pool->busy);
 	spin_lock_init(&pool->public_lock);
 	INIT_LIST_HEAD(&pool->public);
@@ -120,9 +123,11 @@ static int destroy_mr(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
 void kverbs_mr_pool_destroy(struct kverbs_mr_pool *pool)
 {
 	struct kverbs_mr *mr, *next;
+	unsigned int i;
 
 	mutex_lock(&pool->lock);
-	list_splice_init(&pool->free, &pool->busy);
+	for (i = 0; i < KVERBS_MR_SIZES; i++)
+		list_splice_init(&pool->free[i], &pool->busy);
 	pool->nr_free = 0;
 	list_for_each_entry_safe(mr, next, &pool->busy, entry) {
 		if (destroy_mr(pool, mr))
@@ -132,8 +137,9 @@ void kverbs_mr_pool_destroy(struct kverbs_mr_pool *pool)
 	mutex_unlock(&pool->lock);
 }
 
-static struct kverbs_mr *new_mr(struct kverbs_mr_pool *pool)
+static struct kverbs_mr *new_mr(struct kverbs_mr_pool *pool, enum kverbs_mr_size size)
 {
+	u32 pages = size == KVERBS_MR_LARGE ? pool->pages : min(pool->pages, KVERBS_MR_FEW);
 	struct kverbs_mr *mr;
 	int ret;
 
@@ -141,7 +147,8 @@ static struct kverbs_mr *new_mr(struct kverbs_mr_pool *pool)
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 	INIT_LIST_HEAD(&mr->public);
-	mr->ib = kverbs_ib_alloc_mr(pool->pd, pool->pages);
+	mr->size = size;
+	mr->ib = kverbs_ib_alloc_mr(pool->pd, pages);
 	if (IS_ERR(mr->ib)) {
 		ret = PTR_ERR(mr->ib);
 		kfree(mr);
@@ -150,12 +157,12 @@ static struct kverbs_mr *new_mr(struct kverbs_mr_pool *pool)
 	return mr;
 }
 
-static struct kverbs_mr *take_mr(struct kverbs_mr_pool *pool)
+static struct kverbs_mr *take_mr(struct kverbs_mr_pool *pool, enum kverbs_mr_size size)
 {
 	struct kverbs_mr *mr;
 
 	mutex_lock(&pool->lock);
-	mr = list_first_entry_or_null(&pool->free, struct kverbs_mr, entry);
+	mr = list_first_entry_or_null(&pool->free[size], struct kverbs_mr, entry);
 	if (mr) {
 		list_move(&mr->entry, &pool->busy);
 		pool->nr_free--;
@@ -164,13 +171,20 @@ static struct kverbs_mr *take_mr(struct kverbs_mr_pool *pool)
 	if (mr)
 		return mr;
 
-	mr = new_mr(pool);
+	mr = new_mr(pool, size);
 	if (IS_ERR(mr))
 		return mr;
 	mutex_lock(&pool->lock);
 	list_add(&mr->entry, &pool->busy);
 	mutex_unlock(&pool->lock);
 	return mr;
+}
+
+static enum kverbs_mr_size size_of(const struct kverbs_map *map, u64 offset, u64 length)
+{
+	u64 skip = offset_in_page(map->region->page_offset + offset);
+
+	return skip + length <= KVERBS_MR_FEW * PAGE_SIZE ? KVERBS_MR_SMALL : KVERBS_MR_LARGE;
 }
 
 static unsigned int count_spans(const struct kverbs_map *map, u64 pos, u64 end)
@@ -260,7 +274,7 @@ struct kverbs_mr *kverbs_mr_get(struct kverbs_mr_pool *pool,
 	struct kverbs_mr *mr;
 	int ret;
 
-	mr = take_mr(pool);
+	mr = take_mr(pool, size_of(map, offset, length));
 	if (IS_ERR(mr))
 		return mr;
 	ret = map_range(mr, map, offset, length, access);
@@ -309,7 +323,7 @@ void kverbs_mr_recycle(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
 		kverbs_region_unuse(mr->region);
 		mr->region = NULL;
 		mr->state = KVERBS_MR_FREE;
-		list_move(&mr->entry, &pool->free);
+		list_move(&mr->entry, &pool->free[mr->size]);
 		pool->nr_free++;
 	} else {
 		destroy_mr(pool, mr);

@@ -28,11 +28,27 @@ enum kverbs_mr_state {
 };
 
 /**
+ * enum kverbs_mr_size - how many pages an MR can cover
+ * @KVERBS_MR_SMALL: KVERBS_MR_FEW
+ * @KVERBS_MR_LARGE: as many as the pool allows
+ * @KVERBS_MR_SIZES: number of sizes
+ */
+enum kverbs_mr_size {
+	KVERBS_MR_SMALL,
+	KVERBS_MR_LARGE,
+	KVERBS_MR_SIZES,
+};
+
+/* Pages that most ranges fit into. A device spends its resources on all that it can cover. */
+#define KVERBS_MR_FEW	16U
+
+/**
  * struct kverbs_mr - a fast-registration memory region
  * @entry: in its pool's free or busy list
  * @public: in its pool's list of MRs whose keys the peer may have
  * @mapped: in the list of MRs that entries may name, in debug builds
  * @ib: the MR
+ * @size: of what it can cover
  * @region: the region that it covers, counted in its uses; NULL when FREE
  * @cached: counts in @cached of the region, too
  * @state: written before posting and by the completion
@@ -47,6 +63,7 @@ struct kverbs_mr {
 	struct list_head mapped;
 #endif
 	struct ib_mr *ib;
+	enum kverbs_mr_size size;
 	struct kverbs_region *region;
 	bool cached;
 	enum kverbs_mr_state state;
@@ -59,10 +76,10 @@ struct kverbs_mr {
  * struct kverbs_mr_pool - the MRs of one protection domain
  * @lock: guards the lists but @public
  * @pd: the protection domain
- * @pages: pages that an MR can cover
- * @free: FREE MRs, kept for kverbs_mr_get()
+ * @pages: pages that an MR can cover at most
+ * @free: FREE MRs of each size, kept for kverbs_mr_get()
  * @busy: all other MRs
- * @nr_free: number of MRs in @free
+ * @nr_free: number of MRs in all of @free
  * @public_lock: guards @public; taken by completions: bottom halves off; innermost
  * @public: MRs whose keys the peer may have
  */
@@ -70,7 +87,7 @@ struct kverbs_mr_pool {
 	struct mutex lock;
 	struct ib_pd *pd;
 	u32 pages;
-	struct list_head free;
+	struct list_head free[KVERBS_MR_SIZES];
 	struct list_head busy;
 	unsigned int nr_free;
 	spinlock_t public_lock;

@@ -28,6 +28,8 @@ struct ib_device;
  *	be noticed only when more arrives
  * @KVERBS_QUIRK_READ_ENTRY: the driver refuses a READ without an SGE, even one of no
  *	bytes. Others must not get an empty SGE: to mlx4 a length of 0 means 2^31 bytes
+ * @KVERBS_QUIRK_LARGE_MRS: an MR of thousands of pages does no harm. irdma may keep one of
+ *	more than 512 in a list of two levels, of which REG_MR then names the wrong one
  */
 enum kverbs_quirks {
 	KVERBS_QUIRK_NO_IMM		= BIT(0),
@@ -42,6 +44,7 @@ enum kverbs_quirks {
 	KVERBS_QUIRK_BLOCKING_CONNECT	= BIT(9),
 	KVERBS_QUIRK_NUDGE		= BIT(10),
 	KVERBS_QUIRK_READ_ENTRY		= BIT(11),
+	KVERBS_QUIRK_LARGE_MRS		= BIT(12),
 };
 
 u32 kverbs_quirks(struct ib_device *ib, u32 port);

@@ -114,22 +114,27 @@ static void device_that_will_not_do_is_left_alone(struct kunit *test)
 }
 
 /**
- * struct pages - number of pages in an MR
- * @can: the device's limit
- * @uses: the limit that kverbs uses
+ * struct pages - how many pages an MR can have
+ * @driver: of the device
+ * @can: with the device
+ * @uses: with kverbs
  */
 struct pages {
+	enum rdma_driver_id driver;
 	u32 can;
 	u32 uses;
 };
 
 static const struct pages pages[] = {
-	{ 1, 1 }, { 8, 8 }, { 4096, 4096 }, { 4097, 4096 }, { U32_MAX, 4096 },
+	{ RDMA_DRIVER_IRDMA, 1, 1 }, { RDMA_DRIVER_IRDMA, 8, 8 },
+	{ RDMA_DRIVER_IRDMA, 512, 512 }, { RDMA_DRIVER_IRDMA, 262144, 512 },
+	{ RDMA_DRIVER_MLX5, 512, 512 }, { RDMA_DRIVER_MLX5, 4096, 4096 },
+	{ RDMA_DRIVER_MLX5, 4097, 4096 }, { RDMA_DRIVER_MLX5, U32_MAX, 4096 },
 };
 
 static void pages_desc(const struct pages *p, char *desc)
 {
-	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%u pages", p->can);
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%u pages of driver %u", p->can, p->driver);
 }
 
 KUNIT_ARRAY_PARAM(pages, pages, pages_desc);
@@ -139,6 +144,7 @@ static void device_limits_the_pages_of_an_mr(struct kunit *test)
 	const struct pages *p = test->param_value;
 	struct fake_hca *hca = fake_device_new(test);
 
+	hca->ib.ops.driver_id = p->driver;
 	hca->limits.max_fast_reg_page_list_len = p->can;
 	KUNIT_ASSERT_EQ(test, 0, fake_device_register(hca));
 	KUNIT_EXPECT_EQ(test, p->uses, kverbs_device_mr_pages(&hca->ib));

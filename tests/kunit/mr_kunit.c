@@ -256,6 +256,30 @@ static void mr_pool_keeps_some_and_no_more(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&pool->fake->region.uses));
 }
 
+static unsigned int pages_of(const struct kverbs_mr *mr)
+{
+	return to_fake_mr(mr->ib)->max_pages;
+}
+
+/* Every device pays for all that an MR can cover. */
+static void mr_is_as_large_as_it_must_be(struct kunit *test)
+{
+	struct pool *pool = test->priv;
+	struct kverbs_mr *small, *large;
+
+	pool->pool.pages = FAKE_MR_LARGE;
+	pool->fake = fake_region_scattered(test, &pool->hca->ib, 0, FAKE_MR_LARGE);
+	small = must_get(test, 0, 1);
+	large = must_get(test, 0, 16 * PAGE_SIZE + 1);
+	KUNIT_EXPECT_EQ(test, 16, pages_of(small));
+	KUNIT_EXPECT_EQ(test, FAKE_MR_LARGE, pages_of(large));
+	kverbs_mr_recycle(&pool->pool, large);
+	kverbs_mr_recycle(&pool->pool, small);
+	KUNIT_EXPECT_PTR_EQ(test, small, must_get(test, PAGE_SIZE, 16 * PAGE_SIZE));
+	KUNIT_EXPECT_EQ(test, 16, pages_of(must_get(test, PAGE_SIZE, 1)));
+	KUNIT_EXPECT_PTR_EQ(test, large, must_get(test, 100, 16 * PAGE_SIZE));
+}
+
 static void mr_pool_ends_them_all(struct kunit *test)
 {
 	struct pool *pool = test->priv;
@@ -282,6 +306,7 @@ static struct kunit_case mr_cases[] = {
 	KUNIT_CASE(mr_is_revoked_by_its_key),
 	KUNIT_CASE(mr_is_revoked_only_if_it_is_public),
 	KUNIT_CASE(mr_pool_keeps_some_and_no_more),
+	KUNIT_CASE(mr_is_as_large_as_it_must_be),
 	KUNIT_CASE(mr_pool_ends_them_all),
 	{}
 };

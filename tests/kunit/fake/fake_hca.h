@@ -9,9 +9,10 @@
 
 #define FAKE_WRS	160
 #define FAKE_SGES	16
-/* Pages of an MR by default, and at most */
+/* Pages of an MR where nobody says otherwise, of a registered device's, and at most. */
 #define FAKE_MR_PAGES	4
 #define FAKE_MR_ROOM	16
+#define FAKE_MR_LARGE	32
 #define FAKE_LKEY	0x1001
 
 /**
@@ -173,7 +174,7 @@ struct fake_mr {
 	struct ib_mr ib;
 	unsigned int max_pages;
 	unsigned int nr_pages;
-	u64 pages[FAKE_MR_ROOM];
+	u64 pages[FAKE_MR_LARGE];
 };
 
 struct fake_hca *fake_hca_create(struct kunit *test);

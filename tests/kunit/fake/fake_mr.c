@@ -11,7 +11,7 @@ static struct ib_mr *alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 max_nu
 
 	if (hca->errors[FAKE_ALLOC_MR])
 		return ERR_PTR(hca->errors[FAKE_ALLOC_MR]);
-	if (max_num_sg > FAKE_MR_ROOM)
+	if (max_num_sg > FAKE_MR_LARGE)
 		return ERR_PTR(-EINVAL);
 	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
 	if (!mr)
