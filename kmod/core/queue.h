@@ -19,7 +19,7 @@ struct kverbs_region;
 #define KVERBS_OP_SGES	256
 /* Scatter/gather entries of a receive, which is built on the stack. */
 #define KVERBS_RECV_SGES	32
-/* How long a registration may wait behind other work in the send queue. */
+/* How long a registration may wait behind work in the send queue that does not advance. */
 #define KVERBS_REG_TIMEOUT	(30 * HZ)
 
 /**

@@ -33,9 +33,34 @@ static void last_done(struct ib_cq *cq, struct ib_wc *wc)
 void kverbs_sync_init(struct kverbs_sync *sync, struct kverbs_queue *queue)
 {
 	sync->queue = queue;
+	sync->timeout = KVERBS_REG_TIMEOUT;
 	init_completion(&sync->done);
 	sync->part.done = part_done;
 	sync->last.done = last_done;
+}
+
+static const struct list_head *oldest_posted(struct kverbs_queue *queue)
+{
+	const struct list_head *oldest;
+
+	spin_lock_bh(&queue->lock);
+	oldest = queue->posted.next;
+	spin_unlock_bh(&queue->lock);
+	return oldest;
+}
+
+/* Operations that were posted before the chain complete before it; each may take its time. */
+static long await_progress(struct kverbs_sync *sync)
+{
+	const struct list_head *before, *oldest = oldest_posted(sync->queue);
+	long left;
+
+	do {
+		before = oldest;
+		left = wait_for_completion_killable_timeout(&sync->done, sync->timeout);
+		oldest = oldest_posted(sync->queue);
+	} while (!left && oldest != before);
+	return left;
 }
 
 static int await_chain(struct kverbs_sync *sync)
@@ -44,7 +69,7 @@ static int await_chain(struct kverbs_sync *sync)
 
 	if (!sync->busy)
 		return 0;
-	left = wait_for_completion_killable_timeout(&sync->done, KVERBS_REG_TIMEOUT);
+	left = await_progress(sync);
 	if (!left) {
 		/* The chain is queued behind work that the peer does not complete. */
 		sync->queue->ops->broken(sync->queue, IB_WC_RESP_TIMEOUT_ERR);

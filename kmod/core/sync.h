@@ -17,6 +17,7 @@ struct kverbs_queue;
  * @part: completions of the work requests before it, which come only on failure
  * @done: the chain has completed
  * @busy: the chain has not completed, even if its waiter was killed
+ * @timeout: jiffies without progress after which the connection ends
  * @status: of the first work request that failed
  *
  * One chain at a time; the caller of kverbs_sync_post() excludes others.
@@ -27,6 +28,7 @@ struct kverbs_sync {
 	struct ib_cqe part;
 	struct completion done;
 	bool busy;
+	unsigned long timeout;
 	enum ib_wc_status status;
 };
 

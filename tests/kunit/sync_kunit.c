@@ -188,8 +188,56 @@ static void sync_waits_for_what_a_killed_one_left(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, chain->sync.busy);
 }
 
+/**
+ * struct slow - operations that complete slowly, and the chain behind them
+ * @work: completes the next
+ * @chain: the chain
+ * @next: of what was posted
+ */
+struct slow {
+	struct delayed_work work;
+	struct chain *chain;
+	unsigned int next;
+};
+
+#define SLOW_OPS	4
+
+static void complete_next(struct work_struct *work)
+{
+	struct slow *slow = container_of(work, struct slow, work.work);
+	struct fake_hca *hca = slow->chain->fake->hca;
+
+	if (slow->next < SLOW_OPS) {
+		fake_wr_complete(&hca->sends[slow->next++], IB_WC_SUCCESS);
+		schedule_delayed_work(&slow->work, HZ / 4);
+		return;
+	}
+	for (; slow->next < hca->nr_sends; slow->next++)
+		fake_wr_complete(&hca->sends[slow->next], IB_WC_SUCCESS);
+}
+
+/* Each operation takes less than the timeout, and all of them take more. */
+static void sync_waits_while_work_before_it_goes_on(struct kunit *test)
+{
+	struct chain *chain = test->priv;
+	struct slow slow = { .chain = chain };
+	int i;
+
+	chain->fake->hca->work_queued = false;
+	for (i = 0; i < SLOW_OPS; i++)
+		fake_queue_send(test, chain->fake, 1);
+	chain->sync.timeout = HZ / 2;
+	INIT_DELAYED_WORK_ONSTACK(&slow.work, complete_next);
+	schedule_delayed_work(&slow.work, HZ / 4);
+	KUNIT_EXPECT_EQ(test, 0, sync_post(chain));
+	KUNIT_EXPECT_EQ(test, 0, chain->fake->broken);
+	cancel_delayed_work_sync(&slow.work);
+	destroy_delayed_work_on_stack(&slow.work);
+}
+
 static struct kunit_case sync_cases[] = {
 	KUNIT_CASE(sync_waits_for_the_chain),
+	KUNIT_CASE(sync_waits_while_work_before_it_goes_on),
 	KUNIT_CASE(sync_can_be_used_again),
 	KUNIT_CASE(sync_signals_the_last_request_only),
 	KUNIT_CASE(sync_needs_no_slots),
