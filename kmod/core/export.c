@@ -8,6 +8,7 @@
 #include "conn_cm.h"
 #include "conn_io.h"
 #include "export.h"
+#include "quirks.h"
 #include "region.h"
 
 static int access_rights(u32 rights)
@@ -275,6 +276,16 @@ static void recycle_revoked(struct kverbs_export *export)
 	export->nr = nr;
 }
 
+static int free_all(struct kverbs_export *export)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < export->nr && !ret; i++)
+		ret = kverbs_mr_free(&export->conn->pool, export->mrs[i]);
+	return ret;
+}
+
 static int invalidate(struct kverbs_export *export)
 {
 	unsigned int i;
@@ -284,6 +295,8 @@ static int invalidate(struct kverbs_export *export)
 	if (ret)
 		return ret;
 	recycle_revoked(export);
+	if (export->conn->queue.quirks & KVERBS_QUIRK_NO_LOCAL_INV)
+		return free_all(export);
 	prepare_invalidate(export);
 	ret = post_all(export, KVERBS_MR_FREE);
 	if (ret)

@@ -30,6 +30,8 @@ struct ib_device;
  *	bytes. Others must not get an empty SGE: to mlx4 a length of 0 means 2^31 bytes
  * @KVERBS_QUIRK_LARGE_MRS: an MR of thousands of pages does no harm. irdma may keep one of
  *	more than 512 in a list of two levels, of which REG_MR then names the wrong one
+ * @KVERBS_QUIRK_NO_LOCAL_INV: the driver registers memory by work requests but does not
+ *	invalidate it so: it warns, and refuses LOCAL_INV
  */
 enum kverbs_quirks {
 	KVERBS_QUIRK_NO_IMM		= BIT(0),
@@ -45,6 +47,7 @@ enum kverbs_quirks {
 	KVERBS_QUIRK_NUDGE		= BIT(10),
 	KVERBS_QUIRK_READ_ENTRY		= BIT(11),
 	KVERBS_QUIRK_LARGE_MRS		= BIT(12),
+	KVERBS_QUIRK_NO_LOCAL_INV	= BIT(13),
 };
 
 u32 kverbs_quirks(struct ib_device *ib, u32 port);

@@ -2,6 +2,7 @@
 /* Exports that fail leave nothing behind. */
 #include "export.h"
 #include "fake_conn.h"
+#include "quirks.h"
 
 #define PARTS	4
 
@@ -99,12 +100,28 @@ static void export_that_fails_ends_the_connection_first(struct kunit *test)
 	expect_unused(fake);
 }
 
+/* hns warns of a LOCAL_INV, and refuses it. */
+static void export_ends_without_an_invalidation_where_there_is_none(struct kunit *test)
+{
+	struct fake_conn *fake = exporter(test);
+	unsigned int i;
+
+	fake->conn->queue.quirks |= KVERBS_QUIRK_NO_LOCAL_INV;
+	KUNIT_EXPECT_EQ(test, 0, try_export(fake));
+	for (i = 0; i < fake->hca->nr_sends; i++)
+		KUNIT_EXPECT_NE(test, IB_WR_LOCAL_INV, fake->hca->sends[i].opcode);
+	KUNIT_EXPECT_EQ(test, KVERBS_CONN_ESTABLISHED, fake->conn->state);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&fake->hca->nr_mrs));
+	expect_unused(fake);
+}
+
 static struct kunit_case export_cases[] = {
 	KUNIT_CASE(export_takes_its_region_until_it_is_destroyed),
 	KUNIT_CASE(export_is_described_whole_before_the_connection_can_end),
 	KUNIT_CASE(export_that_is_refused_at_once_leaves_nothing),
 	KUNIT_CASE(export_that_is_refused_in_part_ends_the_connection_first),
 	KUNIT_CASE(export_that_fails_ends_the_connection_first),
+	KUNIT_CASE(export_ends_without_an_invalidation_where_there_is_none),
 	{}
 };
 
