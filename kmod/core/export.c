@@ -3,6 +3,7 @@
  * Remote access to a range of a region. The range is registered to the byte, and
  * kverbs_export_destroy() returns when the peer cannot reach it any more.
  */
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "conn_cm.h"
@@ -53,6 +54,11 @@ static int map_segments(struct kverbs_export *export, struct kverbs_map *map,
 		u64 part = min(size - skip, length);
 		struct kverbs_mr *mr;
 
+		/* A large range takes so many MRs that a kill or the teardown must not wait. */
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		if (kverbs_conn_is_ending(export->conn))
+			return -ENOTCONN;
 		mr = kverbs_mr_get(pool, map, offset, part, access);
 		if (IS_ERR(mr))
 			return PTR_ERR(mr);

@@ -115,12 +115,38 @@ static void export_ends_without_an_invalidation_where_there_is_none(struct kunit
 	expect_unused(fake);
 }
 
+static struct fake_conn *ending;
+static int (*ending_map)(struct ib_mr *mr, struct scatterlist *sg, int nr,
+			 unsigned int *offset);
+
+static int map_and_end(struct ib_mr *mr, struct scatterlist *sg, int nr, unsigned int *offset)
+{
+	kverbs_conn_end(ending->conn, KVERBS_CQE_DISCONNECTED, 0, 0);
+	return ending_map(mr, sg, nr, offset);
+}
+
+/* Teardown waits for the export, which must not first make all its registrations. */
+static void export_is_given_up_when_the_connection_ends(struct kunit *test)
+{
+	struct fake_conn *fake = exporter(test);
+	unsigned int before = fake->hca->nr_allocs;
+
+	ending = fake;
+	ending_map = fake->hca->ib.ops.map_mr_sg;
+	fake->hca->ib.ops.map_mr_sg = map_and_end;
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, try_export(fake));
+	KUNIT_EXPECT_EQ(test, before + 1, fake->hca->nr_allocs);
+	KUNIT_EXPECT_TRUE(test, fake_await(&fake->ended));
+	expect_unused(fake);
+}
+
 static struct kunit_case export_cases[] = {
 	KUNIT_CASE(export_takes_its_region_until_it_is_destroyed),
 	KUNIT_CASE(export_is_described_whole_before_the_connection_can_end),
 	KUNIT_CASE(export_that_is_refused_at_once_leaves_nothing),
 	KUNIT_CASE(export_that_is_refused_in_part_ends_the_connection_first),
 	KUNIT_CASE(export_that_fails_ends_the_connection_first),
+	KUNIT_CASE(export_is_given_up_when_the_connection_ends),
 	KUNIT_CASE(export_ends_without_an_invalidation_where_there_is_none),
 	{}
 };
