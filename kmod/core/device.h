@@ -55,6 +55,7 @@ struct kverbs_device_use {
  * @lock: guards @removing, @tenants and @moved; held around @evict and @count, so
  *	outside the locks that those take
  * @removing: no more tenants may enter
+ * @no_atomics: it has refused an MR with the right to atomics
  * @tenants: by kind; all must leave before the device is removed
  * @moved: traffic of tenants that have left
  * @left: woken when a tenant leaves
@@ -68,6 +69,7 @@ struct kverbs_device {
 	struct list_head entry;
 	spinlock_t lock;
 	bool removing;
+	bool no_atomics;
 	struct list_head tenants[KVERBS_TENANT_KINDS];
 	struct kverbs_moved moved;
 	wait_queue_head_t left;
@@ -101,6 +103,17 @@ void kverbs_device_for_each(void (*show)(const struct kverbs_device_use *use, vo
 			    void *arg);
 u32 kverbs_device_mr_pages(struct ib_device *ib);
 enum kverbs_transport kverbs_device_transport(struct ib_device *ib, u32 port);
+
+/* The two below are for a tenant that is on its device, and stays meanwhile. */
+static inline void kverbs_device_note_no_atomics(struct kverbs_tenant *tenant)
+{
+	WRITE_ONCE(tenant->dev->no_atomics, true);
+}
+
+static inline bool kverbs_device_has_no_atomics(const struct kverbs_tenant *tenant)
+{
+	return READ_ONCE(tenant->dev->no_atomics);
+}
 
 int kverbs_device_init(void);
 void kverbs_device_exit(void);

@@ -128,6 +128,20 @@ static int post_all(struct kverbs_export *export, enum kverbs_mr_state then)
 	return 0;
 }
 
+/*
+ * Some mlx5 cannot give an MR the right to atomics by a work request, say so only now, and
+ * log that each time.
+ */
+static int post_regs(struct kverbs_export *export, u32 rights)
+{
+	int ret = post_all(export, KVERBS_MR_VALID);
+
+	if (ret != -EINVAL || !(rights & KVERBS_REMOTE_ATOMIC))
+		return ret;
+	kverbs_device_note_no_atomics(&export->conn->tenant);
+	return -EOPNOTSUPP;
+}
+
 static void free_unposted(struct kverbs_export *export)
 {
 	unsigned int i, nr = 0;
@@ -153,7 +167,7 @@ static int fill_export(struct kverbs_export *export, struct kverbs_region *regio
 		return PTR_ERR(map);
 	ret = map_segments(export, map, offset, length, access_rights(rights));
 	if (!ret)
-		ret = post_all(export, KVERBS_MR_VALID);
+		ret = post_regs(export, rights);
 	if (ret)
 		free_unposted(export);
 	return ret;
@@ -170,7 +184,8 @@ int kverbs_export_check(struct kverbs_conn *conn, u32 rights)
 {
 	int ret = kverbs_queue_check_up(&conn->queue);
 
-	if (!ret && rights & KVERBS_REMOTE_ATOMIC && !kverbs_conn_has_atomics(conn))
+	if (!ret && rights & KVERBS_REMOTE_ATOMIC &&
+	    (!kverbs_conn_has_atomics(conn) || kverbs_device_has_no_atomics(&conn->tenant)))
 		ret = -EOPNOTSUPP;
 	return ret;
 }

@@ -140,6 +140,28 @@ static void export_is_given_up_when_the_connection_ends(struct kunit *test)
 	expect_unused(fake);
 }
 
+/* Some mlx5 refuse that right, and log each refusal. */
+static void export_for_atomics_is_tried_once_where_it_is_refused(struct kunit *test)
+{
+	struct fake_conn *fake = exporter(test);
+	unsigned int i, before = fake->hca->nr_doorbells;
+	struct kverbs_segment segs[PARTS];
+
+	fake->conn->queue.quirks = 0;
+	fake->hca->ib.attrs.atomic_cap = IB_ATOMIC_HCA;
+	fake_hca_refuse(fake->hca, 0, -EINVAL);
+	for (i = 0; i < 2; i++) {
+		KUNIT_EXPECT_EQ(test, -EOPNOTSUPP,
+				PTR_ERR(kverbs_export_create(fake->conn, fake->region, 0, 8,
+							     KVERBS_REMOTE_ATOMIC, segs)));
+		KUNIT_EXPECT_EQ(test, before + 1, fake->hca->nr_doorbells);
+	}
+	KUNIT_EXPECT_EQ(test, KVERBS_CONN_ESTABLISHED, fake->conn->state);
+	expect_unused(fake);
+	fake_hca_refuse(fake->hca, FAKE_WRS, 0);
+	KUNIT_EXPECT_EQ(test, 0, try_export(fake));
+}
+
 static struct kunit_case export_cases[] = {
 	KUNIT_CASE(export_takes_its_region_until_it_is_destroyed),
 	KUNIT_CASE(export_is_described_whole_before_the_connection_can_end),
@@ -147,6 +169,7 @@ static struct kunit_case export_cases[] = {
 	KUNIT_CASE(export_that_is_refused_in_part_ends_the_connection_first),
 	KUNIT_CASE(export_that_fails_ends_the_connection_first),
 	KUNIT_CASE(export_is_given_up_when_the_connection_ends),
+	KUNIT_CASE(export_for_atomics_is_tried_once_where_it_is_refused),
 	KUNIT_CASE(export_ends_without_an_invalidation_where_there_is_none),
 	{}
 };
