@@ -84,10 +84,12 @@ int kverbs_queue_up(struct kverbs_queue *queue)
 	int ret = 0;
 
 	spin_lock_bh(&queue->lock);
-	if (queue->state == KVERBS_QUEUE_RECV)
-		queue->state = KVERBS_QUEUE_UP;
-	else
+	if (queue->state == KVERBS_QUEUE_RECV) {
+		/* Pairs with kverbs_queue_check_up(): the limits are set, and the PD is. */
+		smp_store_release(&queue->state, KVERBS_QUEUE_UP);
+	} else {
 		ret = -ENOTCONN;
+	}
 	spin_unlock_bh(&queue->lock);
 	return ret;
 }
@@ -111,7 +113,8 @@ void kverbs_queue_close(struct kverbs_queue *queue)
  */
 int kverbs_queue_check_up(struct kverbs_queue *queue)
 {
-	return READ_ONCE(queue->state) == KVERBS_QUEUE_UP ? 0 : -ENOTCONN;
+	/* Pairs with kverbs_queue_up(): what the caller reads next was set before. */
+	return smp_load_acquire(&queue->state) == KVERBS_QUEUE_UP ? 0 : -ENOTCONN;
 }
 
 static void count(struct kverbs_queue *queue, struct kverbs_req *req)
