@@ -633,8 +633,9 @@ struct kverbs_addr {
  * @keepalive_ms: interval in milliseconds, at least 10, 0: off. If nothing completes
  *	for one interval the peer is probed, and if it does not answer within
  *	another the connection ends with ETIMEDOUT. The answer queues behind
- *	earlier work: choose an interval that is longer than one operation takes, on
- *	iWARP longer than all outstanding operations take
+ *	earlier work: choose an interval that is longer than one operation takes
+ *	and than the peer may lack a receive for it, on iWARP longer than all
+ *	outstanding operations take
  *
  * Depths beyond the device's limits give EINVAL.
  */
