@@ -544,7 +544,10 @@ struct kverbs_cmd_ring_create {
  * A peer's WRITE or atomic generates no completion here. With WATCH, which needs
  * @min_complete, the wait also ends when the byte differs from @watch_old or can
  * no longer be read. The calling task polls the byte continuously, as on a
- * BUSY_POLL ring, and yields the CPU to other tasks.
+ * BUSY_POLL ring, and yields the CPU to other tasks. The byte says nothing about
+ * other bytes: those of the same WRITE may arrive later, in any order. Data
+ * written before may be read after the completion of a RECV that the peer caused
+ * behind it, by SEND or WRITE_IMM.
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EINTR; of the first entry: EAGAIN,
  * EINVAL, ENOENT, ENOTCONN, EBUSY (BENCH uses the connection), ENODEV,

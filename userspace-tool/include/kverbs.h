@@ -837,8 +837,9 @@ KVERBS_API int kverbs_wait(struct kverbs_req *req, int timeout_ms);
  *
  * A peer's WRITE or atomic generates no completion on this side. The calling thread
  * polls continuously, yields the CPU to other threads, and runs callbacks of
- * operations that complete. RDMA does not define in which order the bytes of a WRITE
- * arrive, but current devices write the last byte last.
+ * operations that complete. The byte says nothing about other bytes: those of the same
+ * WRITE may arrive later, with mlx5 for instance. Let data be followed by a message or a
+ * WRITE_IMM, or verify it.
  *
  * Return: 0 the byte differs from @old; -ETIMEDOUT; -EINTR; -EDEADLK: called from a
  * callback; else the error that ended the connection.
