@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Listeners: bound CM ids that report connection requests. */
 #include <linux/slab.h>
+#include <net/net_namespace.h>
 
 #include "listener.h"
 #include "verbs.h"
@@ -28,20 +29,12 @@ static bool take_down(struct kverbs_listener *listener)
 	return was_up;
 }
 
-static void evict_work(struct work_struct *work)
-{
-	struct kverbs_listener *listener =
-		container_of(work, struct kverbs_listener, evict_work);
-
-	if (take_down(listener))
-		listener->ops->removed(listener);
-}
-
 static void evict(struct kverbs_tenant *tenant)
 {
 	struct kverbs_listener *listener =
 		container_of(tenant, struct kverbs_listener, tenant);
 
+	WRITE_ONCE(listener->gone, true);
 	queue_work(kverbs_workqueue, &listener->evict_work);
 }
 
@@ -53,8 +46,13 @@ static int cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	switch (event->event) {
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
 		return listener->ops->request(listener, id, event);
-	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 	case RDMA_CM_EVENT_ADDR_CHANGE:
+		/* The address is at another hardware address now, perhaps at another device. */
+		WRITE_ONCE(listener->moved, true);
+		queue_work(kverbs_workqueue, &listener->evict_work);
+		return 0;
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		WRITE_ONCE(listener->gone, true);
 		queue_work(kverbs_workqueue, &listener->evict_work);
 		return 0;
 	default:
@@ -76,6 +74,54 @@ static int bind(struct kverbs_listener *listener, struct sockaddr *addr)
 		return ret;
 	return kverbs_device_enter(id->device, &listener->tenant, KVERBS_TENANT_CM,
 				   evict);
+}
+
+static int create_id(struct kverbs_listener *listener, struct sockaddr *addr)
+{
+	struct rdma_cm_id *id = kverbs_rdma_create_id(listener->net, cm_handler, listener);
+	int ret;
+
+	lockdep_assert_held(&listener->mutex);
+	if (IS_ERR(id))
+		return PTR_ERR(id);
+	listener->id = id;
+	ret = bind(listener, addr);
+	if (ret)
+		take_down_locked(listener);
+	return ret;
+}
+
+/* Like the first time, at the address that was bound then, with the rights of then. */
+static int put_up(struct kverbs_listener *listener)
+{
+	int ret;
+
+	ret = create_id(listener, (struct sockaddr *)&listener->addr);
+	if (ret || !listener->started)
+		return ret;
+	ret = kverbs_rdma_listen(listener->id, listener->backlog->max);
+	if (ret)
+		take_down_locked(listener);
+	return ret;
+}
+
+/* A bond that has failed over is no reason to end, unless the address is gone with it. */
+static void evict_work(struct work_struct *work)
+{
+	struct kverbs_listener *listener =
+		container_of(work, struct kverbs_listener, evict_work);
+	bool removed = false;
+
+	mutex_lock(&listener->mutex);
+	/* What the old id caused while it was destroyed must not end the new one. */
+	if (READ_ONCE(listener->moved) || READ_ONCE(listener->gone))
+		removed = take_down_locked(listener);
+	WRITE_ONCE(listener->moved, false);
+	if (removed && !READ_ONCE(listener->gone))
+		removed = put_up(listener);
+	mutex_unlock(&listener->mutex);
+	if (removed)
+		listener->ops->removed(listener);
 }
 
 /**
@@ -107,18 +153,13 @@ struct kverbs_listener *kverbs_listener_create(struct net *net, struct sockaddr 
 	listener->backlog = kverbs_backlog_create(backlog);
 	if (!listener->backlog)
 		goto out_free_listener;
-	listener->id = kverbs_rdma_create_id(net, cm_handler, listener);
-	if (IS_ERR(listener->id)) {
-		ret = PTR_ERR(listener->id);
-		goto out_put_backlog;
-	}
+	listener->net = get_net(net);
 	/* Once the id is bound, its device may go: evict_work() must wait. */
 	mutex_lock(&listener->mutex);
-	ret = bind(listener, addr);
-	if (ret)
-		take_down_locked(listener);
-	else
+	ret = create_id(listener, addr);
+	if (!ret)
 		memcpy(addr, &listener->id->route.addr.src_addr, rdma_addr_size(addr));
+	memcpy(&listener->addr, addr, rdma_addr_size(addr));
 	mutex_unlock(&listener->mutex);
 	if (ret)
 		goto out_cancel_work;
@@ -126,7 +167,7 @@ struct kverbs_listener *kverbs_listener_create(struct net *net, struct sockaddr 
 
 out_cancel_work:
 	cancel_work_sync(&listener->evict_work);
-out_put_backlog:
+	put_net(listener->net);
 	kverbs_backlog_put(listener->backlog);
 out_free_listener:
 	kfree(listener);
@@ -146,6 +187,7 @@ int kverbs_listener_start(struct kverbs_listener *listener)
 	mutex_lock(&listener->mutex);
 	if (listener->id)
 		ret = kverbs_rdma_listen(listener->id, listener->backlog->max);
+	listener->started = !ret;
 	mutex_unlock(&listener->mutex);
 	return ret;
 }
@@ -162,6 +204,7 @@ void kverbs_listener_free(struct kverbs_listener *listener)
 {
 	take_down(listener);
 	cancel_work_sync(&listener->evict_work);
+	put_net(listener->net);
 	kverbs_backlog_put(listener->backlog);
 	kfree(listener);
 }

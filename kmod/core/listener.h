@@ -30,6 +30,11 @@ struct kverbs_listener_ops {
  * @tenant: on the device, if it listens on an address of one
  * @mutex: held while @id is bound or taken down
  * @id: the CM id, NULL when dead
+ * @net: network namespace, with a reference
+ * @addr: where it is bound
+ * @started: it listens, and not only is bound
+ * @moved: a bond has failed over: @evict_work makes a new @id
+ * @gone: the device is removed
  * @evict_work: destroys @id when the device is removed
  *
  * A listener on any address is on no device and survives them all.
@@ -41,6 +46,11 @@ struct kverbs_listener {
 	struct kverbs_tenant tenant;
 	struct mutex mutex;
 	struct rdma_cm_id *id;
+	struct net *net;
+	struct sockaddr_storage addr;
+	bool started;
+	bool moved;
+	bool gone;
 	struct work_struct evict_work;
 };
 

@@ -231,6 +231,45 @@ static void removal_leaves_a_listener_on_any_address(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, next->listening);
 }
 
+static void fail_over(struct fake_conn *fake)
+{
+	struct kverbs_listener *listener = fake->listener;
+	struct rdma_cm_event event = { .event = RDMA_CM_EVENT_ADDR_CHANGE };
+
+	listener->id->event_handler(listener->id, &event);
+	flush_work(&listener->evict_work);
+	/* The CM may have told twice. */
+	queue_work(system_unbound_wq, &listener->evict_work);
+	flush_work(&listener->evict_work);
+}
+
+/* As the CM tells of a bond whose hardware address changes. */
+static void failover_keeps_a_listener(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	struct fake_conn *fake = fake_conn_create(test, hca);
+
+	fake_conn_listen(fake, htonl(FAKE_ADDRESS));
+	fail_over(fake);
+	KUNIT_EXPECT_EQ(test, 0, fake->nr_removed);
+	KUNIT_ASSERT_NOT_NULL(test, hca->listening);
+	fake_iw_request(hca, "hello", 5);
+	KUNIT_EXPECT_TRUE(test, fake_await(&fake->requested));
+}
+
+static void failover_to_what_does_not_listen_ends_a_listener(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	struct fake_conn *fake = fake_conn_create(test, hca);
+
+	fake_conn_listen(fake, htonl(FAKE_ADDRESS));
+	hca->errors[FAKE_LISTEN] = -EADDRINUSE;
+	fail_over(fake);
+	KUNIT_EXPECT_EQ(test, 1, fake->nr_removed);
+	KUNIT_EXPECT_NULL(test, fake->listener->id);
+	KUNIT_EXPECT_NULL(test, fake->listener->tenant.dev);
+}
+
 /**
  * struct late - a listener that is made while its device goes
  * @work: makes it
@@ -356,6 +395,8 @@ static struct kunit_case removal_cases[] = {
 	KUNIT_CASE(removal_refuses_a_request_that_nobody_answered),
 	KUNIT_CASE(removal_ends_a_listener_on_the_device),
 	KUNIT_CASE(removal_leaves_a_listener_on_any_address),
+	KUNIT_CASE(failover_keeps_a_listener),
+	KUNIT_CASE(failover_to_what_does_not_listen_ends_a_listener),
 	KUNIT_CASE(removal_waits_for_a_listener_that_is_being_made),
 	KUNIT_CASE(removal_is_not_for_ever),
 	KUNIT_CASE(removal_lets_a_region_be_used_on_another_device),
