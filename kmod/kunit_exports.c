@@ -52,11 +52,10 @@ SHOW(kverbs_conn_start);
 SHOW(kverbs_cq_flush);
 SHOW(kverbs_cq_get);
 SHOW(kverbs_cq_put);
-SHOW(kverbs_cq_set_poll_get);
+SHOW(kverbs_cq_set_await);
 SHOW(kverbs_cq_set_poll_all);
 SHOW(kverbs_cq_set_exit);
 SHOW(kverbs_cq_set_init);
-SHOW(kverbs_cq_set_poll_put);
 SHOW(kverbs_cq_set_poll);
 
 SHOW(kverbs_device_count);

@@ -30,15 +30,6 @@ void kverbs_conn_post_deferred(struct kverbs_conn *conn)
 	up_read(&conn->use);
 }
 
-static void await_posted(struct kverbs_conn *conn, struct kverbs_cq_set *cqs, u32 ticket)
-{
-	if (kverbs_queue_is_posted(&conn->queue, ticket))
-		return;
-	kverbs_cq_set_poll_get(cqs);
-	kverbs_queue_await_posted(&conn->queue, ticket);
-	kverbs_cq_set_poll_put(cqs);
-}
-
 /**
  * kverbs_conn_recv_list() - accept receives, at any time before the end
  * @conn: the connection
@@ -59,7 +50,8 @@ unsigned int kverbs_conn_recv_list(struct kverbs_conn *conn, struct kverbs_req *
 	nr = kverbs_queue_defer(&conn->queue, reqs, nr, &ticket, error);
 	if (nr) {
 		kverbs_conn_post_deferred(conn);
-		await_posted(conn, cqs, ticket);
+		if (!kverbs_queue_is_posted(&conn->queue, ticket))
+			kverbs_queue_await_posted(&conn->queue, cqs, ticket);
 	}
 	return nr;
 }

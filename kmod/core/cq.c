@@ -2,27 +2,17 @@
 /* Completion queues that cannot overflow. */
 #include <linux/delay.h>
 #include <linux/irq_poll.h>
+#include <linux/sched/signal.h>
 #include <linux/sched/stat.h>
 #include <linux/slab.h>
 
 #include "cq.h"
 #include "verbs.h"
-#include "workqueue.h"
 
 /* Completions that a new queue has room for, so that a few connections can share it. */
 #define CQ_SIZE	2048U
 /* Completions that kverbs_cq_set_poll() takes of one queue before it polls the next. */
 #define PASS_SIZE	64
-
-static void poll_for_others(struct work_struct *work)
-{
-	struct kverbs_cq_set *set = container_of(work, struct kverbs_cq_set, poll_work);
-
-	while (atomic_read(&set->pollers)) {
-		kverbs_cq_set_poll(set);
-		usleep_range(10, 20);
-	}
-}
 
 /**
  * kverbs_cq_set_init() - make an empty set
@@ -35,19 +25,14 @@ void kverbs_cq_set_init(struct kverbs_cq_set *set, enum ib_poll_context context)
 	INIT_LIST_HEAD(&set->cqs);
 	set->context = context;
 	set->direct = context == IB_POLL_DIRECT;
-	atomic_set(&set->pollers, 0);
-	INIT_WORK(&set->poll_work, poll_for_others);
 }
 
 /**
  * kverbs_cq_set_exit() - end a set that is empty again
  * @set: the set
- *
- * Context: process, may sleep.
  */
 void kverbs_cq_set_exit(struct kverbs_cq_set *set)
 {
-	cancel_work_sync(&set->poll_work);
 	mutex_destroy(&set->lock);
 }
 
@@ -148,31 +133,32 @@ void kverbs_cq_relax(void)
 }
 
 /**
- * kverbs_cq_set_poll_get() - have a direct set polled while the caller waits
- * @set: the set, direct or not, until kverbs_cq_set_poll_put()
+ * kverbs_cq_set_await() - wait within the kernel
+ * @set: polled meanwhile, if it is direct, since user space cannot poll it
+ * @check: what is waited for; set or woken by completions
+ * @arg: for @check
+ * @timeout: jiffies
  *
- * A wait within the kernel cannot rely on user space to poll.
+ * The caller's own time is spent for that, and it wakes often rather than sleep until woken.
  *
- * Context: any.
+ * Context: process, may sleep and be killed; the set is direct.
+ * Return: 0, -ETIME or -EINTR.
  */
-void kverbs_cq_set_poll_get(struct kverbs_cq_set *set)
+int kverbs_cq_set_await(struct kverbs_cq_set *set, bool (*check)(void *arg), void *arg,
+			unsigned long timeout)
 {
-	if (!set->direct)
-		return;
-	atomic_inc(&set->pollers);
-	queue_work(kverbs_poll_workqueue, &set->poll_work);
-}
+	unsigned long end = jiffies + timeout;
 
-/**
- * kverbs_cq_set_poll_put() - undo kverbs_cq_set_poll_get()
- * @set: the set
- *
- * Context: any.
- */
-void kverbs_cq_set_poll_put(struct kverbs_cq_set *set)
-{
-	if (set->direct)
-		atomic_dec(&set->pollers);
+	for (;;) {
+		kverbs_cq_set_poll(set);
+		if (check(arg))
+			return 0;
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		if (time_after(jiffies, end))
+			return -ETIME;
+		usleep_range(10, 20);
+	}
 }
 
 static struct kverbs_cq *new_cq(struct kverbs_cq_set *set, struct ib_device *ib,

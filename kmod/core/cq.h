@@ -5,7 +5,6 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/sched/idle.h>
-#include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
 /* Completions that one ib_poll_cq() of a direct queue takes. */
@@ -33,8 +32,6 @@ struct kverbs_cq {
  * @cqs: struct kverbs_cq, of all devices; an unused one is freed
  * @context: where completions are handled: IB_POLL_WORKQUEUE, _SOFTIRQ or _DIRECT
  * @direct: IB_POLL_DIRECT: there is no interrupt, and a waiting task polls
- * @pollers: waits within the kernel, see kverbs_cq_set_poll_get()
- * @poll_work: polls for @pollers
  *
  * A queue never overflows: every work request that can be outstanding has its
  * completion promised before the QP is created. If one queue is too small for all
@@ -45,8 +42,6 @@ struct kverbs_cq_set {
 	struct list_head cqs;
 	enum ib_poll_context context;
 	bool direct;
-	atomic_t pollers;
-	struct work_struct poll_work;
 };
 
 void kverbs_cq_set_init(struct kverbs_cq_set *set, enum ib_poll_context context);
@@ -55,8 +50,8 @@ void kverbs_cq_set_poll(struct kverbs_cq_set *set);
 void kverbs_cq_set_poll_all(struct kverbs_cq_set *set);
 bool kverbs_cq_has_passed(u64 deadline_ns);
 void kverbs_cq_relax(void);
-void kverbs_cq_set_poll_get(struct kverbs_cq_set *set);
-void kverbs_cq_set_poll_put(struct kverbs_cq_set *set);
+int kverbs_cq_set_await(struct kverbs_cq_set *set, bool (*check)(void *arg), void *arg,
+			unsigned long timeout);
 struct kverbs_cq *kverbs_cq_get(struct kverbs_cq_set *set, struct ib_device *ib,
 				unsigned int nr);
 void kverbs_cq_flush(struct kverbs_cq_set *set, struct kverbs_cq *cq);

@@ -100,14 +100,12 @@ static void mark_chain(struct kverbs_export *export, unsigned int from, unsigned
 static int post_chain(struct kverbs_export *export, unsigned int from, unsigned int nr)
 {
 	enum kverbs_mr_state before = export->mrs[from]->state;
-	struct kverbs_cq_set *cqs = export->conn->attr.cqs;
 	int ret;
 
 	mark_chain(export, from, nr, KVERBS_MR_POSTED);
-	kverbs_cq_set_poll_get(cqs);
-	ret = kverbs_sync_post(&export->conn->sync, &export->mrs[from]->wr.wr,
+	ret = kverbs_sync_post(&export->conn->sync, export->conn->attr.cqs,
+			       &export->mrs[from]->wr.wr,
 			       &export->mrs[from + nr - 1]->wr.wr);
-	kverbs_cq_set_poll_put(cqs);
 	if (ret && ret != -EINTR && !kverbs_conn_is_ending(export->conn))
 		mark_chain(export, from, nr, before);
 	return ret;

@@ -2,6 +2,7 @@
 /* Slots of one queue pair: taken by posting, given back by completions. */
 #include <linux/kverbs.h>
 
+#include "cq.h"
 #include "mr.h"
 #include "opcode.h"
 #include "queue.h"
@@ -635,8 +636,26 @@ bool kverbs_queue_is_posted(struct kverbs_queue *queue, u32 ticket)
 }
 
 /**
+ * struct parked - a receive that is waited for
+ * @queue: the queue
+ * @ticket: of the receive
+ */
+struct parked {
+	struct kverbs_queue *queue;
+	u32 ticket;
+};
+
+static bool parked_is_posted(void *arg)
+{
+	struct parked *parked = arg;
+
+	return kverbs_queue_is_posted(parked->queue, parked->ticket);
+}
+
+/**
  * kverbs_queue_await_posted() - wait until a receive is with the HCA
  * @queue: the queue; returns at once unless it is up
+ * @cqs: the completion queues, polled meanwhile if they are direct
  * @ticket: of the receive
  *
  * After this the peer may be asked to send. A receive is deferred while a registration of
@@ -644,13 +663,19 @@ bool kverbs_queue_is_posted(struct kverbs_queue *queue, u32 ticket)
  *
  * Context: process, sleeps and can be killed.
  */
-void kverbs_queue_await_posted(struct kverbs_queue *queue, u32 ticket)
+void kverbs_queue_await_posted(struct kverbs_queue *queue, struct kverbs_cq_set *cqs,
+			       u32 ticket)
 {
+	struct parked parked = { queue, ticket };
+
 	if (kverbs_queue_check_up(queue))
 		return;
-	wait_event_killable_timeout(queue->released,
-				    kverbs_queue_is_posted(queue, ticket),
-				    KVERBS_REG_TIMEOUT);
+	if (cqs->direct)
+		kverbs_cq_set_await(cqs, parked_is_posted, &parked, KVERBS_REG_TIMEOUT);
+	else
+		wait_event_killable_timeout(queue->released,
+					    kverbs_queue_is_posted(queue, ticket),
+					    KVERBS_REG_TIMEOUT);
 }
 
 /**

@@ -9,6 +9,7 @@
 
 #include "req.h"
 
+struct kverbs_cq_set;
 struct kverbs_map;
 struct kverbs_mr;
 struct kverbs_region;
@@ -166,7 +167,8 @@ int kverbs_queue_post_regs(struct kverbs_queue *queue, struct kverbs_chain *chai
 unsigned int kverbs_queue_defer(struct kverbs_queue *queue, struct kverbs_req **reqs,
 				unsigned int nr, u32 *ticket, int *error);
 bool kverbs_queue_is_posted(struct kverbs_queue *queue, u32 ticket);
-void kverbs_queue_await_posted(struct kverbs_queue *queue, u32 ticket);
+void kverbs_queue_await_posted(struct kverbs_queue *queue, struct kverbs_cq_set *cqs,
+			       u32 ticket);
 struct kverbs_req *kverbs_queue_first_deferred(struct kverbs_queue *queue);
 int kverbs_queue_post_recv(struct kverbs_queue *queue, struct kverbs_req *req,
 			   struct ib_sge *sges, int nr);

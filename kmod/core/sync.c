@@ -2,6 +2,7 @@
 /* Synchronous chains: a task posts registrations or invalidations and waits for them. */
 #include <linux/sched/signal.h>
 
+#include "cq.h"
 #include "queue.h"
 #include "sync.h"
 #include "verbs.h"
@@ -49,29 +50,50 @@ static const struct list_head *oldest_posted(struct kverbs_queue *queue)
 	return oldest;
 }
 
+static bool is_complete(void *sync)
+{
+	return try_wait_for_completion(&((struct kverbs_sync *)sync)->done);
+}
+
+/* Returns as wait_for_completion_killable_timeout(). */
+static long await_completion(struct kverbs_sync *sync, struct kverbs_cq_set *cqs)
+{
+	int ret;
+
+	if (!cqs->direct)
+		return wait_for_completion_killable_timeout(&sync->done, sync->timeout);
+	ret = kverbs_cq_set_await(cqs, is_complete, sync, sync->timeout);
+	if (ret == -ETIME)
+		return 0;
+	return ret ?: 1;
+}
+
 /* Operations that were posted before the chain complete before it; each may take its time. */
-static long await_progress(struct kverbs_sync *sync)
+static long await_progress(struct kverbs_sync *sync, struct kverbs_cq_set *cqs)
 {
 	const struct list_head *before, *oldest = oldest_posted(sync->queue);
 	long left;
 
 	do {
 		before = oldest;
-		left = wait_for_completion_killable_timeout(&sync->done, sync->timeout);
+		left = await_completion(sync, cqs);
 		oldest = oldest_posted(sync->queue);
 	} while (!left && oldest != before);
 	return left;
 }
 
-static int await_chain(struct kverbs_sync *sync)
+static int await_chain(struct kverbs_sync *sync, struct kverbs_cq_set *cqs)
 {
 	long left;
 
 	if (!sync->busy)
 		return 0;
-	left = await_progress(sync);
+	left = await_progress(sync, cqs);
 	if (!left) {
-		/* The chain is queued behind work that the peer does not complete. */
+		/*
+		 * The chain is queued behind work that the peer does not complete. The drain
+		 * completes it, and polls for that.
+		 */
 		sync->queue->ops->broken(sync->queue, IB_WC_RESP_TIMEOUT_ERR);
 		left = wait_for_completion_killable(&sync->done) ?: 1;
 	}
@@ -113,6 +135,7 @@ void kverbs_sync_abort(struct kverbs_sync *sync)
 /**
  * kverbs_sync_post() - post a chain and wait for it
  * @sync: the caller excludes others
+ * @cqs: the completion queues of the connection, polled meanwhile if they are direct
  * @first: first of at most KVERBS_SYNC_WRS linked requests
  * @last: last of them
  *
@@ -120,14 +143,14 @@ void kverbs_sync_abort(struct kverbs_sync *sync)
  * Return: 0; -ENOTCONN; -EIO if a request failed, which ends the connection; -EINTR
  * if the task was killed: the requests may then be with the HCA until it is drained.
  */
-int kverbs_sync_post(struct kverbs_sync *sync, struct ib_send_wr *first,
-		     struct ib_send_wr *last)
+int kverbs_sync_post(struct kverbs_sync *sync, struct kverbs_cq_set *cqs,
+		     struct ib_send_wr *first, struct ib_send_wr *last)
 {
 	struct ib_send_wr *wr;
 	int ret;
 
 	/* A task that was killed may have left its chain behind. */
-	ret = await_chain(sync);
+	ret = await_chain(sync, cqs);
 	if (ret)
 		return ret;
 	for (wr = first; wr; wr = wr->next) {
@@ -142,7 +165,7 @@ int kverbs_sync_post(struct kverbs_sync *sync, struct ib_send_wr *first,
 		sync->busy = false;
 		return ret;
 	}
-	ret = await_chain(sync);
+	ret = await_chain(sync, cqs);
 	if (ret)
 		return ret;
 	return sync->status == IB_WC_SUCCESS ? 0 : -EIO;

@@ -5,6 +5,7 @@
 #include <linux/completion.h>
 #include <rdma/ib_verbs.h>
 
+struct kverbs_cq_set;
 struct kverbs_queue;
 
 /* Send slots that only kverbs_sync_post() uses, so that operations cannot starve it. */
@@ -33,8 +34,8 @@ struct kverbs_sync {
 };
 
 void kverbs_sync_init(struct kverbs_sync *sync, struct kverbs_queue *queue);
-int kverbs_sync_post(struct kverbs_sync *sync, struct ib_send_wr *first,
-		     struct ib_send_wr *last);
+int kverbs_sync_post(struct kverbs_sync *sync, struct kverbs_cq_set *cqs,
+		     struct ib_send_wr *first, struct ib_send_wr *last);
 void kverbs_sync_abort(struct kverbs_sync *sync);
 
 #endif /* KVERBS_SYNC_H */

@@ -10,12 +10,6 @@
  */
 extern struct workqueue_struct *kverbs_workqueue;
 
-/*
- * Where completion queues are polled while a kernel task waits. Such work lasts as long
- * as the wait, which may be for a peer that does not answer, until the timeout.
- */
-extern struct workqueue_struct *kverbs_poll_workqueue;
-
 int kverbs_workqueue_init(void);
 void kverbs_workqueue_exit(void);
 

@@ -177,17 +177,23 @@ static void waiter_done(struct ib_cq *cq, struct ib_wc *wc)
 	complete(&waiter->done);
 }
 
+static void begin_await(struct waiter *waiter, struct kverbs_cq *cq, unsigned int nr,
+			void (*done)(struct ib_cq *cq, struct ib_wc *wc))
+{
+	struct ib_wc wc = { .wr_cqe = &waiter->cqe };
+
+	waiter->cqe.done = done;
+	init_completion(&waiter->done);
+	while (nr--)
+		fake_cq_push(cq->ib, &wc);
+}
+
 static struct waiter *await(struct kunit *test, struct kverbs_cq *cq, unsigned int nr)
 {
 	struct waiter *waiter = kunit_kzalloc(test, sizeof(*waiter), GFP_KERNEL);
-	struct ib_wc wc = {};
 
 	KUNIT_ASSERT_NOT_NULL(test, waiter);
-	waiter->cqe.done = waiter_done;
-	init_completion(&waiter->done);
-	wc.wr_cqe = &waiter->cqe;
-	while (nr--)
-		fake_cq_push(cq->ib, &wc);
+	begin_await(waiter, cq, nr, waiter_done);
 	return waiter;
 }
 
@@ -266,28 +272,54 @@ static void cq_is_exhausted_though_another_one_polls(struct kunit *test)
 	kverbs_cq_put(&sharer->set, cq, ROOM);
 }
 
-static void cq_is_polled_for_a_waiter_in_the_kernel(struct kunit *test)
+/**
+ * struct ours - a waiter that says who told it
+ * @waiter: the waiter
+ * @task: who handled the completion
+ */
+struct ours {
+	struct waiter waiter;
+	struct task_struct *task;
+};
+
+static void ours_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct ours *ours = container_of(wc->wr_cqe, struct ours, waiter.cqe);
+
+	ours->task = current;
+	waiter_done(cq, wc);
+}
+
+static bool is_told(void *arg)
+{
+	return try_wait_for_completion(&((struct ours *)arg)->waiter.done);
+}
+
+/* Its time is that of whoever waits, not of the kernel's. */
+static void cq_is_polled_by_the_task_that_waits(struct kunit *test)
 {
 	struct sharer *sharer = test->priv;
 	struct kverbs_cq *cq = get(test, sharer->hca, 1);
-	struct waiter *waiter = await(test, cq, 1);
+	struct ours *ours = kunit_kzalloc(test, sizeof(*ours), GFP_KERNEL);
 
-	kverbs_cq_set_poll_get(&sharer->set);
-	KUNIT_EXPECT_NE(test, 0, wait_for_completion_timeout(&waiter->done, FAKE_PATIENCE));
-	kverbs_cq_set_poll_put(&sharer->set);
+	KUNIT_ASSERT_NOT_NULL(test, ours);
+	begin_await(&ours->waiter, cq, 1, ours_done);
+	KUNIT_EXPECT_EQ(test, 0, kverbs_cq_set_await(&sharer->set, is_told, ours,
+						     FAKE_PATIENCE));
+	KUNIT_EXPECT_PTR_EQ(test, current, ours->task);
 	kverbs_cq_put(&sharer->set, cq, 1);
 }
 
-static void cq_with_a_context_of_its_own_is_not_polled(struct kunit *test)
+static bool is_never(void *arg)
+{
+	return false;
+}
+
+static void cq_is_polled_until_the_time_is_over(struct kunit *test)
 {
 	struct sharer *sharer = test->priv;
-	struct kverbs_cq *cq = get(test, sharer->hca, 1);
 
-	kverbs_cq_set_poll_get(&sharer->set);
-	KUNIT_EXPECT_FALSE(test, work_busy(&sharer->set.poll_work));
-	kverbs_cq_set_poll_put(&sharer->set);
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&sharer->set.pollers));
-	kverbs_cq_put(&sharer->set, cq, 1);
+	KUNIT_EXPECT_EQ(test, -ETIME, kverbs_cq_set_await(&sharer->set, is_never, NULL, 2));
 }
 
 /**
@@ -346,7 +378,6 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(cq_is_not_larger_than_the_device_can),
 	KUNIT_CASE(cq_error_is_passed_on),
 	KUNIT_CASE(cq_is_of_one_device),
-	KUNIT_CASE(cq_with_a_context_of_its_own_is_not_polled),
 	{}
 };
 
@@ -355,7 +386,8 @@ static struct kunit_case direct_cases[] = {
 	KUNIT_CASE(cq_is_polled_by_one_at_a_time),
 	KUNIT_CASE(cq_that_is_busy_does_not_hold_up_the_next),
 	KUNIT_CASE(cq_is_exhausted_though_another_one_polls),
-	KUNIT_CASE(cq_is_polled_for_a_waiter_in_the_kernel),
+	KUNIT_CASE(cq_is_polled_by_the_task_that_waits),
+	KUNIT_CASE(cq_is_polled_until_the_time_is_over),
 	{}
 };
 
@@ -363,7 +395,6 @@ static struct kunit_case softirq_cases[] = {
 	KUNIT_CASE(cq_is_shared_while_it_has_room),
 	KUNIT_CASE(cq_tells_in_a_softirq),
 	KUNIT_CASE(cq_in_a_softirq_is_flushed),
-	KUNIT_CASE(cq_with_a_context_of_its_own_is_not_polled),
 	{}
 };
 

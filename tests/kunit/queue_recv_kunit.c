@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Receiving through a queue: deferring, posting, completions. */
+/* What is received through a queue: parking, posting, completions. */
+#include "cq.h"
 #include "fake_queue.h"
 #include "mr.h"
 #include "patience.h"
 
 #define SLOTS	3
+
+/* Completion queues that have a context of their own. */
+static struct kverbs_cq_set not_polled;
 
 static void expect_over(struct kunit *test, const struct fake_op *op, int result,
 			enum ib_wc_status status)
@@ -317,7 +321,7 @@ static void await_later(struct kunit *test, struct fake_queue *fake, bool sweep)
 	KUNIT_ASSERT_EQ(test, 0, fake_queue_try_park(fake, op));
 	ticket = fake->queue.nr_deferred;
 	queue_work(system_unbound_wq, &later->work);
-	kverbs_queue_await_posted(&fake->queue, ticket);
+	kverbs_queue_await_posted(&fake->queue, &not_polled, ticket);
 	KUNIT_EXPECT_TRUE(test, list_empty(&fake->queue.deferred));
 	flush_work(&later->work);
 }
@@ -376,9 +380,9 @@ static void recv_is_not_waited_for_before_the_connection_is_up(struct kunit *tes
 
 	KUNIT_ASSERT_EQ(test, 0, fake_queue_try_park(fake, op));
 	ticket = fake->queue.nr_deferred;
-	kverbs_queue_await_posted(&fake->queue, ticket);
+	kverbs_queue_await_posted(&fake->queue, &not_polled, ticket);
 	kverbs_queue_open(&fake->queue, &fake->hca->qp);
-	kverbs_queue_await_posted(&fake->queue, ticket);
+	kverbs_queue_await_posted(&fake->queue, &not_polled, ticket);
 	KUNIT_EXPECT_FALSE(test, list_empty(&fake->queue.deferred));
 }
 

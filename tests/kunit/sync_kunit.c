@@ -10,12 +10,14 @@
 /**
  * struct chain - a chain to wait for
  * @fake: the queue
- * @sync: sync chain of the queue
- * @wrs: the work requests
+ * @sync: of the queue
+ * @cqs: not direct
+ * @wrs: the requests
  */
 struct chain {
 	struct fake_queue *fake;
 	struct kverbs_sync sync;
+	struct kverbs_cq_set cqs;
 	struct ib_send_wr wrs[LINKS];
 };
 
@@ -26,6 +28,7 @@ static int sync_init(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, chain);
 	chain->fake = fake_queue_up(test, 4, 1);
+	kverbs_cq_set_init(&chain->cqs, IB_POLL_WORKQUEUE);
 	kverbs_sync_init(&chain->sync, &chain->fake->queue);
 	chain->fake->hca->work_queued = true;
 	for (i = 0; i < LINKS; i++) {
@@ -38,7 +41,7 @@ static int sync_init(struct kunit *test)
 
 static int sync_post(struct chain *chain)
 {
-	return kverbs_sync_post(&chain->sync, &chain->wrs[0],
+	return kverbs_sync_post(&chain->sync, &chain->cqs, &chain->wrs[0],
 				&chain->wrs[LINKS - 1]);
 }
 
