@@ -17,6 +17,7 @@
 #include "sync.h"
 #include "slot.h"
 #include "verbs.h"
+#include "workqueue.h"
 #include "wr.h"
 
 /* Not EXPORT_SYMBOL_IF_KUNIT(), which asks whether the kernel was built with KUnit. */
@@ -139,6 +140,8 @@ SHOW(kverbs_sync_post);
 SHOW(kverbs_slots_done);
 SHOW(kverbs_slots_put);
 SHOW(kverbs_slots_get);
+
+SHOW(kverbs_workqueue);
 
 SHOW(kverbs_wr_post);
 SHOW(kverbs_wr_post_list);

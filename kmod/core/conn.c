@@ -125,7 +125,7 @@ static bool begin_end(struct kverbs_conn *conn, enum kverbs_cqe_type type, int e
 	pr_debug_ratelimited("the connection with %pISpc ends: %pe, reason %u\n",
 			     &conn->remote, ERR_PTR(conn->end.error), reason);
 	set_state(conn, KVERBS_CONN_CLOSING);
-	queue_work(kverbs_workqueue, &conn->close_work);
+	queue_work(kverbs_teardown_workqueue, &conn->close_work);
 	return true;
 }
 

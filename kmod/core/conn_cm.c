@@ -176,6 +176,9 @@ static void step_work(struct work_struct *work)
 	struct kverbs_conn *conn = container_of(work, struct kverbs_conn, work);
 	int ret = 0;
 
+	/* Teardown may hold the mutex for as long as the peer does not answer. */
+	if (kverbs_conn_is_ending(conn))
+		return;
 	mutex_lock(&conn->mutex);
 	switch (take_step(conn)) {
 	case KVERBS_STEP_ADDR:

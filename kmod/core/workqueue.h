@@ -5,10 +5,16 @@
 #include <linux/workqueue.h>
 
 /*
- * Where connections advance and objects are torn down. Work on it may wait for
+ * Where connections advance and objects are evicted. Work on it may wait for
  * the HCA, but never for a peer or for user space.
  */
 extern struct workqueue_struct *kverbs_workqueue;
+
+/*
+ * Where connections are torn down. On iWARP that waits until the driver has given up to
+ * connect, up to minutes with a peer that does not answer.
+ */
+extern struct workqueue_struct *kverbs_teardown_workqueue;
 
 int kverbs_workqueue_init(void);
 void kverbs_workqueue_exit(void);

@@ -4,6 +4,7 @@
 
 #include "fake_conn.h"
 #include "fake_qp.h"
+#include "workqueue.h"
 
 /**
  * struct row - effect of an event
@@ -284,8 +285,45 @@ static void conn_takes_any_event(struct kunit *test)
 	}
 }
 
+/**
+ * struct others - what is left to do for others
+ * @work: waits for all that is to be done now
+ * @done: it is
+ */
+struct others {
+	struct work_struct work;
+	struct completion done;
+};
+
+static void await_others(struct work_struct *work)
+{
+	struct others *others = container_of(work, struct others, work);
+
+	flush_workqueue(kverbs_workqueue);
+	complete(&others->done);
+}
+
+/* The peer does not answer, and the driver does not give up. */
+static void end_that_waits_for_the_peer_keeps_nobody_else(struct kunit *test)
+{
+	struct fake_conn *fake = fake_conn_at(test, fake_device_create(test), FAKE_ASKING);
+	struct others others;
+
+	init_completion(&others.done);
+	INIT_WORK_ONSTACK(&others.work, await_others);
+	kverbs_conn_end(fake->conn, KVERBS_CQE_FAILED, -ETIMEDOUT, 0);
+	queue_work(system_unbound_wq, &others.work);
+	KUNIT_EXPECT_NE(test, 0, wait_for_completion_timeout(&others.done, HZ));
+	KUNIT_EXPECT_EQ(test, 0, fake->nr_ended);
+	fake_iw_give_up(fake->hca);
+	flush_work(&others.work);
+	KUNIT_EXPECT_TRUE(test, fake_await(&fake->ended));
+	destroy_work_on_stack(&others.work);
+}
+
 static struct kunit_case conn_event_cases[] = {
 	KUNIT_CASE_PARAM(conn_takes_any_event, next_stage),
+	KUNIT_CASE(end_that_waits_for_the_peer_keeps_nobody_else),
 	{}
 };
 
