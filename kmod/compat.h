@@ -5,6 +5,8 @@
 
 #include <linux/eventfd.h>
 #include <linux/mm.h>
+#include <linux/mmap_lock.h>
+#include <linux/sched.h>
 
 #ifndef KVERBS_HAVE_VM_FLAGS_SET
 static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
@@ -26,5 +28,50 @@ static inline void kverbs_eventfd_signal(struct eventfd_ctx *eventfd)
 	eventfd_signal(eventfd, 1);
 #endif
 }
+
+#ifdef KVERBS_HAVE_PIN_USER_PAGES_SAFE
+static inline long kverbs_pin_pages(unsigned long addr, unsigned long nr, bool write,
+				    struct page **pages)
+{
+	return pin_user_pages_fast(addr, nr, FOLL_LONGTERM | (write ? FOLL_WRITE : 0), pages);
+}
+#else
+/*
+ * A page that a private mapping shares with a file or with a forked process would be replaced
+ * when the process writes to it, while the HCA would continue to read the old page. A pin for
+ * writing breaks that sharing; FOLL_FORCE permits it where the process may only read, but then
+ * pin_user_pages() does not check that it may.
+ */
+static inline int kverbs_pin_flags(const struct vm_area_struct *vma, bool write)
+{
+	if (write)
+		return FOLL_WRITE;
+	if (!(vma->vm_flags & VM_READ))
+		return -EFAULT;
+	if (!is_cow_mapping(vma->vm_flags))
+		return 0;
+	return vma->vm_flags & VM_WRITE ? FOLL_WRITE : FOLL_WRITE | FOLL_FORCE;
+}
+
+/* The lock is held from the check to the pin, so that the checked mapping is pinned. */
+static inline long kverbs_pin_pages(unsigned long addr, unsigned long nr, bool write,
+				    struct page **pages)
+{
+	struct vm_area_struct *vma;
+	long ret = -EFAULT;
+
+	if (mmap_read_lock_killable(current->mm))
+		return -EINTR;
+	vma = find_vma(current->mm, addr);
+	if (vma && vma->vm_start <= addr) {
+		nr = min(nr, (vma->vm_end - addr) >> PAGE_SHIFT);
+		ret = kverbs_pin_flags(vma, write);
+	}
+	if (ret >= 0)
+		ret = pin_user_pages(addr, nr, ret | FOLL_LONGTERM, pages, NULL);
+	mmap_read_unlock(current->mm);
+	return ret;
+}
+#endif
 
 #endif /* KVERBS_COMPAT_H */

@@ -12,6 +12,7 @@
 #include <linux/sizes.h>
 #include <linux/slab.h>
 
+#include "compat.h"
 #include "region.h"
 #include "trace.h"
 #include "verbs.h"
@@ -38,36 +39,13 @@ struct pin {
 	struct page **pages;
 };
 
-/*
- * A page that a private mapping shares with a file or with a fork's other side
- * would be replaced when the process writes to it, and the HCA would go on
- * reading the old one. Asking for write access breaks that sharing now. In a
- * shared mapping there is nothing to break, and it may not be writable.
- */
-static int read_only_flags(struct pin *pin, unsigned long *nr)
-{
-	struct vm_area_struct *vma;
-	int flags = -EFAULT;
-
-	mmap_read_lock(current->mm);
-	vma = find_vma(current->mm, pin->addr);
-	if (vma && vma->vm_start <= pin->addr) {
-		*nr = min(*nr, (vma->vm_end - pin->addr) >> PAGE_SHIFT);
-		flags = is_cow_mapping(vma->vm_flags) ? FOLL_WRITE | FOLL_FORCE : 0;
-	}
-	mmap_read_unlock(current->mm);
-	return flags;
-}
-
 static int pin_batch(struct kverbs_region *region, struct pin *pin)
 {
 	unsigned long nr = min_t(unsigned long, pin->left, PIN_BATCH);
-	int flags = region->writable ? FOLL_WRITE : read_only_flags(pin, &nr);
-	int pinned, ret;
+	long pinned;
+	int ret;
 
-	if (flags < 0)
-		return flags;
-	pinned = pin_user_pages_fast(pin->addr, nr, flags | FOLL_LONGTERM, pin->pages);
+	pinned = kverbs_pin_pages(pin->addr, nr, region->writable, pin->pages);
 	if (pinned <= 0)
 		return pinned ?: -EFAULT;
 	pin->addr += (unsigned long)pinned << PAGE_SHIFT;
