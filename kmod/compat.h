@@ -3,6 +3,7 @@
 #ifndef KVERBS_COMPAT_H
 #define KVERBS_COMPAT_H
 
+#include <linux/backing-dev.h>
 #include <linux/eventfd.h>
 #include <linux/mm.h>
 #include <linux/mmap_lock.h>
@@ -36,6 +37,17 @@ static inline long kverbs_pin_pages(unsigned long addr, unsigned long nr, bool w
 	return pin_user_pages_fast(addr, nr, FOLL_LONGTERM | (write ? FOLL_WRITE : 0), pages);
 }
 #else
+/* A file system that writes a page back wants to know of each later write to it. */
+static inline bool kverbs_tracks_writes(const struct vm_area_struct *vma)
+{
+	if (!(vma->vm_flags & VM_SHARED))
+		return false;
+	if (vma->vm_ops && (vma->vm_ops->page_mkwrite || vma->vm_ops->pfn_mkwrite))
+		return true;
+	return vma->vm_file && vma->vm_file->f_mapping &&
+	       mapping_can_writeback(vma->vm_file->f_mapping);
+}
+
 /*
  * A page that a private mapping shares with a file or with a forked process would be replaced
  * when the process writes to it, while the HCA would continue to read the old page. A pin for
@@ -45,7 +57,7 @@ static inline long kverbs_pin_pages(unsigned long addr, unsigned long nr, bool w
 static inline int kverbs_pin_flags(const struct vm_area_struct *vma, bool write)
 {
 	if (write)
-		return FOLL_WRITE;
+		return kverbs_tracks_writes(vma) ? -EFAULT : FOLL_WRITE;
 	if (!(vma->vm_flags & VM_READ))
 		return -EFAULT;
 	if (!is_cow_mapping(vma->vm_flags))

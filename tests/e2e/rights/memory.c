@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* What a process may pin: what it may itself read, and, to be written, what it may write. */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "buf.h"
@@ -139,4 +141,44 @@ TEST(a_READ_ONLY_region_shows_what_is_written_later_to_what_a_child_shares)
 		_exit(0);
 	}
 	check_seen(map, dev_region(pair.fd, map, PAGE, KVERBS_REGION_READ_ONLY), &pair);
+}
+
+static int new_file_on(const char *mount)
+{
+	struct stat here, there;
+	int fd;
+
+	CHECK_EQ(stat("/mnt", &here), 0);
+	if (stat(mount, &there) || here.st_dev == there.st_dev)
+		test_skip("no disk at %s", mount);
+	fd = open(mount, O_TMPFILE | O_RDWR, 0600);
+	CHECK(fd >= 0);
+	CHECK_EQ(ftruncate(fd, 4 * PAGE), 0);
+	return fd;
+}
+
+/* Its file system writes a page back, and then expects to be asked before the next write. */
+static void check_shared_file(const char *mount)
+{
+	int fd = dev_open(), file = new_file_on(mount), ret;
+	char *map = must_map(4 * PAGE, RW, MAP_SHARED, file);
+
+	memset(map, 'x', 4 * PAGE);
+	ret = dev_try_region(fd, map, 4 * PAGE, 0, NULL);
+	if (ret != -EFAULT)
+		CHECK_ERR(ret, EOPNOTSUPP);
+	CHECK_EQ(test_status_kb(0, "VmPin"), 0);
+	CHECK_OK(dev_try_region(fd, map, 4 * PAGE, KVERBS_REGION_READ_ONLY, NULL));
+	map = must_map(4 * PAGE, RW, MAP_PRIVATE, file);
+	CHECK_OK(dev_try_region(fd, map, 4 * PAGE, 0, NULL));
+}
+
+TEST(a_shared_mapping_of_a_file_on_ext4_cannot_be_pinned_for_writing)
+{
+	check_shared_file("/mnt/ext4");
+}
+
+TEST(a_shared_mapping_of_a_file_on_xfs_cannot_be_pinned_for_writing)
+{
+	check_shared_file("/mnt/xfs");
 }

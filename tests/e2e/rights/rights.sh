@@ -6,8 +6,8 @@ set -u
 . "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"
 
 build
-core guest 6.12 rxe -- rights_test
+core guest 6.12 rxe --disk 512M -- rights_test
 every guest 6.12 siw -- rights_test
-whole guest 6.1 rxe -- rights_test
+whole guest 6.1 rxe --disk 512M -- rights_test
 every guest debug rxe -- rights_test
 finish
