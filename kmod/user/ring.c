@@ -29,26 +29,51 @@ static struct kverbs_cqe *cqe_at(struct kverbs_ring *ring, u32 n)
 	return &cqes[n & (ring->cq_entries - 1)];
 }
 
-/* A head that is out of range counts as: nothing was read. */
-static u32 unread(struct kverbs_ring *ring)
+/* More than there are entries if the user's head is out of range. */
+static u32 distance(struct kverbs_ring *ring)
 {
 	/* Pairs with the release of user space, which has read the completions before. */
 	u32 head = smp_load_acquire(&user_indices(ring)->cq_head);
 	/* Pairs with kverbs_ring_publish(): what is counted here the user can see. */
 	u32 tail = smp_load_acquire(&ring->cq_tail);
 
-	return min(tail - head, ring->cq_entries);
+	return tail - head;
 }
 
 /**
- * kverbs_ring_unread() - completions that the user has not read yet
+ * kverbs_ring_unread_locked() - completions that the user has not read yet
+ * @ring: the ring, locked
+ *
+ * A head that is out of range counts as: nothing was read.
+ *
+ * Return: at most the size of the completion ring.
+ */
+u32 kverbs_ring_unread_locked(struct kverbs_ring *ring)
+{
+	lockdep_assert_held(&ring->lock);
+	return min(distance(ring), ring->cq_entries);
+}
+
+/**
+ * kverbs_ring_unread() - kverbs_ring_unread_locked() of a ring that is not locked
  * @ring: the ring
  *
+ * The user may have read a completion that kverbs_ring_publish() has shown but not counted
+ * yet: then the head is out of range only until the lock is released.
+ *
+ * Context: process.
  * Return: at most the size of the completion ring.
  */
 u32 kverbs_ring_unread(struct kverbs_ring *ring)
 {
-	return unread(ring);
+	u32 nr = distance(ring);
+
+	if (likely(nr <= ring->cq_entries))
+		return nr;
+	spin_lock_bh(&ring->lock);
+	nr = kverbs_ring_unread_locked(ring);
+	spin_unlock_bh(&ring->lock);
+	return nr;
 }
 
 /**
@@ -63,7 +88,7 @@ int kverbs_ring_reserve(struct kverbs_ring *ring, u32 nr)
 	int ret = -EAGAIN;
 
 	spin_lock_bh(&ring->lock);
-	if (ring->cq_entries - unread(ring) >= ring->reserved + nr) {
+	if (ring->cq_entries - kverbs_ring_unread_locked(ring) >= ring->reserved + nr) {
 		ring->reserved += nr;
 		ret = 0;
 	}
@@ -127,7 +152,7 @@ void kverbs_ring_publish(struct kverbs_ring *ring, u32 nr)
 	ring->reserved -= nr;
 	/* The completions are there before the user is told of them. */
 	smp_store_release(&kernel_indices(ring)->cq_tail, ring->cq_tail + nr);
-	/* The user can see them before unread() counts them. */
+	/* The user can see them before kverbs_ring_unread() counts them. */
 	smp_store_release(&ring->cq_tail, ring->cq_tail + nr);
 	wake(ring);
 }

@@ -86,6 +86,7 @@ void kverbs_ring_event(struct kverbs_ring *ring, const struct kverbs_cqe *cqe);
 struct kverbs_cqe *kverbs_ring_next_cqe(struct kverbs_ring *ring, u32 nr);
 void kverbs_ring_publish(struct kverbs_ring *ring, u32 nr);
 u32 kverbs_ring_unread(struct kverbs_ring *ring);
+u32 kverbs_ring_unread_locked(struct kverbs_ring *ring);
 int kverbs_ring_wait(struct kverbs_ring *ring, u32 nr, u64 deadline_ns);
 int kverbs_ring_watch(struct kverbs_ring *ring, u32 nr, u64 deadline_ns,
 		      const struct kverbs_watch *watch);

@@ -34,7 +34,7 @@ struct kverbs_slot *kverbs_slots_get(struct kverbs_ring *ring, u32 nr)
 
 	spin_lock_bh(&ring->lock);
 	/* User space may move its head back, so @reserved may exceed what is free. */
-	unpromised = ring->cq_entries - kverbs_ring_unread(ring);
+	unpromised = ring->cq_entries - kverbs_ring_unread_locked(ring);
 	unpromised -= min(unpromised, ring->reserved);
 	for (nr = min(nr, unpromised); nr; nr--) {
 		*end = get_slot(ring);

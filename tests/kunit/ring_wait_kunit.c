@@ -297,6 +297,55 @@ static void wait_is_interrupted_by_a_signal(struct kunit *test)
 	disallow_signal(SIGINT);
 }
 
+/**
+ * struct teller - a completion that the user sees before the kernel has counted it
+ * @work: shows it, and counts it later
+ * @ring: to which ring
+ * @shown: the user has read it
+ * @looking: the kernel is about to look for unread ones
+ */
+struct teller {
+	struct work_struct work;
+	struct kverbs_ring *ring;
+	struct completion shown;
+	bool looking;
+};
+
+/* An interrupt may come between the two halves of kverbs_ring_publish(). */
+static void show_and_count_later(struct work_struct *work)
+{
+	struct teller *teller = container_of(work, struct teller, work);
+	struct kverbs_ring *ring = teller->ring;
+
+	spin_lock_bh(&ring->lock);
+	fake_ring_kernel(ring)->cq_tail = 1;
+	fake_ring_user(ring)->cq_head = 1;
+	complete(&teller->shown);
+	while (!READ_ONCE(teller->looking))
+		cpu_relax();
+	mdelay(2);
+	WRITE_ONCE(ring->cq_tail, 1);
+	spin_unlock_bh(&ring->lock);
+}
+
+static void wait_is_not_over_by_a_completion_that_was_read_before_it_was_counted(struct kunit *test)
+{
+	struct kverbs_ring *ring = test->priv;
+	struct teller teller = { .ring = ring };
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs two CPUs");
+	init_completion(&teller.shown);
+	INIT_WORK_ONSTACK(&teller.work, show_and_count_later);
+	queue_work(system_unbound_wq, &teller.work);
+	wait_for_completion(&teller.shown);
+	WRITE_ONCE(teller.looking, true);
+	KUNIT_EXPECT_EQ(test, 0, kverbs_ring_unread(ring));
+	KUNIT_EXPECT_EQ(test, -ETIME, kverbs_ring_wait(ring, 1, 1));
+	flush_work(&teller.work);
+	destroy_work_on_stack(&teller.work);
+}
+
 static void completions_wake_who_polls_the_file(struct kunit *test)
 {
 	struct kverbs_ring *ring = test->priv;
@@ -324,6 +373,7 @@ static struct kunit_case ring_cases[] = {
 	KUNIT_CASE(wait_goes_on_when_not_enough_came),
 	KUNIT_CASE(wait_ends_with_the_ring),
 	KUNIT_CASE(wait_is_interrupted_by_a_signal),
+	KUNIT_CASE(wait_is_not_over_by_a_completion_that_was_read_before_it_was_counted),
 	KUNIT_CASE(completions_wake_who_polls_the_file),
 	{}
 };
