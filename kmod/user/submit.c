@@ -4,6 +4,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/time_namespace.h>
 
 #include "conn_cmd.h"
 #include "conn_io.h"
@@ -408,16 +409,33 @@ static int check_cmd(const struct kverbs_cmd_submit *cmd, const struct kverbs_ri
 	return check_watch(cmd);
 }
 
+/* User space has the time from the clock of its time namespace. */
+static u64 host_deadline(u64 deadline_ns)
+{
+	struct timespec64 offset = {};
+	s64 offset_ns;
+
+	timens_add_monotonic(&offset);
+	offset_ns = timespec64_to_ns(&offset);
+	if (likely(!deadline_ns || !offset_ns))
+		return deadline_ns;
+	if (offset_ns < 0)
+		return deadline_ns <= U64_MAX + offset_ns ? deadline_ns - offset_ns : U64_MAX;
+	/* 0 would be no deadline. */
+	return deadline_ns > offset_ns ? deadline_ns - offset_ns : 1;
+}
+
 static int wait_or_watch(struct kverbs_ring *ring, const struct kverbs_cmd_submit *cmd)
 {
 	const struct kverbs_watch watch = {
 		.at = u64_to_user_ptr(cmd->watch_uptr),
 		.old = cmd->watch_old,
 	};
+	u64 deadline_ns = host_deadline(cmd->deadline_ns);
 
 	if (watches(cmd))
-		return kverbs_ring_watch(ring, cmd->min_complete, cmd->deadline_ns, &watch);
-	return kverbs_ring_wait(ring, cmd->min_complete, cmd->deadline_ns);
+		return kverbs_ring_watch(ring, cmd->min_complete, deadline_ns, &watch);
+	return kverbs_ring_wait(ring, cmd->min_complete, deadline_ns);
 }
 
 /* Accepted entries are success, whatever ends the wait. */

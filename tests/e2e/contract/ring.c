@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Rings: hostile indices, full rings, waiting. */
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -370,6 +371,55 @@ TEST(a_stop_and_a_continue_do_not_end_the_wait)
 	send_nothing();
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	CHECK_EQ(status, 0);
+}
+
+/* By the clock of this time namespace. */
+static void check_deadline(void)
+{
+	long long start = test_now_ms();
+
+	ring_wait(&pair.ring, 1, 500);
+	CHECK(test_now_ms() - start >= 500);
+}
+
+/* The next child enters it, and then its offsets are fixed. */
+static void new_time_namespace(const char *offsets)
+{
+	int fd;
+
+	if (unshare(CLONE_NEWTIME))
+		test_skip("no time namespace: %s", test_errno(errno));
+	fd = open("/proc/self/timens_offsets", O_WRONLY);
+	CHECK(fd >= 0);
+	CHECK_EQ(write(fd, offsets, strlen(offsets)), strlen(offsets));
+	close(fd);
+}
+
+static void check_in_time_namespace(const char *offsets)
+{
+	int pid, status;
+
+	new_time_namespace(offsets);
+	pair = (struct pair){ .fd = dev_open() };
+	ring_open(&pair.ring, pair.fd, 8, 32);
+	pid = fork();
+	if (!pid) {
+		/* The rings are not mapped here, and are not needed. */
+		check_deadline();
+		_exit(0);
+	}
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
+}
+
+TEST(a_deadline_is_met_in_a_time_namespace_that_is_ahead)
+{
+	check_in_time_namespace("monotonic 86400 0\n");
+}
+
+TEST(a_deadline_is_met_in_a_time_namespace_that_is_behind)
+{
+	check_in_time_namespace("monotonic -1 0\n");
 }
 
 TEST(DESTROY_of_a_ring_sends_who_waits_there_back_with_ENOENT)
