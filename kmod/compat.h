@@ -74,6 +74,7 @@ static inline long kverbs_pin_pages(unsigned long addr, unsigned long nr, bool w
 
 	if (mmap_read_lock_killable(current->mm))
 		return -EINTR;
+	addr = untagged_addr(addr);
 	vma = find_vma(current->mm, addr);
 	if (vma && vma->vm_start <= addr) {
 		nr = min(nr, (vma->vm_end - addr) >> PAGE_SHIFT);
