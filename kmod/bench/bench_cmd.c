@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Measuring, as user space asks for it. */
 #include <linux/overflow.h>
+#include <linux/pagemap.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
@@ -85,13 +86,19 @@ static int check(const struct kverbs_cmd_bench *cmd)
 	return !is_latency(cmd) && (cmd->hist_uptr || cmd->hist_len) ? -EINVAL : 0;
 }
 
-/* Tells how many there are, whether they fit or not. */
+/*
+ * Tells how many there are, whether they fit or not. That they cannot be written is to be
+ * known before there is any traffic; and if it fails, nothing is written.
+ */
 static int check_hist(struct kverbs_cmd_bench *cmd)
 {
 	u32 room = cmd->hist_len;
 
 	cmd->hist_len = is_latency(cmd) ? KVERBS_BENCH_BUCKETS : 0;
-	return room < cmd->hist_len ? -EMSGSIZE : 0;
+	if (room < cmd->hist_len)
+		return -EMSGSIZE;
+	return fault_in_safe_writeable(u64_to_user_ptr(cmd->hist_uptr),
+				       cmd->hist_len * sizeof(u64)) ? -EFAULT : 0;
 }
 
 static int set_part(struct kverbs_bench_part *part, const struct kverbs_segment *seg,

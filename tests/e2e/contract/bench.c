@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -141,6 +142,19 @@ TEST(BENCH_goes_by_the_ring_of_its_connection)
 }
 
 /* ---- refusals ---------------------------------------------------------------------- */
+
+TEST(BENCH_that_cannot_write_its_histogram_sends_nothing)
+{
+	void *map = mmap(NULL, sizeof(track.hist), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct kverbs_cmd_bench cmd;
+
+	CHECK(map != MAP_FAILED);
+	track_open();
+	cmd = good_latency();
+	cmd.hist_uptr = (uintptr_t)map;
+	CHECK_ERR(dev_cmd(track.pair.fd, KVERBS_BENCH, &cmd), EFAULT);
+	CHECK_EQ(dev_query(track.pair.fd, track.pair.client).out_ops, 0);
+}
 
 TEST(BENCH_tells_how_long_its_histogram_must_be)
 {
