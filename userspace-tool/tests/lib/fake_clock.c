@@ -56,26 +56,27 @@ void fake_clock_jump(uint64_t deadline)
 		__atomic_add_fetch(&moved, deadline - now, __ATOMIC_RELAXED);
 }
 
+/*
+ * Wait on @cond until it is signalled or @deadline of the fake clock has passed. A return of 0
+ * may be spurious, as that of pthread_cond_timedwait(): a signal that comes when a slice has just
+ * ended is reported by neither, so the caller must check its condition after each slice.
+ */
 int fake_clock_wait(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t deadline)
 {
+	uint64_t now = fake_clock_now();
 	struct timespec ts;
-	uint64_t now;
 	int ret;
 
-	for (;;) {
-		now = fake_clock_now();
-		if (now >= deadline)
-			return -ETIMEDOUT;
-		if (fake.time_jumps) {
-			fake_clock_jump(deadline);
-			return -ETIMEDOUT;
-		}
-		now = deadline - now;
-		ts = ts_of(real_now() + (now < SLICE_NS ? now : SLICE_NS));
-		ret = __real_pthread_cond_timedwait(cond, lock, &ts);
-		if (ret != ETIMEDOUT)
-			return -ret;
+	if (now >= deadline)
+		return -ETIMEDOUT;
+	if (fake.time_jumps) {
+		fake_clock_jump(deadline);
+		return -ETIMEDOUT;
 	}
+	now = deadline - now;
+	ts = ts_of(real_now() + (now < SLICE_NS ? now : SLICE_NS));
+	ret = __real_pthread_cond_timedwait(cond, lock, &ts);
+	return ret == ETIMEDOUT ? 0 : -ret;
 }
 
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
