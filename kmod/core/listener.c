@@ -113,7 +113,7 @@ static void evict_work(struct work_struct *work)
 	bool removed = false;
 
 	mutex_lock(&listener->mutex);
-	/* What the old id caused while it was destroyed must not end the new one. */
+	/* An event of the old id, queued while that was destroyed, must not end the new one. */
 	if (READ_ONCE(listener->moved) || READ_ONCE(listener->gone))
 		removed = take_down_locked(listener);
 	WRITE_ONCE(listener->moved, false);

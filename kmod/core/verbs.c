@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What debug builds check of every work request before the device gets it: that it stays
- * within the limits of the queue pair, and that each scatter/gather entry lies within the
- * buffer of its operation. An error here is an error of kverbs, whatever user space did.
+ * Debug builds check every work request before the device gets it: it stays within the
+ * limits of the queue pair, and each scatter/gather entry lies within the buffer of its
+ * operation. An error here is an error of kverbs, whatever user space did.
  */
 #include <linux/mutex.h>
 #include <linux/preempt.h>

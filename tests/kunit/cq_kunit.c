@@ -295,7 +295,7 @@ static bool is_told(void *arg)
 	return try_wait_for_completion(&((struct ours *)arg)->waiter.done);
 }
 
-/* Its time is that of whoever waits, not of the kernel's. */
+/* Polling costs time of the waiting task, not of a kernel thread. */
 static void cq_is_polled_by_the_task_that_waits(struct kunit *test)
 {
 	struct sharer *sharer = test->priv;

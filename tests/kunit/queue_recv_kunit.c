@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What is received through a queue: parking, posting, completions. */
+/* Receives of a queue: deferring, posting, completions. */
 #include "cq.h"
 #include "fake_queue.h"
 #include "mr.h"

@@ -340,7 +340,7 @@ static void removal_waits_for_a_listener_that_is_being_made(struct kunit *test)
 	queue_work(system_unbound_wq, &late.work);
 	KUNIT_EXPECT_TRUE(test, FAKE_SOON(is_asleep(&late)));
 	fake_device_begin_remove(hca);
-	/* It can be gone only if the listener's id was destroyed already. */
+	/* The device can be gone only if the id of the listener was destroyed already. */
 	KUNIT_EXPECT_EQ(test, 0, wait_for_completion_timeout(&hca->removed, HZ / 5));
 	complete_all(&late.let_go);
 	flush_work(&late.work);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What debug builds check of each work request, before it gets to the device. */
+/* The checks that debug builds make of each work request before it is posted. */
 #include "fake_queue.h"
 #include "fake_region.h"
 #include "mr.h"

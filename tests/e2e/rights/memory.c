@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What a process may pin: what it may itself read, and, to be written, what it may write. */
+/* A process may pin only memory that it may read, and, for writing, that it may write. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

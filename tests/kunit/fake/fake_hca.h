@@ -9,7 +9,7 @@
 
 #define FAKE_WRS	160
 #define FAKE_SGES	16
-/* Pages of an MR where nobody says otherwise, of a registered device's, and at most. */
+/* Pages of an MR: the default, that of a registered device, and the most. */
 #define FAKE_MR_PAGES	4
 #define FAKE_MR_ROOM	16
 #define FAKE_MR_LARGE	32
