@@ -165,17 +165,27 @@ unsigned int jail_count(const struct jail *j, const char *dir, const char *prefi
 	return count(fdopendir(fd), prefix, suffix);
 }
 
-/* Wait until a change gets another timestamp than the existing files have. */
+/*
+ * Wait until a change gets another timestamp than the existing files have. The file that is
+ * changed for that is there already, since making it would change the directory.
+ */
 static void await_another_time(const char *top)
 {
 	int fd = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct stat was, is;
 
-	make(fd, "clock", "", 0);
-	assert(!fstatat(fd, "clock", &was, 0));
+	assert(!fchmodat(fd, "clock", 0600, 0) && !fstatat(fd, "clock", &was, 0));
 	do {
 		assert(!fchmodat(fd, "clock", 0600, 0) && !fstatat(fd, "clock", &is, 0));
 	} while (!memcmp(&is.st_ctim, &was.st_ctim, sizeof(is.st_ctim)));
+	close(fd);
+}
+
+static void make_clock(const char *top)
+{
+	int fd = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	make(fd, "clock", "", 0);
 	close(fd);
 }
 
@@ -186,6 +196,7 @@ static void build_all(void)
 
 	tops[0] = make_top(tmp ? tmp : "/tmp");
 	tops[1] = make_top("/dev/shm");
+	make_clock(tops[0]);
 	build(&jails[0], tops[0]);
 	build(&jails[1], tops[1]);
 	atexit(tear_down);
