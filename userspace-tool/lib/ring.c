@@ -10,6 +10,10 @@
 #include "ring.h"
 #include "sys.h"
 
+/* How often to yield to the thread that has handed over an entry, and how long to sleep then */
+#define MAX_YIELDS 100
+#define NAP_NS 50000
+
 static int map_ring(struct kverbs_ring *r, const struct kverbs_cmd_ring_create *cmd)
 {
 	void *sq, *cq, *idx;
@@ -93,14 +97,20 @@ static uint32_t sq_head(const struct kverbs_ring *r)
 
 /*
  * Wait until a concurrent SUBMIT has consumed its entry: it may still refuse it, and
- * does not sleep before it has consumed it.
+ * does not sleep before it has consumed it. sched_yield() does not let a thread of a lower
+ * real-time priority run, so after some turns the thread sleeps.
  */
 void kverbs_ring_lock(struct kverbs_ring *r)
 {
+	unsigned int turns = 0;
+
 	pthread_mutex_lock(&r->sq_lock);
 	while (r->handed && sq_head(r) != r->sq_tail) {
 		pthread_mutex_unlock(&r->sq_lock);
-		sched_yield();
+		if (++turns < MAX_YIELDS)
+			sched_yield();
+		else
+			kverbs_sys_nap(NAP_NS);
 		pthread_mutex_lock(&r->sq_lock);
 	}
 }

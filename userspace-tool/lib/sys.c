@@ -78,6 +78,14 @@ void kverbs_sys_madvise(void *addr, size_t length, int advice)
 	sys_ret(madvise(addr, length, advice), saved);
 }
 
+void kverbs_sys_nap(unsigned int ns)
+{
+	const struct timespec ts = { .tv_nsec = ns };
+	int saved = errno;
+
+	sys_ret(nanosleep(&ts, NULL), saved);
+}
+
 uint64_t kverbs_sys_now(void)
 {
 	struct timespec ts;

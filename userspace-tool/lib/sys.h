@@ -21,6 +21,7 @@ void kverbs_sys_munmap(void *addr, size_t length);
 void kverbs_sys_madvise(void *addr, size_t length, int advice);
 /* CLOCK_MONOTONIC in nanoseconds. */
 uint64_t kverbs_sys_now(void);
+void kverbs_sys_nap(unsigned int ns);
 
 /* KVERBS_DESTROY, restarted after a signal. */
 static inline int kverbs_sys_destroy(int fd, uint32_t id)

@@ -418,6 +418,12 @@ void kverbs_sys_madvise(void *addr, size_t length, int advice)
 	fake_check(!madvise(addr, length, advice) || errno == EINVAL);
 }
 
+void kverbs_sys_nap(unsigned int ns)
+{
+	(void)ns;
+	sched_yield();
+}
+
 uint64_t kverbs_sys_now(void)
 {
 	return fake_clock_now();
