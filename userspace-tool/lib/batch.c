@@ -249,12 +249,16 @@ static int submit_and_wait(struct posting *p)
 	return error;
 }
 
-static bool begin_to_lead(struct kverbs *kv)
+/*
+ * A request whose completion has been read sends no other: the thread would sleep for an
+ * event that has passed. kv->lock keeps another thread from reading it in between.
+ */
+static bool begin_to_lead(struct kverbs *kv, const struct kverbs_req *awaited)
 {
 	bool leads;
 
 	pthread_mutex_lock(&kv->lock);
-	leads = kverbs_lead_begin(kv);
+	leads = (!awaited || kverbs_req_is_pending(awaited)) && kverbs_lead_begin(kv);
 	pthread_mutex_unlock(&kv->lock);
 	return leads;
 }
@@ -264,7 +268,7 @@ static bool may_wait(const struct posting *p)
 {
 	return p->b->wait && !kverbs_deadline_is_now(p->b->wait->deadline) &&
 	       p->parts == 1 && !is_recv(&p->b->ops[0]) &&
-	       begin_to_lead(p->b->conn->kv);
+	       begin_to_lead(p->b->conn->kv, p->b->wait->req);
 }
 
 /* Hand over what fits in one go. 0: all of that was taken, else why not. */
@@ -339,7 +343,7 @@ static int submit_all(struct posting *p)
 	do {
 		seen = kverbs_reaped(b->conn->kv);
 		error = submit_some(p);
-		if (error == -EAGAIN && !is_recv(&b->ops[p->at.op]))
+		if (error == -EAGAIN && !b->nowait && !is_recv(&b->ops[p->at.op]))
 			error = wait_for_room(b->conn, seen);
 		/* Half a transfer cannot be taken back: a signal must wait. */
 		if (error == -EINTR && p->at.behind)
@@ -358,6 +362,9 @@ static int begin(struct posting *p, const struct kverbs_op *op)
 	parts = count_parts(p, op);
 	if (parts < 0)
 		return (int)parts;
+	/* Half of an operation cannot be taken back if there is no room for the rest. */
+	if (parts > 1 && p->b->nowait)
+		return -EMSGSIZE;
 	p->parts = parts;
 	if (op->req)
 		return kverbs_req_begin(conn, op->req, (unsigned int)parts);
@@ -424,7 +431,7 @@ static int settle(struct posting *p, int error)
 	abort_from(p, posted);
 	if (p->at.behind)
 		end = settle_half(p, error);
-	kverbs_done_run(conn->kv);
+	kverbs_done_run(conn->kv, kverbs_at_once, NULL, 0);
 	pthread_mutex_unlock(&conn->kv->lock);
 	if (end)
 		kverbs_disconnect(conn);
@@ -448,6 +455,8 @@ int kverbs_batch_post(const struct kverbs_batch *batch)
 	struct posting p = { .b = batch };
 	int ret;
 
+	if (kverbs_is_child(batch->conn->kv))
+		return -ECHILD;
 	ret = find_max_msg(&p);
 	if (!ret)
 		ret = begin_all(&p);

@@ -14,11 +14,13 @@ struct kverbs_ring_watch;
 
 /*
  * struct kverbs_batch_wait - a wait that follows posting, so that one SUBMIT does both
+ * @req: the request that is waited for: one that is complete already is not; NULL: none
  * @deadline: when the wait ends
  * @watch: a byte whose change ends it as well, NULL: none
  * @early: set if the wait ended without a completion: by @deadline, or by a signal
  */
 struct kverbs_batch_wait {
+	const struct kverbs_req *req;
 	uint64_t deadline;
 	const struct kverbs_ring_watch *watch;
 	bool early;
@@ -31,6 +33,7 @@ struct kverbs_batch_wait {
  * @pieces: the local buffer of the only one, if that is a list; it has no other then
  * @nr_pieces: how many
  * @wait: for the only one, NULL: no
+ * @nowait: post what there is room for now
  */
 struct kverbs_batch {
 	struct kverbs_conn *conn;
@@ -39,6 +42,7 @@ struct kverbs_batch {
 	const struct kverbs_piece *pieces;
 	size_t nr_pieces;
 	struct kverbs_batch_wait *wait;
+	bool nowait;
 };
 
 /* How many of them were posted, or -errno why the first one was not. */

@@ -20,11 +20,13 @@
 
 /*
  * Requests whose callback is due, oldest first, and the one thread that runs
- * callbacks: they run one at a time and in the order of completion.
+ * callbacks: they run one at a time and in the order of completion. A runner whose own wait
+ * is over offers the rest to the next thread that waits for completions.
  */
 struct kverbs_done {
 	struct kverbs_req *first, *last;
 	bool busy;
+	bool offered;
 	pthread_t runner;		/* while busy */
 	struct kverbs_req *running;
 	struct kverbs_conn *running_conn;
@@ -39,6 +41,7 @@ struct kverbs_done {
  */
 struct kverbs {
 	int fd;
+	const uint8_t *owned;		/* 1, but 0 in a child of fork() */
 	struct kverbs_ring ring;
 
 	pthread_mutex_t lock;
@@ -58,6 +61,20 @@ struct kverbs {
 int kverbs_opts_copy(void *dst, size_t size, const void *src);
 /* Copy an answer into a caller's uAPI struct, which may be older or newer than ours. */
 void kverbs_answer(void *dst, size_t size, const void *src, size_t known);
+
+/*
+ * A child of fork() has the file, whose objects are the parent's, but not the ring, and locks
+ * and lists as other threads had them at that moment: it must touch none of these.
+ */
+static inline bool kverbs_is_child(const struct kverbs *kv)
+{
+	return !__atomic_load_n(kv->owned, __ATOMIC_RELAXED);
+}
+
+/* Commands of the context's file; -ECHILD in a child of fork(). */
+int kverbs_ioctl(struct kverbs *kv, unsigned long cmd, void *arg);
+/* KVERBS_DESTROY, restarted after a signal. */
+int kverbs_destroy(struct kverbs *kv, uint32_t id);
 
 static inline uint32_t kverbs_reaped(const struct kverbs *kv)
 {

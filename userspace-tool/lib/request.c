@@ -22,6 +22,11 @@ static void set_state(struct kverbs_req *req, enum kverbs_req_state state)
 	__atomic_store_n(&req->priv.state, state, __ATOMIC_RELEASE);
 }
 
+bool kverbs_req_is_pending(const struct kverbs_req *req)
+{
+	return load_state(req) == KVERBS_REQ_PENDING;
+}
+
 static void link_req(struct kverbs_conn *conn, struct kverbs_req *req)
 {
 	req->priv.prev = NULL;
@@ -119,7 +124,8 @@ static void run_one(struct kverbs *kv)
 	kverbs_wake(kv, req);
 }
 
-void kverbs_done_run(struct kverbs *kv)
+void kverbs_done_run(struct kverbs *kv, kverbs_met_fn met, const void *arg,
+		     uint64_t deadline)
 {
 	struct kverbs_done *d = &kv->done;
 
@@ -127,9 +133,24 @@ void kverbs_done_run(struct kverbs *kv)
 		return;
 	d->busy = true;
 	d->runner = pthread_self();
-	while (d->first)
+	while (d->first) {
+		/* The leader, if it sleeps in the kernel, accepts the offer when it wakes. */
+		if (d->offered && kverbs_wake_heir(kv))
+			break;
 		run_one(kv);
+		if (!d->offered)
+			d->offered = met(kv, arg) || kverbs_deadline_passed(deadline);
+	}
 	d->busy = false;
+	/* A thread that has accepted the offer may find nothing left: it leads. */
+	if (d->offered && !d->first && !kv->led)
+		kverbs_wake_heir(kv);
+	d->offered = false;
+}
+
+bool kverbs_done_is_offered(const struct kverbs *kv)
+{
+	return kv->done.busy && kv->done.offered && kv->done.first && !kverbs_done_here(kv);
 }
 
 bool kverbs_done_due(const struct kverbs *kv)
@@ -162,7 +183,7 @@ static void forget_conn(struct kverbs_done *d, const struct kverbs_conn *conn)
 
 void kverbs_done_flush(struct kverbs *kv, struct kverbs_conn *conn)
 {
-	kverbs_done_run(kv);
+	kverbs_done_run(kv, kverbs_at_once, NULL, 0);
 	if (kverbs_done_here(kv)) {
 		forget_conn(&kv->done, conn);
 		return;
@@ -314,6 +335,8 @@ static int wait_until(struct kverbs_req *req, uint64_t deadline)
 	struct kverbs *kv = req->priv.kv;
 	int ret;
 
+	if (kverbs_is_child(kv))
+		return -ECHILD;
 	pthread_mutex_lock(&kv->lock);
 	if (!settled(kv, req) && kverbs_done_here(kv))
 		ret = -EDEADLK;
@@ -340,7 +363,10 @@ int kverbs_wait(struct kverbs_req *req, int timeout_ms)
 int kverbs_post_wait(struct kverbs_conn *conn, const struct kverbs_op *op,
 		     struct kverbs_req *req, int timeout_ms)
 {
-	struct kverbs_batch_wait wait = { .deadline = kverbs_deadline(timeout_ms) };
+	struct kverbs_batch_wait wait = {
+		.req = req,
+		.deadline = kverbs_deadline(timeout_ms),
+	};
 	struct kverbs_batch batch = { .conn = conn, .ops = op, .nr = 1, .wait = &wait };
 	int ret = kverbs_batch_post(&batch);
 
@@ -350,7 +376,7 @@ int kverbs_post_wait(struct kverbs_conn *conn, const struct kverbs_op *op,
 		return req->result;
 	if (!was_posted(req))
 		return -EINVAL;
-	if (wait.early && load_state(req) == KVERBS_REQ_PENDING &&
+	if (wait.early && kverbs_req_is_pending(req) &&
 	    !kverbs_deadline_passed(wait.deadline))
 		return -EINTR;
 	return wait_until(req, wait.deadline);

@@ -13,6 +13,8 @@
 
 #include <kverbs.h>
 
+#include "wait.h"
+
 struct kverbs;
 
 enum kverbs_req_state {
@@ -25,6 +27,8 @@ enum kverbs_req_state {
 /* Own @req until @parts completions; -EBUSY: it is in use. */
 int kverbs_req_begin(struct kverbs_conn *conn, struct kverbs_req *req,
 		     unsigned int parts);
+/* True from kverbs_req_begin() until the completion of the last part has been read. */
+bool kverbs_req_is_pending(const struct kverbs_req *req);
 /* Return @req to the caller as if it had never been posted. */
 void kverbs_req_abort(struct kverbs_conn *conn, struct kverbs_req *req);
 /* Complete requests deferred until the connection was established. */
@@ -42,9 +46,13 @@ void kverbs_req_cancel_all(struct kverbs_conn *conn);
 
 /*
  * Run the callbacks that are due, unless a thread does so already. That may be the
- * calling thread: a callback that waits for room to post does not nest another.
+ * calling thread: a callback that waits for room to post does not nest another. When
+ * met() holds or @deadline has passed, the rest is left to another thread that waits.
  */
-void kverbs_done_run(struct kverbs *kv);
+void kverbs_done_run(struct kverbs *kv, kverbs_met_fn met, const void *arg,
+		     uint64_t deadline);
+/* True if another thread runs callbacks and wants to leave the rest to this one. */
+bool kverbs_done_is_offered(const struct kverbs *kv);
 /* True if a callback is due and no thread runs callbacks. */
 bool kverbs_done_due(const struct kverbs *kv);
 /* True in a callback. */

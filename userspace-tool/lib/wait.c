@@ -66,17 +66,24 @@ static void init_cond(pthread_cond_t *cond)
 	pthread_condattr_destroy(&attr);
 }
 
+/*
+ * A thread that is cancelled here would leave with kv->lock held and its waiter in the list:
+ * the cancellation has to wait until the thread has left the library.
+ */
 static void sleep_on(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t deadline)
 {
+	int state;
 	struct timespec ts = {
 		.tv_sec = (time_t)(deadline / NSEC_PER_SEC),
 		.tv_nsec = (long)(deadline % NSEC_PER_SEC),
 	};
 
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	if (deadline)
 		pthread_cond_timedwait(cond, lock, &ts);
 	else
 		pthread_cond_wait(cond, lock);
+	pthread_setcancelstate(state, NULL);
 }
 
 static int follow(struct kverbs *kv, const void *key, uint64_t deadline, bool may_lead)
@@ -106,16 +113,27 @@ static struct waiter *first_heir(struct kverbs *kv)
 	return NULL;
 }
 
-/* The thread woken here leads, or hands over in turn when it leaves. */
-static void hand_over(struct kverbs *kv)
+bool kverbs_wake_heir(struct kverbs *kv)
 {
-	struct waiter *w;
+	struct waiter *w = first_heir(kv);
 
-	if (kv->led)
-		return;
-	w = first_heir(kv);
 	if (w)
 		pthread_cond_signal(&w->cond);
+	return w;
+}
+
+/*
+ * The thread woken here leads or runs callbacks, or hands over in turn when it leaves. If no
+ * thread waits, callbacks that are due are run here: another event may never come.
+ */
+static void hand_over(struct kverbs *kv)
+{
+	bool due = kverbs_done_due(kv);
+
+	if (kv->led && !due)
+		return;
+	if (!kverbs_wake_heir(kv) && due)
+		kverbs_done_run(kv, kverbs_at_once, NULL, 0);
 }
 
 static int sleep_in_kernel(struct kverbs *kv, uint64_t deadline)
@@ -147,21 +165,15 @@ static int reap(struct kverbs *kv, uint64_t deadline)
 	return kverbs_deadline_passed(deadline) ? -ETIMEDOUT : 0;
 }
 
-static void run_due(struct kverbs *kv)
+static void run_due(struct kverbs *kv, kverbs_met_fn met, const void *arg,
+		    uint64_t deadline)
 {
 	if (!kverbs_done_due(kv))
 		return;
 	/* Callbacks may be slow: another thread leads in the meantime. */
-	hand_over(kv);
-	kverbs_done_run(kv);
-}
-
-static int lead(struct kverbs *kv, uint64_t deadline)
-{
-	int ret = reap(kv, deadline);
-
-	run_due(kv);
-	return ret;
+	if (!kv->led)
+		kverbs_wake_heir(kv);
+	kverbs_done_run(kv, met, arg, deadline);
 }
 
 bool kverbs_lead_begin(struct kverbs *kv)
@@ -177,7 +189,7 @@ void kverbs_lead_end(struct kverbs *kv)
 	pthread_mutex_lock(&kv->lock);
 	kv->led = false;
 	kverbs_reap(kv);
-	run_due(kv);
+	run_due(kv, kverbs_at_once, NULL, 0);
 	hand_over(kv);
 	pthread_mutex_unlock(&kv->lock);
 }
@@ -185,21 +197,35 @@ void kverbs_lead_end(struct kverbs *kv)
 int kverbs_wait_met(struct kverbs *kv, kverbs_met_fn met, const void *arg,
 		    const void *key, uint64_t deadline)
 {
+	bool again = false;
 	int ret = 0;
 
-	while (!met(kv, arg)) {
-		if (kv->led)
+	while (!ret && !met(kv, arg)) {
+		/* Completions for others may come without end, so that it never sleeps. */
+		if (again && kverbs_deadline_passed(deadline))
+			ret = -ETIMEDOUT;
+		else if (kverbs_done_due(kv))
+			run_due(kv, met, arg, deadline);
+		else if (kv->led || kverbs_done_is_offered(kv))
 			ret = follow(kv, key, deadline, true);
 		else
-			ret = lead(kv, deadline);
-		if (ret)
-			break;
+			ret = reap(kv, deadline);
+		again = true;
 	}
+	if (kverbs_done_due(kv))
+		run_due(kv, kverbs_at_once, NULL, 0);
 	/* The last completion may have arrived together with the error. */
 	if (ret && met(kv, arg))
 		ret = 0;
 	hand_over(kv);
 	return ret;
+}
+
+bool kverbs_at_once(struct kverbs *kv, const void *arg)
+{
+	(void)kv;
+	(void)arg;
+	return true;
 }
 
 int kverbs_wait_woken(struct kverbs *kv, const void *key, uint64_t deadline)

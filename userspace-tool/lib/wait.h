@@ -21,6 +21,9 @@ struct kverbs;
 /* True if the condition that a thread waits for is met; called with kv->lock held. */
 typedef bool (*kverbs_met_fn)(struct kverbs *kv, const void *arg);
 
+/* The condition of a thread that does not wait. */
+bool kverbs_at_once(struct kverbs *kv, const void *arg);
+
 uint64_t kverbs_deadline(int timeout_ms);
 bool kverbs_deadline_passed(uint64_t deadline);
 /* Milliseconds left, rounded up; -1: there is no deadline. */
@@ -43,6 +46,8 @@ bool kverbs_lead_begin(struct kverbs *kv);
 void kverbs_lead_end(struct kverbs *kv);
 /* True if the caller does not want to wait at all. */
 bool kverbs_deadline_is_now(uint64_t deadline);
+/* Wake a follower to lead or to run callbacks; false: there is none. Under kv->lock. */
+bool kverbs_wake_heir(struct kverbs *kv);
 /* Sleep once, until kverbs_wake(): for events that the ring does not report. */
 int kverbs_wait_woken(struct kverbs *kv, const void *key, uint64_t deadline);
 /* Wake the threads that wait for @key; under kv->lock. */

@@ -93,6 +93,79 @@ static void post_again(struct kverbs_req *req)
 	c->inside = false;
 }
 
+/* Callbacks that complete what they post, so that there is always another one due. */
+struct stream {
+	struct t *t;
+	struct kverbs_req req;
+	pthread_t processor;
+	unsigned int ran_by_processor;
+	bool stop;
+};
+
+static void post_and_complete(struct kverbs_req *req)
+{
+	struct stream *s = req->data;
+
+	if (s->processor && pthread_equal(pthread_self(), s->processor))
+		__atomic_add_fetch(&s->ran_by_processor, 1, __ATOMIC_RELAXED);
+	if (__atomic_load_n(&s->stop, __ATOMIC_RELAXED))
+		return;
+	assert_int_equal(kverbs_send(s->t->conn, s->t->buf, 0, 1, req), 0);
+	fake_complete(1, 0);
+}
+
+/* Entry 0 is a receive that never completes. */
+static void start_stream(struct stream *s, struct t *t, struct kverbs_req *never)
+{
+	memset(s, 0, sizeof(*s));
+	s->t = t;
+	s->req.done = post_and_complete;
+	s->req.data = s;
+	assert_int_equal(kverbs_recv(t->conn, t->buf, 0, 8, never), 0);
+	assert_int_equal(kverbs_send(t->conn, t->buf, 0, 1, &s->req), 0);
+	fake_complete(1, 0);
+}
+
+static void a_wait_ends_in_time_though_callbacks_do_not(void **state)
+{
+	struct kverbs_req never = { 0 };
+	struct stream s;
+
+	start_stream(&s, *state, &never);
+	assert_int_equal(kverbs_wait(&never, 10), -ETIMEDOUT);
+	assert_int_equal(kverbs_wait(&never, 0), -ETIMEDOUT);
+	s.stop = true;
+	assert_int_equal(kverbs_wait(&s.req, -1), 0);
+	fake_complete_recv(0, 1, 0, 0);
+	assert_int_equal(kverbs_wait(&never, 0), 0);
+}
+
+static void *process_until_stop(void *arg)
+{
+	struct stream *s = arg;
+
+	while (!__atomic_load_n(&s->stop, __ATOMIC_RELAXED))
+		assert_true(kverbs_process(s->t->kv, FAKE_PATIENCE_MS) >= 0);
+	return NULL;
+}
+
+static void callbacks_are_left_to_a_thread_that_goes_on_waiting(void **state)
+{
+	struct kverbs_req never = { 0 };
+	struct stream s;
+
+	start_stream(&s, *state, &never);
+	assert_int_equal(pthread_create(&s.processor, NULL, process_until_stop, &s), 0);
+	assert_int_equal(kverbs_wait(&never, 10), -ETIMEDOUT);
+	while (__atomic_load_n(&s.ran_by_processor, __ATOMIC_RELAXED) < 100)
+		assert_int_equal(kverbs_wait(&never, 1), -ETIMEDOUT);
+	__atomic_store_n(&s.stop, true, __ATOMIC_RELAXED);
+	fake_complete_recv(0, 1, 0, 0);
+	assert_int_equal(pthread_join(s.processor, NULL), 0);
+	assert_int_equal(kverbs_wait(&s.req, -1), 0);
+	assert_int_equal(kverbs_wait(&never, -1), 0);
+}
+
 static void a_callback_may_post_its_request_again(void **state)
 {
 	struct ctx c;
@@ -415,6 +488,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		t_test_conn(callbacks_run_in_the_order_of_completion),
 		t_test_conn(waiting_runs_them_too),
+		t_test_conn(a_wait_ends_in_time_though_callbacks_do_not),
+		t_test_conn(callbacks_are_left_to_a_thread_that_goes_on_waiting),
 		t_test_conn(a_callback_may_post_its_request_again),
 		t_test_conn(waiting_for_one_that_posts_again_waits_for_the_last),
 		t_test_conn(a_callback_that_waits_for_room_does_not_nest_others),

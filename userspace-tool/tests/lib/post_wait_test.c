@@ -216,6 +216,25 @@ static void a_receive_is_posted_first(void **state)
 	assert_int_equal(kverbs_wait(&req, 0), 0);
 }
 
+/* Both were read together, and the SEND, which has no request, reports nothing. */
+static void a_request_that_is_complete_is_not_waited_for(void **state)
+{
+	struct t *t = *state;
+	struct kverbs_req first = { 0 }, answer = { 0 };
+	const struct kverbs_op silent = { .opcode = KVERBS_OP_SEND, .buf = t->buf, .length = 1 };
+
+	assert_int_equal(kverbs_recv(t->conn, t->buf, 0, 8, &first), 0);
+	assert_int_equal(kverbs_recv(t->conn, t->buf, 8, 8, &answer), 0);
+	fake_complete_recv(0, 3, 0, 0);
+	fake_complete_recv(0, 5, 0, 0);
+	assert_int_equal(kverbs_wait(&first, -1), 0);
+	/* A thread that sleeps with a deadline finds it passed at once. */
+	fake.time_jumps = true;
+	assert_int_equal(kverbs_post_wait(t->conn, &silent, &answer, FAKE_PATIENCE_MS), 0);
+	assert_int_equal(answer.byte_len, 5);
+	assert_int_equal(fake_pending(), 1);
+}
+
 static void waiting_for_what_was_never_posted_is_refused(void **state)
 {
 	struct t *t = *state;
@@ -275,6 +294,7 @@ int main(void)
 		t_test_conn(one_follows_who_waits_already),
 		t_test_conn(who_followed_takes_over),
 		t_test_conn(a_receive_is_posted_first),
+		t_test_conn(a_request_that_is_complete_is_not_waited_for),
 		t_test_conn(waiting_for_what_was_never_posted_is_refused),
 		t_test_conn(many_at_once_lose_nothing),
 	};

@@ -339,12 +339,31 @@ static void a_single_entry_that_waits_is_refused_with_the_reason(void **state)
 	assert_int_equal(kverbs_wait(&full[1], 0), -EIO);
 }
 
+static void a_waiter_that_is_cancelled_leaves_the_context_usable(void **state)
+{
+	struct t *t = *state;
+	struct waiter leader, follower;
+	struct kverbs_req req[2];
+
+	post_two(t, req);
+	start(&leader, &req[0], -1);
+	fake_wait_sleepers(1);
+	start(&follower, &req[1], -1);
+	t_wait_followers(t->kv, 1);
+	assert_int_equal(pthread_cancel(follower.thread), 0);
+	fake_complete_two(0, 0);
+	assert_int_equal(join(&leader), 0);
+	assert_int_equal(pthread_join(follower.thread, NULL), 0);
+	assert_int_equal(kverbs_wait(&req[1], 0), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		t_test_conn(the_leader_wakes_whose_request_it_read),
 		t_test_conn(a_follower_takes_over_from_a_leader_that_is_done),
 		t_test_conn(a_follower_takes_over_from_a_leader_whose_time_is_up),
+		t_test_conn(a_waiter_that_is_cancelled_leaves_the_context_usable),
 		t_test_conn(an_heir_that_is_done_hands_on),
 		t_test_conn(a_follower_takes_over_from_a_leader_that_is_interrupted),
 		t_test_conn(a_follower_has_its_own_deadline),
