@@ -9,7 +9,6 @@
 #include "buf.h"
 #include "conn.h"
 #include "internal.h"
-#include "sys.h"
 
 /* Copy @token's segments from @offset on; NULL: no memory. */
 static struct kverbs_segment *segs_from(const struct kverbs_token *token, uint64_t offset,
@@ -89,7 +88,7 @@ static int run(struct kverbs_conn *conn, const struct kverbs_bench_opts *opts,
 	fill(cmd, conn, opts, hist);
 	ret = opts->token ? add_token(cmd, opts) : 0;
 	if (!ret)
-		ret = kverbs_sys_ioctl(conn->kv->fd, KVERBS_BENCH, cmd);
+		ret = kverbs_ioctl(conn->kv, KVERBS_BENCH, cmd);
 	free((void *)(uintptr_t)cmd->segs_uptr);
 	cmd->segs_uptr = 0;
 	return ret ? ret : cmd->out_error;

@@ -33,7 +33,7 @@ static int create_region(struct kverbs_buf *buf, unsigned int flags)
 	int ret;
 
 	do {
-		ret = kverbs_sys_ioctl(buf->kv->fd, KVERBS_REGION_CREATE, &cmd);
+		ret = kverbs_ioctl(buf->kv, KVERBS_REGION_CREATE, &cmd);
 	} while (ret == -EINTR);
 	buf->id = cmd.out_id;
 	return ret;
@@ -146,7 +146,7 @@ int kverbs_buf_free(struct kverbs_buf *buf)
 
 	if (!buf)
 		return 0;
-	ret = kverbs_sys_destroy(buf->kv->fd, buf->id);
+	ret = kverbs_destroy(buf->kv, buf->id);
 	if (ret)
 		return ret;
 	pthread_mutex_lock(&buf->kv->lock);

@@ -11,7 +11,6 @@
 #include "dispatch.h"
 #include "internal.h"
 #include "request.h"
-#include "sys.h"
 
 /* iWARP carries the most private data. */
 #define PRIV_MAX 512
@@ -104,6 +103,8 @@ int kverbs_conn_wait(struct kverbs_conn *conn, int timeout_ms)
 	struct kverbs *kv = conn->kv;
 	int ret = 0;
 
+	if (kverbs_is_child(kv))
+		return -ECHILD;
 	pthread_mutex_lock(&kv->lock);
 	if (!up_or_ended(kv, conn) && kverbs_done_here(kv))
 		ret = -EDEADLK;
@@ -129,6 +130,8 @@ int kverbs_conn_error(struct kverbs_conn *conn)
 {
 	int error;
 
+	if (kverbs_is_child(conn->kv))
+		return -ECHILD;
 	pthread_mutex_lock(&conn->kv->lock);
 	error = conn->error;
 	pthread_mutex_unlock(&conn->kv->lock);
@@ -142,10 +145,12 @@ int kverbs_disconnect(struct kverbs_conn *conn)
 		.conn_id = conn->obj.id,
 	};
 
+	if (kverbs_is_child(conn->kv))
+		return -ECHILD;
 	pthread_mutex_lock(&conn->kv->lock);
 	conn->disconnecting = true;
 	pthread_mutex_unlock(&conn->kv->lock);
-	return kverbs_sys_ioctl(conn->kv->fd, KVERBS_DISCONNECT, &cmd);
+	return kverbs_ioctl(conn->kv, KVERBS_DISCONNECT, &cmd);
 }
 
 int kverbs_reject(struct kverbs_conn *conn, const void *priv, size_t priv_len)
@@ -159,7 +164,7 @@ int kverbs_reject(struct kverbs_conn *conn, const void *priv, size_t priv_len)
 	int ret = -EINVAL;
 
 	if (priv_len <= KVERBS_PRIV_REJECT_MAX)
-		ret = kverbs_sys_ioctl(conn->kv->fd, KVERBS_REJECT, &cmd);
+		ret = kverbs_ioctl(conn->kv, KVERBS_REJECT, &cmd);
 	kverbs_conn_free(conn);
 	return ret;
 }
@@ -183,7 +188,7 @@ void kverbs_conn_free(struct kverbs_conn *conn)
 {
 	struct kverbs *kv;
 
-	if (!conn)
+	if (!conn || kverbs_is_child(conn->kv))
 		return;
 	kv = conn->kv;
 	pthread_mutex_lock(&kv->lock);
@@ -191,7 +196,7 @@ void kverbs_conn_free(struct kverbs_conn *conn)
 	end_conn(conn, -ECANCELED);
 	pthread_mutex_unlock(&kv->lock);
 
-	kverbs_sys_destroy(kv->fd, conn->obj.id);
+	kverbs_destroy(kv, conn->obj.id);
 
 	pthread_mutex_lock(&kv->lock);
 	kverbs_drain(kv);
@@ -209,7 +214,7 @@ static int query(const struct kverbs_conn *conn, struct kverbs_cmd_conn_query *c
 	cmd->conn_id = conn->obj.id;
 	cmd->priv_uptr = (uintptr_t)priv;
 	cmd->priv_len = PRIV_MAX;
-	return kverbs_sys_ioctl(conn->kv->fd, KVERBS_CONN_QUERY, cmd);
+	return kverbs_ioctl(conn->kv, KVERBS_CONN_QUERY, cmd);
 }
 
 int kverbs_conn_query(struct kverbs_conn *conn, struct kverbs_cmd_conn_query *answer,

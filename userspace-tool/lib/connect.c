@@ -9,7 +9,6 @@
 #include "addr.h"
 #include "conn.h"
 #include "internal.h"
-#include "sys.h"
 
 static int opts_get(struct kverbs_conn_opts *opts, const struct kverbs_conn_opts *from)
 {
@@ -47,14 +46,17 @@ static int resolve_source(const char *source, int family, struct kverbs_addr *ad
 static int connect_ioctl(struct kverbs *kv, struct kverbs_cmd_connect *cmd,
 			 struct kverbs_conn **conn)
 {
-	struct kverbs_conn *c = kverbs_conn_alloc();
+	struct kverbs_conn *c;
 	int ret;
 
+	if (kverbs_is_child(kv))
+		return -ECHILD;
+	c = kverbs_conn_alloc();
 	if (!c)
 		return -ENOMEM;
 	/* Its first event must find it in the table. */
 	pthread_mutex_lock(&kv->lock);
-	ret = kverbs_sys_ioctl(kv->fd, KVERBS_CONNECT, cmd);
+	ret = kverbs_ioctl(kv, KVERBS_CONNECT, cmd);
 	if (!ret)
 		kverbs_conn_publish(kv, c, cmd->out_id);
 	pthread_mutex_unlock(&kv->lock);
@@ -214,7 +216,7 @@ static int accept_ioctl(struct kverbs_conn *conn, const struct kverbs_conn_opts 
 
 	if (opts->priv_len > KVERBS_PRIV_ACCEPT_MAX)
 		return -EINVAL;
-	return kverbs_sys_ioctl(conn->kv->fd, KVERBS_ACCEPT, &cmd);
+	return kverbs_ioctl(conn->kv, KVERBS_ACCEPT, &cmd);
 }
 
 int kverbs_accept_start(struct kverbs_conn *conn, const struct kverbs_conn_opts *opts)

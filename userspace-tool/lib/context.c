@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "buf.h"
 #include "conn.h"
@@ -15,6 +16,8 @@
 #define DEFAULT_PATH "/dev/kverbs"
 #define DEFAULT_SQ_ENTRIES 256
 #define DEFAULT_CQ_ENTRIES 4096
+/* At least a byte: the kernel maps whole pages. */
+#define OWNED_SIZE 1
 
 static bool all_zero(const unsigned char *p, size_t n)
 {
@@ -48,6 +51,34 @@ void kverbs_answer(void *dst, size_t size, const void *src, size_t known)
 {
 	memset(dst, 0, size);
 	memcpy(dst, src, size < known ? size : known);
+}
+
+int kverbs_ioctl(struct kverbs *kv, unsigned long cmd, void *arg)
+{
+	return kverbs_is_child(kv) ? -ECHILD : kverbs_sys_ioctl(kv->fd, cmd, arg);
+}
+
+int kverbs_destroy(struct kverbs *kv, uint32_t id)
+{
+	return kverbs_is_child(kv) ? -ECHILD : kverbs_sys_destroy(kv->fd, id);
+}
+
+static int map_owned(struct kverbs *kv)
+{
+	void *page;
+	int ret = kverbs_sys_mmap_anon(OWNED_SIZE, &page);
+
+	if (ret)
+		return ret;
+	*(uint8_t *)page = 1;
+	kverbs_sys_madvise(page, OWNED_SIZE, MADV_WIPEONFORK);
+	kv->owned = page;
+	return 0;
+}
+
+static void unmap_owned(struct kverbs *kv)
+{
+	kverbs_sys_munmap((void *)kv->owned, OWNED_SIZE);
 }
 
 static int check_abi(struct kverbs *kv)
@@ -116,13 +147,18 @@ int kverbs_open(struct kverbs **kv, const struct kverbs_opts *opts)
 	ret = kverbs_table_init(&k->table);
 	if (ret)
 		goto out_free_context;
-	ret = open_device(k, &o);
+	ret = map_owned(k);
 	if (ret)
 		goto out_destroy_table;
+	ret = open_device(k, &o);
+	if (ret)
+		goto out_unmap_owned;
 	pthread_mutex_init(&k->lock, NULL);
 	*kv = k;
 	return 0;
 
+out_unmap_owned:
+	unmap_owned(k);
 out_destroy_table:
 	kverbs_table_destroy(&k->table);
 out_free_context:
@@ -159,12 +195,17 @@ void kverbs_close(struct kverbs *kv)
 {
 	if (!kv)
 		return;
+	if (kverbs_is_child(kv)) {
+		kverbs_sys_close(kv->fd);
+		return;
+	}
 	free_conns(kv);
 	free_bufs(kv);
 	kverbs_ring_close(&kv->ring);
 	kverbs_sys_close(kv->fd);
 	pthread_mutex_destroy(&kv->lock);
 	kverbs_table_destroy(&kv->table);
+	unmap_owned(kv);
 	free(kv);
 }
 
@@ -176,7 +217,7 @@ int kverbs_fd(const struct kverbs *kv)
 int kverbs_info(struct kverbs *kv, struct kverbs_cmd_info *info, size_t sz)
 {
 	struct kverbs_cmd_info cmd = { .size = sizeof(cmd) };
-	int ret = kverbs_sys_ioctl(kv->fd, KVERBS_INFO, &cmd);
+	int ret = kverbs_ioctl(kv, KVERBS_INFO, &cmd);
 
 	kverbs_answer(info, sz, &cmd, sizeof(cmd));
 	return ret;

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "internal.h"
-#include "sys.h"
 
 /* GIDs come and go: ask again so many times if there are more than there were. */
 #define QUERY_TRIES 8
@@ -22,7 +21,7 @@ static int query(struct kverbs *kv, uint32_t index, struct kverbs_device *dev,
 	cmd->gids_len = dev->nr_gids;
 	cmd->ports_uptr = (uintptr_t)dev->ports;
 	cmd->gids_uptr = (uintptr_t)dev->gids;
-	return kverbs_sys_ioctl(kv->fd, KVERBS_DEVICE_QUERY, cmd);
+	return kverbs_ioctl(kv, KVERBS_DEVICE_QUERY, cmd);
 }
 
 static void free_arrays(struct kverbs_device *dev)

@@ -97,6 +97,8 @@ int kverbs_process(struct kverbs *kv, int timeout_ms)
 	uint32_t seen, n;
 	int ret;
 
+	if (kverbs_is_child(kv))
+		return -ECHILD;
 	pthread_mutex_lock(&kv->lock);
 	seen = kverbs_reaped(kv);
 	if (kverbs_done_here(kv))

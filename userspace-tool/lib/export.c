@@ -9,24 +9,23 @@
 #include "buf.h"
 #include "conn.h"
 #include "internal.h"
-#include "sys.h"
 
 /* Room for so many segments at first, enough for most. */
 #define FIRST_SEGS 4
 #define EXPORT_TRIES 4
 
-static int export_ioctl(int fd, struct kverbs_cmd_export *cmd)
+static int export_ioctl(struct kverbs *kv, struct kverbs_cmd_export *cmd)
 {
 	int ret;
 
 	do {
-		ret = kverbs_sys_ioctl(fd, KVERBS_EXPORT, cmd);
+		ret = kverbs_ioctl(kv, KVERBS_EXPORT, cmd);
 	} while (ret == -EINTR);
 	return ret;
 }
 
 /* Once more with as much room as the kernel says, until it is enough. */
-static int export_segs(int fd, struct kverbs_cmd_export *cmd,
+static int export_segs(struct kverbs *kv, struct kverbs_cmd_export *cmd,
 		       struct kverbs_segment **segs)
 {
 	int ret, tries = EXPORT_TRIES;
@@ -37,7 +36,7 @@ static int export_segs(int fd, struct kverbs_cmd_export *cmd,
 		if (!*segs)
 			return -ENOMEM;
 		cmd->segs_uptr = (uintptr_t)*segs;
-		ret = export_ioctl(fd, cmd);
+		ret = export_ioctl(kv, cmd);
 		if (!ret)
 			return 0;
 		free(*segs);
@@ -62,7 +61,7 @@ int kverbs_export(struct kverbs_conn *conn, struct kverbs_buf *buf, size_t offse
 	if (!length || !kverbs_buf_holds(buf, conn->kv, offset, length))
 		return -EINVAL;
 	cmd.region_id = buf->id;
-	ret = export_segs(conn->kv->fd, &cmd, &segs);
+	ret = export_segs(conn->kv, &cmd, &segs);
 	if (ret)
 		return ret;
 	token->length = length;
@@ -77,7 +76,7 @@ int kverbs_unexport(struct kverbs_conn *conn, struct kverbs_token *token)
 {
 	int ret;
 
-	ret = kverbs_sys_destroy(conn->kv->fd, token->id);
+	ret = kverbs_destroy(conn->kv, token->id);
 	kverbs_token_free(token);
 	/* The connection has ended, and the export with it. */
 	return ret == -ENOENT ? 0 : ret;

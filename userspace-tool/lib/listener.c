@@ -14,7 +14,6 @@
 #include "internal.h"
 #include "listener.h"
 #include "request.h"
-#include "sys.h"
 
 /* A port that is free in one family may be taken in the other. */
 #define FREE_PORT_TRIES 8
@@ -39,7 +38,7 @@ void kverbs_listener_request(struct kverbs *kv, const struct kverbs_cqe *cqe)
 
 	if (!conn) {
 		/* No thread will ever take this request: refuse it now. */
-		kverbs_sys_destroy(kv->fd, cqe->id);
+		kverbs_destroy(kv, cqe->id);
 		return;
 	}
 	kverbs_conn_publish(kv, conn, cqe->id);
@@ -58,10 +57,12 @@ static int listen_ioctl(struct kverbs *kv, struct kverbs_cmd_listen *cmd,
 {
 	int ret;
 
+	if (kverbs_is_child(kv))
+		return -ECHILD;
 	/* Its first request must find it in the list. */
 	pthread_mutex_lock(&kv->lock);
 	cmd->user_data = ++kv->next_key;
-	ret = kverbs_sys_ioctl(kv->fd, KVERBS_LISTEN, cmd);
+	ret = kverbs_ioctl(kv, KVERBS_LISTEN, cmd);
 	if (ret)
 		goto out_unlock;
 	l->kv = kv;
@@ -118,7 +119,7 @@ static int listen_twin(struct kverbs_listener *l, const struct addrinfo *ai,
 	if (ret)
 		return ret;
 	cmd.addr.port = htons(l->port);
-	ret = kverbs_sys_ioctl(l->kv->fd, KVERBS_LISTEN, &cmd);
+	ret = kverbs_ioctl(l->kv, KVERBS_LISTEN, &cmd);
 	if (!ret)
 		l->twin_id = cmd.out_id;
 	return ret;
@@ -210,6 +211,8 @@ static int wait_request(struct kverbs_listener *l, uint64_t deadline,
 	struct kverbs *kv = l->kv;
 	int ret;
 
+	if (kverbs_is_child(kv))
+		return -ECHILD;
 	pthread_mutex_lock(&kv->lock);
 	if (!request_or_error(kv, l) && kverbs_done_here(kv))
 		ret = -EDEADLK;
@@ -249,12 +252,12 @@ void kverbs_listener_free(struct kverbs_listener *listener)
 	struct kverbs_conn *conn;
 	struct kverbs *kv;
 
-	if (!listener)
+	if (!listener || kverbs_is_child(listener->kv))
 		return;
 	kv = listener->kv;
 	if (listener->twin_id)
-		kverbs_sys_destroy(kv->fd, listener->twin_id);
-	kverbs_sys_destroy(kv->fd, listener->obj.id);
+		kverbs_destroy(kv, listener->twin_id);
+	kverbs_destroy(kv, listener->obj.id);
 
 	pthread_mutex_lock(&kv->lock);
 	/* Requests that it announced are in the ring by now. */

@@ -35,6 +35,8 @@ static int begin(struct kverbs_conn *conn, bool *leads)
 	struct kverbs *kv = conn->kv;
 	int ret;
 
+	if (kverbs_is_child(kv))
+		return -ECHILD;
 	pthread_mutex_lock(&kv->lock);
 	ret = kverbs_done_here(kv) ? -EDEADLK : conn->error;
 	*leads = !ret && kverbs_lead_begin(kv);

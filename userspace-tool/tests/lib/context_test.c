@@ -2,6 +2,9 @@
 /* Opening a context, its errors, and closing it while objects are left. */
 #include <poll.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "t.h"
 
 static void assert_open_fails(const struct kverbs_opts *opts, int error)
@@ -255,6 +258,60 @@ static void a_region_that_stays_busy_does_not_stop_closing(void **state)
 	assert_int_equal(fake_leftovers(), 0);
 }
 
+/* Returns 0 if a child of fork() is refused everything, else the line of the first check. */
+static int use_in_child(struct t *t, struct kverbs_listener *l, struct kverbs_req *pending)
+{
+	struct kverbs_token token = { 0 };
+	struct kverbs_cmd_info info;
+	const uint8_t byte = 0;
+	struct kverbs_conn *conn;
+	struct kverbs_buf *buf;
+
+#define is(call, want) do { if ((call) != (want)) return __LINE__; } while (0)
+	is(kverbs_send(t->conn, t->buf, 0, 1, pending), -ECHILD);
+	is(kverbs_wait(pending, -1), -ECHILD);
+	is(kverbs_process(t->kv, -1), -ECHILD);
+	is(kverbs_info(t->kv, &info, sizeof(info)), -ECHILD);
+	is(kverbs_connect(t->kv, "192.0.2.1", "1", NULL, &conn), -ECHILD);
+	is(kverbs_conn_wait(t->conn, -1), -ECHILD);
+	is(kverbs_conn_error(t->conn), -ECHILD);
+	is(kverbs_disconnect(t->conn), -ECHILD);
+	is(kverbs_next_request(l, -1, &conn), -ECHILD);
+	is(kverbs_listen(t->kv, NULL, "7473", 0, &l), -ECHILD);
+	is(kverbs_export(t->conn, t->buf, 0, 8, KVERBS_REMOTE_READ, &token), -ECHILD);
+	is(kverbs_watch(t->conn, &byte, 0, -1), -ECHILD);
+	is(kverbs_buf_alloc(t->kv, 8192, &buf), -ECHILD);
+	is(kverbs_buf_free(t->buf), -ECHILD);
+#undef is
+	kverbs_conn_free(t->conn);
+	kverbs_listener_free(l);
+	if (fake_conn_state(fake.last_conn) != KVERBS_CONN_ESTABLISHED)
+		return __LINE__;
+	kverbs_close(t->kv);
+	return 0;
+}
+
+static void a_child_of_fork_leaves_the_objects_of_its_parent_alone(void **state)
+{
+	struct t *t = *state;
+	struct kverbs_req pending = { 0 };
+	struct kverbs_listener *l;
+	int status;
+	pid_t pid;
+
+	assert_int_equal(kverbs_listen(t->kv, NULL, "7472", 0, &l), 0);
+	assert_int_equal(kverbs_recv(t->conn, t->buf, 0, 8, &pending), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid)
+		_exit(use_in_child(t, l, &pending) & 0xff);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(kverbs_conn_error(t->conn), 0);
+	fake_complete_recv(0, 1, 0, 0);
+	assert_int_equal(kverbs_wait(&pending, 0), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -271,6 +328,7 @@ int main(void)
 		cmocka_unit_test(completions_may_be_taken_in_a_softirq_but_not_polled_for_too),
 		cmocka_unit_test(polling_contexts_complete_what_is_waited_for),
 		cmocka_unit_test(polling_contexts_look_even_if_there_is_no_time),
+		t_test_conn(a_child_of_fork_leaves_the_objects_of_its_parent_alone),
 		cmocka_unit_test(closing_frees_what_was_left),
 		cmocka_unit_test(a_region_that_stays_busy_does_not_stop_closing),
 	};
