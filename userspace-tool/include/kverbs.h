@@ -8,9 +8,14 @@
  * may be used by several threads at a time. Objects must outlive the calls that
  * use them.
  *
- * Functions that wait may also return -EINTR, when a signal handler has run, and
- * return -EDEADLK at once if a request's callback calls them. Both leave the
- * objects as -ETIMEDOUT does.
+ * Functions that wait may also return -EINTR, when a signal handler has run in the one
+ * thread that sleeps in the kernel for all that wait, and return -EDEADLK at once if a
+ * request's callback calls them. Both leave the objects as -ETIMEDOUT does. A thread that
+ * is cancelled while it waits is cancelled when the wait has ended.
+ *
+ * A child of fork() shares the open file with its parent, but cannot use what the parent
+ * created with it: functions return -ECHILD there, those that free an object leave it alone,
+ * and kverbs_close() only closes the child's descriptor. A child opens a context of its own.
  *
  * Structs may grow at their ends. Options begin with their own size, and functions that
  * fill in a struct of the uAPI take its size as an argument: for a program built with
@@ -798,6 +803,23 @@ struct kverbs_op {
  */
 KVERBS_API int kverbs_post(struct kverbs_conn *conn, const struct kverbs_op *ops,
 			   size_t nr);
+
+/**
+ * kverbs_try_post() - post the operations that there is room for
+ * @conn: the connection
+ * @ops: the operations, in order; not used after the call
+ * @nr: number of operations
+ *
+ * Like kverbs_post(), but never waits for room in the send queue, which a peer that takes
+ * nothing may keep full for ever. An event loop or a request's callback posts with it and
+ * tries again when a request of the connection has completed.
+ *
+ * Return: number of operations posted, from the first on; if none was, -EAGAIN: the queue or
+ * the context's completion ring is full, -EMSGSIZE: the operation needs several entries, which
+ * could be posted in part only, or what kverbs_post() returns.
+ */
+KVERBS_API int kverbs_try_post(struct kverbs_conn *conn, const struct kverbs_op *ops,
+			       size_t nr);
 
 /**
  * kverbs_post_wait() - post an operation, then wait until a request is complete

@@ -15,6 +15,13 @@ int kverbs_post(struct kverbs_conn *conn, const struct kverbs_op *ops, size_t nr
 	return kverbs_batch_post(&batch);
 }
 
+int kverbs_try_post(struct kverbs_conn *conn, const struct kverbs_op *ops, size_t nr)
+{
+	struct kverbs_batch batch = { .conn = conn, .ops = ops, .nr = nr, .nowait = true };
+
+	return kverbs_batch_post(&batch);
+}
+
 static int post_one(struct kverbs_conn *conn, const struct kverbs_op *op)
 {
 	int ret = op->req ? kverbs_post(conn, op, 1) : -EINVAL;

@@ -411,9 +411,49 @@ static void half_a_silent_one_ends_the_connection(void **state)
 	kverbs_token_free(&token);
 }
 
+static void trying_to_post_does_not_wait_for_room(void **state)
+{
+	struct t *t = *state;
+	struct kverbs_req req[3] = { 0 };
+	struct kverbs_op op[3] = { 0 };
+	unsigned int i;
+
+	t_shrink_queue(t, 2);
+	for (i = 0; i < 3; i++)
+		op[i] = (struct kverbs_op){
+			.opcode = KVERBS_OP_SEND, .buf = t->buf, .length = 1, .req = &req[i],
+		};
+	assert_int_equal(kverbs_try_post(t->conn, op, 3), 2);
+	assert_int_equal(kverbs_try_post(t->conn, &op[2], 1), -EAGAIN);
+	assert_int_equal(kverbs_wait(&req[2], 0), -EINVAL);
+	fake_complete(0, 0);
+	assert_int_equal(kverbs_wait(&req[0], 0), 0);
+	assert_int_equal(kverbs_try_post(t->conn, &op[2], 1), 1);
+	fake_complete(0, 0);
+	fake_complete(0, 0);
+	assert_int_equal(kverbs_wait(&req[2], 0), 0);
+}
+
+static void trying_refuses_an_operation_of_several_entries(void **state)
+{
+	struct t *t = *state;
+	struct kverbs_token token = t_token(2, 8);
+	struct kverbs_req req = { 0 };
+	const struct kverbs_op op = {
+		.opcode = KVERBS_OP_WRITE, .buf = t->buf, .length = 16, .token = &token,
+		.req = &req,
+	};
+
+	assert_int_equal(kverbs_try_post(t->conn, &op, 1), -EMSGSIZE);
+	assert_int_equal(fake_pending(), 0);
+	kverbs_token_free(&token);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		t_test_conn(trying_to_post_does_not_wait_for_room),
+		t_test_conn(trying_refuses_an_operation_of_several_entries),
 		t_test_conn(they_are_handed_over_at_once_and_in_order),
 		t_test_conn(nothing_is_posted_at_no_cost),
 		t_test_conn(an_entry_is_as_that_of_its_own_function),
