@@ -60,7 +60,8 @@ static inline int kverbs_pin_flags(const struct vm_area_struct *vma, bool write)
 		return kverbs_tracks_writes(vma) ? -EFAULT : FOLL_WRITE;
 	if (!(vma->vm_flags & VM_READ))
 		return -EFAULT;
-	if (!is_cow_mapping(vma->vm_flags))
+	/* This is is_cow_mapping(), which not every kernel offers to modules. */
+	if ((vma->vm_flags & (VM_SHARED | VM_MAYWRITE)) != VM_MAYWRITE)
 		return 0;
 	return vma->vm_flags & VM_WRITE ? FOLL_WRITE : FOLL_WRITE | FOLL_FORCE;
 }

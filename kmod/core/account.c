@@ -34,12 +34,12 @@ int kverbs_account_charge(struct kverbs_account *account, unsigned long npages)
 
 	if (!can_do_mlock())
 		return -EPERM;
-	account->user = NULL;
+	account->cred = NULL;
 	if (!capable(CAP_IPC_LOCK)) {
 		ret = charge_user(current_user(), npages);
 		if (ret)
 			return ret;
-		account->user = get_uid(current_user());
+		account->cred = get_current_cred();
 	}
 	account->npages = npages;
 	account->mm = current->mm;
@@ -56,8 +56,8 @@ void kverbs_account_uncharge(struct kverbs_account *account)
 {
 	atomic64_sub(account->npages, &account->mm->pinned_vm);
 	mmdrop(account->mm);
-	if (!account->user)
+	if (!account->cred)
 		return;
-	atomic_long_sub(account->npages, &account->user->locked_vm);
-	free_uid(account->user);
+	atomic_long_sub(account->npages, &account->cred->user->locked_vm);
+	put_cred(account->cred);
 }

@@ -4,20 +4,21 @@
 
 #include <linux/types.h>
 
+struct cred;
 struct mm_struct;
-struct user_struct;
 
 /**
  * struct kverbs_account - pages charged to a user and shown in a process
- * @user: charged against RLIMIT_MEMLOCK, NULL with CAP_IPC_LOCK
+ * @cred: of the user charged against RLIMIT_MEMLOCK, NULL with CAP_IPC_LOCK
  * @mm: the process whose VmPin shows the pages
  * @npages: number of pages
  *
  * Outlives the process: kverbs_account_uncharge() returns the pages to the same user and
- * the same mm, in any context.
+ * the same mm, in any context. The credentials hold the user: free_uid() is exported since
+ * Linux 6.2 only.
  */
 struct kverbs_account {
-	struct user_struct *user;
+	const struct cred *cred;
 	struct mm_struct *mm;
 	unsigned long npages;
 };

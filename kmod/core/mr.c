@@ -249,7 +249,7 @@ static void renew_key(struct kverbs_mr *mr)
 	u8 key;
 
 	do {
-		key = get_random_u8();
+		key = (u8)get_random_u32();
 	} while (key == old);
 	ib_update_fast_reg_key(mr->ib, key);
 }
