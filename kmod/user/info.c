@@ -51,6 +51,7 @@ static u32 port_rate(const struct ib_port_attr *attr)
 		{ IB_SPEED_SDR, 25 }, { IB_SPEED_DDR, 50 }, { IB_SPEED_QDR, 100 },
 		{ IB_SPEED_FDR10, 100 }, { IB_SPEED_FDR, 140 }, { IB_SPEED_EDR, 250 },
 		{ IB_SPEED_HDR, 500 }, { IB_SPEED_NDR, 1000 },
+		{ 256, 2000 }, /* IB_SPEED_XDR, which 6.1 lacks */
 	};
 	int width = ib_width_enum_to_int(attr->active_width);
 	unsigned int i;
