@@ -30,7 +30,7 @@ static u64 chunk_size(const struct kverbs_lkey_cache *set)
 static void count_local(struct kverbs_lkeys *local)
 {
 	kverbs_region_use(local->region);
-	atomic_inc(&local->region->cached);
+	atomic_long_inc(&local->region->cached);
 }
 
 static void free_local(struct kverbs_lkeys *local)

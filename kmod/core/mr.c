@@ -304,7 +304,7 @@ struct kverbs_mr *kverbs_mr_get(struct kverbs_mr_pool *pool,
 void kverbs_mr_note_cached(struct kverbs_mr *mr)
 {
 	mr->cached = true;
-	atomic_inc(&mr->region->cached);
+	atomic_long_inc(&mr->region->cached);
 }
 
 /**

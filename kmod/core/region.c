@@ -453,13 +453,13 @@ int kverbs_map_sges(const struct kverbs_map *map, u64 offset, u64 length,
 	return n;
 }
 
-static void unuse_last(struct kverbs_region *region, int nr)
+static void unuse_last(struct kverbs_region *region, long nr)
 {
 	unsigned long flags;
 
 	/* Under the lock, so that kverbs_region_destroy() does not free the region yet. */
 	spin_lock_irqsave(&region->idle.lock, flags);
-	if (atomic_sub_and_test(nr, &region->uses))
+	if (atomic_long_sub_and_test(nr, &region->uses))
 		wake_up_locked(&region->idle);
 	spin_unlock_irqrestore(&region->idle.lock, flags);
 }
@@ -471,16 +471,16 @@ static void unuse_last(struct kverbs_region *region, int nr)
  *
  * Context: any.
  */
-void kverbs_region_unuse_many(struct kverbs_region *region, int nr)
+void kverbs_region_unuse_many(struct kverbs_region *region, long nr)
 {
-	int uses = atomic_read(&region->uses);
+	long uses = atomic_long_read(&region->uses);
 
 	do {
 		if (uses == nr) {
 			unuse_last(region, nr);
 			return;
 		}
-	} while (!atomic_try_cmpxchg(&region->uses, &uses, uses - nr));
+	} while (!atomic_long_try_cmpxchg(&region->uses, &uses, uses - nr));
 }
 
 /**
@@ -495,7 +495,7 @@ void kverbs_region_uncache(struct kverbs_region *region)
 {
 	kref_get(&region->ref);
 	kverbs_region_unuse(region);
-	atomic_dec(&region->cached);
+	atomic_long_dec(&region->cached);
 	put_region(region);
 }
 
@@ -508,7 +508,7 @@ void kverbs_region_uncache(struct kverbs_region *region)
  */
 void kverbs_region_destroy(struct kverbs_region *region)
 {
-	wait_event(region->idle, !atomic_read(&region->uses));
+	wait_event(region->idle, !atomic_long_read(&region->uses));
 	/* Wait until unuse_last() has released the lock. */
 	spin_lock_irq(&region->idle.lock);
 	spin_unlock_irq(&region->idle.lock);

@@ -38,8 +38,8 @@ struct kverbs_region {
 	bool writable;
 	struct sg_append_table sgt;
 	struct kverbs_account account;
-	atomic_t uses;
-	atomic_t cached;
+	atomic_long_t uses;
+	atomic_long_t cached;
 	wait_queue_head_t idle;
 	struct mutex lock;
 	struct list_head maps;
@@ -94,6 +94,12 @@ const struct kverbs_span *kverbs_map_find(const struct kverbs_map *map, u64 pos)
 int kverbs_map_sges(const struct kverbs_map *map, u64 offset, u64 length,
 		    u32 lkey, struct ib_sge *sge, int max);
 
+/* Registrations of lkey caches only save time; they do not keep a region. */
+static inline bool kverbs_region_is_busy(const struct kverbs_region *region)
+{
+	return atomic_long_read(&region->uses) > atomic_long_read(&region->cached);
+}
+
 /* True if a range of bytes lies within the region. */
 static inline bool kverbs_region_covers(const struct kverbs_region *region, u64 offset,
 					u64 length)
@@ -101,12 +107,12 @@ static inline bool kverbs_region_covers(const struct kverbs_region *region, u64 
 	return offset <= region->length && length <= region->length - offset;
 }
 
-void kverbs_region_unuse_many(struct kverbs_region *region, int nr);
+void kverbs_region_unuse_many(struct kverbs_region *region, long nr);
 void kverbs_region_uncache(struct kverbs_region *region);
 
-static inline void kverbs_region_use_many(struct kverbs_region *region, int nr)
+static inline void kverbs_region_use_many(struct kverbs_region *region, long nr)
 {
-	atomic_add(nr, &region->uses);
+	atomic_long_add(nr, &region->uses);
 }
 
 static inline void kverbs_region_use(struct kverbs_region *region)

@@ -86,8 +86,8 @@ static void show_region(struct seq_file *m, struct kverbs_object *obj)
 	const struct kverbs_region *region =
 		container_of(obj, struct kverbs_region_obj, obj)->region;
 
-	seq_printf(m, " length=%llu pages=%lu writable=%d uses=%d", region->length,
-		   region->npages, region->writable, atomic_read(&region->uses));
+	seq_printf(m, " length=%llu pages=%lu writable=%d uses=%ld", region->length,
+		   region->npages, region->writable, atomic_long_read(&region->uses));
 }
 
 static void show_ring(struct seq_file *m, struct kverbs_object *obj)

@@ -27,19 +27,16 @@ struct kverbs_region_obj *kverbs_region_obj_get(struct kverbs_file *file, u32 id
 	return IS_ERR(obj) ? ERR_CAST(obj) : to_region_obj(obj);
 }
 
-/* Local registrations only save time; they do not keep a region. */
 static bool region_busy(struct kverbs_object *obj)
 {
-	struct kverbs_region *region = to_region_obj(obj)->region;
-
-	return atomic_read(&region->uses) > atomic_read(&region->cached);
+	return kverbs_region_is_busy(to_region_obj(obj)->region);
 }
 
 static int region_destroy(struct kverbs_object *obj)
 {
 	struct kverbs_region_obj *region_obj = to_region_obj(obj);
 
-	if (atomic_read(&region_obj->region->cached))
+	if (atomic_long_read(&region_obj->region->cached))
 		kverbs_conn_forget_all(obj->file, region_obj->region);
 	kverbs_region_destroy(region_obj->region);
 	kfree(region_obj);

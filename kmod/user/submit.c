@@ -35,7 +35,7 @@ struct batch {
 	struct kverbs_ring *ring;
 	struct kverbs_conn_obj *conn;
 	struct kverbs_region_obj *region;
-	int uses;
+	long uses;
 	struct kverbs_slot *slots;
 	struct kverbs_sqe sqe;
 	bool ahead;

@@ -74,7 +74,7 @@ static void bench_leaves_nothing_in_flight(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, measured_run(m));
 	KUNIT_EXPECT_FALSE(test, measured_is_over(m));
 	KUNIT_EXPECT_EQ(test, m->fake->conn->queue.sq_depth, m->fake->conn->queue.sq_free);
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&m->fake->region->uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&m->fake->region->uses));
 	KUNIT_EXPECT_EQ(test, 0, measured_run(m));
 	KUNIT_EXPECT_EQ(test, 20, m->hca->nr_sends);
 }
@@ -166,7 +166,7 @@ static void bench_refused_at_once_has_not_begun(struct kunit *test)
 	fake_hca_refuse(m->hca, 0, -ENOMEM);
 	KUNIT_EXPECT_EQ(test, -ENOMEM, measured_run(m));
 	KUNIT_EXPECT_FALSE(test, measured_is_over(m));
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&m->fake->region->uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&m->fake->region->uses));
 }
 
 static void bench_refused_later_tells_how_far_it_came(struct kunit *test)
@@ -177,7 +177,7 @@ static void bench_refused_later_tells_how_far_it_came(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, measured_run(m));
 	KUNIT_EXPECT_EQ(test, -ENOMEM, m->result.error);
 	KUNIT_EXPECT_EQ(test, 6, m->result.sent);
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&m->fake->region->uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&m->fake->region->uses));
 }
 
 static void bench_of_what_the_transport_cannot_is_refused(struct kunit *test)
@@ -201,7 +201,7 @@ static void bench_tells_what_failed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, IB_WC_REM_ACCESS_ERR, m->result.wc_status);
 	KUNIT_EXPECT_GE(test, m->result.sent, 5);
 	KUNIT_EXPECT_TRUE(test, measured_is_over(m));
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&m->fake->region->uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&m->fake->region->uses));
 }
 
 static void bench_without_a_completion_gives_up(struct kunit *test)
@@ -215,7 +215,7 @@ static void bench_without_a_completion_gives_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, m->result.error);
 	KUNIT_EXPECT_EQ(test, 4, m->result.sent);
 	KUNIT_EXPECT_TRUE(test, measured_is_over(m));
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&m->fake->region->uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&m->fake->region->uses));
 }
 
 static void bench_is_ended_by_a_signal(struct kunit *test)
@@ -286,7 +286,7 @@ static void bench_goes_on_when_it_gets_credit(struct kunit *test)
 	/* Posted receives can only be cancelled by closing the connection. */
 	KUNIT_EXPECT_TRUE(test, measured_is_over(m));
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, measured_run(m));
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&m->fake->region->uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&m->fake->region->uses));
 }
 
 static void bench_takes_no_credit_for_what_was_not_sent(struct kunit *test)

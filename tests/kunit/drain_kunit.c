@@ -81,12 +81,12 @@ static void region_is_not_busy_while_registrations_end(struct kunit *test)
 	struct fake_conn *fake = fake_conn_at(test, fake_device_create(test), FAKE_CLOSING);
 	struct kverbs_region *region = fake->region;
 
-	KUNIT_EXPECT_EQ(test, 1, atomic_read(&region->uses));
-	KUNIT_EXPECT_EQ(test, 1, atomic_read(&region->cached));
+	KUNIT_EXPECT_EQ(test, 1, atomic_long_read(&region->uses));
+	KUNIT_EXPECT_EQ(test, 1, atomic_long_read(&region->cached));
 	fake_hca_let_dereg(fake->hca);
 	KUNIT_ASSERT_TRUE(test, fake_await(&fake->ended));
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&region->uses));
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&region->cached));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&region->uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&region->cached));
 }
 
 static struct kunit_case drain_cases[] = {

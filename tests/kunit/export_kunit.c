@@ -35,7 +35,7 @@ static int try_export(struct fake_conn *fake)
 
 static void expect_unused(struct fake_conn *fake)
 {
-	KUNIT_EXPECT_EQ(fake->test, 0, atomic_read(&fake->region->uses));
+	KUNIT_EXPECT_EQ(fake->test, 0, atomic_long_read(&fake->region->uses));
 }
 
 static void export_takes_its_region_until_it_is_destroyed(struct kunit *test)
@@ -45,7 +45,7 @@ static void export_takes_its_region_until_it_is_destroyed(struct kunit *test)
 	struct kverbs_export *export = export_all(fake, segs);
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(export));
-	KUNIT_EXPECT_EQ(test, PARTS, atomic_read(&fake->region->uses));
+	KUNIT_EXPECT_EQ(test, PARTS, atomic_long_read(&fake->region->uses));
 	KUNIT_EXPECT_EQ(test, 0, kverbs_export_destroy(export));
 	expect_unused(fake);
 }

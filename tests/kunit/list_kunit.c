@@ -62,7 +62,7 @@ static void list_exit(struct kunit *test)
 	kverbs_lkey_cache_destroy(&p->set);
 	kverbs_mr_pool_destroy(&p->pool);
 	KUNIT_EXPECT_EQ(test, SLOTS, p->fake->queue.sq_free);
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&p->region->region.uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&p->region->region.uses));
 }
 
 static void all_silent(struct poster *p)
@@ -226,10 +226,10 @@ static void list_counts_the_bytes_of_silent_ones(struct kunit *test)
 	give_buffer(p, 0, 1);
 	give_buffer(p, 1, 2);
 	KUNIT_ASSERT_EQ(test, OPS, post_all(p));
-	KUNIT_EXPECT_EQ(test, 2, atomic_read(&p->region->region.uses));
+	KUNIT_EXPECT_EQ(test, 2, atomic_long_read(&p->region->region.uses));
 	fake_wr_complete(&p->fake->hca->sends[OPS - 1], IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, 3 * PAGE_SIZE, p->fake->queue.bytes_out);
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&p->region->region.uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&p->region->region.uses));
 }
 
 /* siw reports a WRITE before the READ in front of it. */

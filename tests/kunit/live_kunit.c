@@ -301,7 +301,7 @@ static void live_end_flushes_what_waits(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, live_await(&live->server.ended));
 	KUNIT_EXPECT_TRUE(test, completion_done(&recv->done));
 	KUNIT_EXPECT_NE(test, 0, recv->req.result);
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&live->server.region->uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&live->server.region->uses));
 }
 
 static void live_connection_ends_once(struct kunit *test)

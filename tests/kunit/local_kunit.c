@@ -51,8 +51,8 @@ static void local_exit(struct kunit *test)
 	kverbs_lkey_cache_destroy(&poster->set);
 	kverbs_mr_pool_destroy(&poster->pool);
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&poster->fake->hca->nr_mrs));
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&poster->region->region.uses));
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&poster->region->region.cached));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&poster->region->region.uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&poster->region->region.cached));
 }
 
 static struct fake_op *op_on(struct kunit *test, u8 opcode, u64 offset, u64 length)
@@ -448,11 +448,11 @@ static void local_forget_deregisters(struct kunit *test)
 
 	post(test, KVERBS_OP_SEND, 0, LENGTH);
 	complete_all_sends(poster);
-	KUNIT_EXPECT_EQ(test, 1 + 3, atomic_read(&region->uses));
-	KUNIT_EXPECT_EQ(test, 1 + 3, atomic_read(&region->cached));
+	KUNIT_EXPECT_EQ(test, 1 + 3, atomic_long_read(&region->uses));
+	KUNIT_EXPECT_EQ(test, 1 + 3, atomic_long_read(&region->cached));
 	KUNIT_EXPECT_EQ(test, 0, kverbs_lkey_cache_forget(&poster->set, region));
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&region->uses));
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&region->cached));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&region->uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&region->cached));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&poster->fake->hca->nr_mrs));
 }
 
@@ -465,10 +465,10 @@ static void local_region_is_known_by_its_set_even_without_registrations(struct k
 	poster->fake->hca->errors[FAKE_ALLOC_MR] = -ENOMEM;
 	KUNIT_EXPECT_EQ(test, -ENOMEM,
 			try_post(poster, op_on(test, KVERBS_OP_SEND, 0, LENGTH)));
-	KUNIT_EXPECT_EQ(test, 1, atomic_read(&region->uses));
-	KUNIT_EXPECT_EQ(test, 1, atomic_read(&region->cached));
+	KUNIT_EXPECT_EQ(test, 1, atomic_long_read(&region->uses));
+	KUNIT_EXPECT_EQ(test, 1, atomic_long_read(&region->cached));
 	KUNIT_EXPECT_EQ(test, 0, kverbs_lkey_cache_forget(&poster->set, region));
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&region->uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&region->uses));
 	KUNIT_EXPECT_TRUE(test, list_empty(&poster->set.entries));
 }
 

@@ -43,7 +43,7 @@ static void mr_exit(struct kunit *test)
 		return;
 	kverbs_mr_pool_destroy(&pool->pool);
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&pool->hca->nr_mrs));
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&pool->fake->region.uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&pool->fake->region.uses));
 }
 
 static struct kverbs_mr *get(struct pool *pool, u64 offset, u64 length)
@@ -122,7 +122,7 @@ static void mr_of_too_many_pages_is_refused(struct kunit *test)
 
 	KUNIT_EXPECT_TRUE(test, IS_ERR(mr));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&pool->hca->nr_mrs));
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&pool->fake->region.uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&pool->fake->region.uses));
 }
 
 static void mr_passes_on_what_the_device_says(struct kunit *test)
@@ -141,12 +141,12 @@ static void mr_uses_its_region_until_it_is_freed(struct kunit *test)
 	struct kverbs_mr *first = must_get(test, 0, 1);
 	struct kverbs_mr *second = must_get(test, 0, 1);
 
-	KUNIT_EXPECT_EQ(test, 2, atomic_read(&pool->fake->region.uses));
+	KUNIT_EXPECT_EQ(test, 2, atomic_long_read(&pool->fake->region.uses));
 	kverbs_mr_free(&pool->pool, first);
-	KUNIT_EXPECT_EQ(test, 1, atomic_read(&pool->fake->region.uses));
+	KUNIT_EXPECT_EQ(test, 1, atomic_long_read(&pool->fake->region.uses));
 	KUNIT_EXPECT_EQ(test, 1, atomic_read(&pool->hca->nr_mrs));
 	kverbs_mr_free(&pool->pool, second);
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&pool->fake->region.uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&pool->fake->region.uses));
 }
 
 /* As long as the peer may have a way to it. */
@@ -157,10 +157,10 @@ static void mr_that_the_device_keeps_keeps_its_region(struct kunit *test)
 
 	pool->hca->errors[FAKE_DEREG_MR] = -ETIMEDOUT;
 	kverbs_mr_free(&pool->pool, mr);
-	KUNIT_EXPECT_EQ(test, 1, atomic_read(&pool->fake->region.uses));
+	KUNIT_EXPECT_EQ(test, 1, atomic_long_read(&pool->fake->region.uses));
 	pool->hca->errors[FAKE_DEREG_MR] = 0;
 	kverbs_mr_pool_destroy(&pool->pool);
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&pool->fake->region.uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&pool->fake->region.uses));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&pool->hca->nr_mrs));
 }
 
@@ -171,7 +171,7 @@ static void mr_that_is_recycled_is_used_again(struct kunit *test)
 
 	kverbs_mr_recycle(&pool->pool, mr);
 	KUNIT_EXPECT_EQ(test, KVERBS_MR_FREE, mr->state);
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&pool->fake->region.uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&pool->fake->region.uses));
 	KUNIT_EXPECT_EQ(test, 1, atomic_read(&pool->hca->nr_mrs));
 	KUNIT_EXPECT_PTR_EQ(test, mr, must_get(test, 8, 100));
 	KUNIT_EXPECT_EQ(test, 100, mr->ib->length);
@@ -253,7 +253,7 @@ static void mr_pool_keeps_some_and_no_more(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(mr); i++)
 		kverbs_mr_recycle(&pool->pool, mr[i]);
 	KUNIT_EXPECT_EQ(test, KEPT, atomic_read(&pool->hca->nr_mrs));
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&pool->fake->region.uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&pool->fake->region.uses));
 }
 
 static unsigned int pages_of(const struct kverbs_mr *mr)
@@ -289,7 +289,7 @@ static void mr_pool_ends_them_all(struct kunit *test)
 	must_get(test, 0, 1)->state = KVERBS_MR_VALID;
 	kverbs_mr_pool_destroy(&pool->pool);
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&pool->hca->nr_mrs));
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&pool->fake->region.uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&pool->fake->region.uses));
 }
 
 static struct kunit_case mr_cases[] = {

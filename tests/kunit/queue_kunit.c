@@ -257,9 +257,9 @@ static void queue_lets_the_region_go(struct kunit *test)
 	op->req.region = &region->region;
 	kverbs_region_use(&region->region);
 	KUNIT_ASSERT_EQ(test, 0, fake_queue_post(fake, op, 1));
-	KUNIT_EXPECT_EQ(test, 1, atomic_read(&region->region.uses));
+	KUNIT_EXPECT_EQ(test, 1, atomic_long_read(&region->region.uses));
 	fake_wr_complete(&fake->hca->sends[0], IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&region->region.uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&region->region.uses));
 }
 
 static const struct direction {

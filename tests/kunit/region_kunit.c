@@ -60,12 +60,28 @@ static void region_is_idle_after_its_last_use(struct kunit *test)
 	kverbs_region_use(region);
 	kverbs_region_use(region);
 	kverbs_region_unuse(region);
-	KUNIT_EXPECT_EQ(test, 1, atomic_read(&region->uses));
+	KUNIT_EXPECT_EQ(test, 1, atomic_long_read(&region->uses));
 	KUNIT_EXPECT_FALSE(test, list_empty(&wait.entry));
 	kverbs_region_unuse(region);
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&region->uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&region->uses));
 	KUNIT_EXPECT_TRUE(test, list_empty(&wait.entry));
 	finish_wait(&region->idle, &wait);
+}
+
+/* All slots of many rings together can use a region more often than an int counts. */
+static void region_is_busy_with_any_number_of_uses(struct kunit *test)
+{
+	struct kverbs_region *region = &fake_region_create(test, NULL, 0, LENGTH)->region;
+
+	KUNIT_EXPECT_FALSE(test, kverbs_region_is_busy(region));
+	kverbs_region_use_many(region, INT_MAX);
+	kverbs_region_use(region);
+	KUNIT_EXPECT_TRUE(test, kverbs_region_is_busy(region));
+	kverbs_region_use_many(region, INT_MAX);
+	kverbs_region_use(region);
+	KUNIT_EXPECT_TRUE(test, kverbs_region_is_busy(region));
+	kverbs_region_unuse_many(region, 2L * INT_MAX + 2);
+	KUNIT_EXPECT_FALSE(test, kverbs_region_is_busy(region));
 }
 
 static void region_needs_a_length(struct kunit *test)
@@ -155,6 +171,7 @@ static struct kunit_case region_cases[] = {
 	KUNIT_CASE_PARAM(region_covers_what_lies_within, ranges_gen_params),
 	KUNIT_CASE(region_of_the_largest_length_has_borders_too),
 	KUNIT_CASE(region_is_idle_after_its_last_use),
+	KUNIT_CASE(region_is_busy_with_any_number_of_uses),
 	KUNIT_CASE(region_needs_a_length),
 	KUNIT_CASE_PARAM(region_does_not_wrap, endless_gen_params),
 	KUNIT_CASE(region_is_not_kernel_memory),

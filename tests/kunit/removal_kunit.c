@@ -115,7 +115,7 @@ static void removal_flushes_work(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, IB_WC_WR_FLUSH_ERR, recv->req.wc_status);
 	KUNIT_EXPECT_EQ(test, IB_WC_WR_FLUSH_ERR, read->req.wc_status);
 	KUNIT_EXPECT_EQ(test, IB_WC_WR_FLUSH_ERR, send->req.wc_status);
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&fake->region->uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&fake->region->uses));
 	KUNIT_EXPECT_TRUE(test, fake_device_is_empty(hca));
 }
 
@@ -141,7 +141,7 @@ static void removal_unmaps_regions_and_leaves_them_pinned(struct kunit *test)
 	fake_device_remove(hca);
 	KUNIT_EXPECT_TRUE(test, list_empty(&fake->region->maps));
 	KUNIT_EXPECT_EQ(test, FAKE_MEM / PAGE_SIZE, fake->region->npages);
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&fake->region->uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&fake->region->uses));
 }
 
 static void removal_unmaps_a_region_without_a_connection(struct kunit *test)
@@ -381,7 +381,7 @@ static void removal_lets_a_region_be_used_on_another_device(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake_conn_try_post(fake, work));
 	kverbs_conn_free(fake->conn);
 	fake->conn = NULL;
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&old->region->uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&old->region->uses));
 }
 
 static struct kunit_case removal_cases[] = {

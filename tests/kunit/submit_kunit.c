@@ -387,11 +387,11 @@ static void submit_uses_the_region_until_it_is_over(struct kunit *test)
 	sqe.offset = 10;
 	sqe.length = LENGTH - 10;
 	KUNIT_ASSERT_EQ(test, 0, submit_one(s, &sqe));
-	KUNIT_EXPECT_EQ(test, 1, atomic_read(&s->region->region.uses));
+	KUNIT_EXPECT_EQ(test, 1, atomic_long_read(&s->region->region.uses));
 	KUNIT_EXPECT_EQ(test, 0x10000 + 10, s->hca->sends[0].sges[0].addr);
 	KUNIT_EXPECT_EQ(test, LENGTH - 10, s->hca->sends[0].sges[0].length);
 	fake_wr_complete(&s->hca->sends[0], IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&s->region->region.uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&s->region->region.uses));
 	KUNIT_EXPECT_EQ(test, LENGTH - 10, last_cqe(s)->byte_len);
 }
 
@@ -404,7 +404,7 @@ static void submit_refused_does_not_use_the_region(struct kunit *test)
 	sqe.length = LENGTH;
 	fake_hca_refuse(s->hca, 0, -ENOMEM);
 	KUNIT_EXPECT_EQ(test, -ENOMEM, submit_one(s, &sqe));
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&s->region->region.uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&s->region->region.uses));
 }
 
 static void submit_stays_within_the_region(struct kunit *test)
@@ -419,7 +419,7 @@ static void submit_stays_within_the_region(struct kunit *test)
 	sqe.length = 1;
 	fake_ring_user(s->ring)->sq_tail = 0;
 	KUNIT_EXPECT_EQ(test, -ENOENT, submit_one(s, &sqe));
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&s->region->region.uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&s->region->region.uses));
 }
 
 static void submit_writes_only_to_a_writable_region(struct kunit *test)
@@ -492,7 +492,7 @@ static void submit_of_which_half_is_refused_takes_half(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENOMEM, s->cmd.out_error);
 	KUNIT_EXPECT_EQ(test, 1, fake_ring_kernel(s->ring)->sq_head);
 	KUNIT_EXPECT_EQ(test, 1, s->ring->reserved);
-	KUNIT_EXPECT_EQ(test, 1, atomic_read(&s->region->region.uses));
+	KUNIT_EXPECT_EQ(test, 1, atomic_long_read(&s->region->region.uses));
 	fake_hca_refuse(s->hca, UINT_MAX, 0);
 	KUNIT_EXPECT_EQ(test, 0, submit(s, 3));
 	KUNIT_EXPECT_EQ(test, 2, s->cmd.out_taken);
