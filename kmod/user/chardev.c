@@ -139,6 +139,8 @@ static int run_cmd(struct kverbs_ucmd *ucmd, const struct cmd_op *op, void __use
 		abort_new(ucmd->new);
 	else if (ucmd->new)
 		publish_new(ucmd);
+	if (ucmd->parent)
+		kverbs_object_put(ucmd->parent);
 	return ret ?: err;
 }
 

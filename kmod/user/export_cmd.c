@@ -156,6 +156,10 @@ int kverbs_cmd_export(struct kverbs_ucmd *ucmd)
 	}
 	ret = export_region(ucmd, conn_obj, region_obj->region);
 	kverbs_object_put(&region_obj->obj);
+	if (!ret) {
+		ucmd->parent = &conn_obj->obj;
+		return 0;
+	}
 out_put_conn:
 	kverbs_object_put(&conn_obj->obj);
 	return ret;

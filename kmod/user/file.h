@@ -59,12 +59,15 @@ struct kverbs_file {
  * @new: an object that it made; published when all has been copied out, and
  *	destroyed if that fails
  * @start: what to do with @new once it is published; cannot fail
+ * @parent: the object that destroys @new when it is destroyed itself, or NULL; held until
+ *	@new is published, since before that it would not find @new by its id
  */
 struct kverbs_ucmd {
 	struct kverbs_file *file;
 	void *cmd;
 	struct kverbs_object *new;
 	void (*start)(struct kverbs_object *obj);
+	struct kverbs_object *parent;
 };
 
 #endif /* KVERBS_FILE_H */

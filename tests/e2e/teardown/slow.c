@@ -2,12 +2,16 @@
 /*
  * Commands whose answer faults on the caller's memory, as it might with memory from a file server.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "peer.h"
@@ -20,16 +24,12 @@
 static struct link both;
 static struct slow slow;
 
-/**
- * slow_open() - create a page that is not present
- * @slow: filled in
- */
-void slow_open(struct slow *slow)
+static void open_page(struct slow *slow, uint64_t mode, uint64_t features)
 {
-	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_api api = { .api = UFFD_API, .features = features };
 	struct uffdio_register range = {
 		.range.len = PAGE,
-		.mode = UFFDIO_REGISTER_MODE_MISSING,
+		.mode = mode,
 	};
 
 	slow->page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
@@ -40,6 +40,32 @@ void slow_open(struct slow *slow)
 	CHECK(!ioctl(slow->uffd, UFFDIO_API, &api));
 	range.range.start = (uintptr_t)slow->page;
 	CHECK(!ioctl(slow->uffd, UFFDIO_REGISTER, &range));
+}
+
+/**
+ * slow_open() - create a page that is not present
+ * @slow: filled in
+ */
+void slow_open(struct slow *slow)
+{
+	open_page(slow, UFFDIO_REGISTER_MODE_MISSING, 0);
+}
+
+/* Create a page that, once protected, can be read but faults when it is written. */
+static void open_for_answer(struct slow *slow)
+{
+	open_page(slow, UFFDIO_REGISTER_MODE_WP, UFFD_FEATURE_PAGEFAULT_FLAG_WP);
+	memset(slow->page, 0, PAGE);
+}
+
+static void protect(struct slow *slow, uint64_t mode)
+{
+	struct uffdio_writeprotect wp = {
+		.range = { .start = (uintptr_t)slow->page, .len = PAGE },
+		.mode = mode,
+	};
+
+	CHECK(!ioctl(slow->uffd, UFFDIO_WRITEPROTECT, &wp));
 }
 
 static void *give(void *arg)
@@ -119,4 +145,51 @@ TEST(EXPORT_tells_of_itself_though_its_connection_ends_meanwhile)
 	CHECK_EQ(told, LARGE);
 	CHECK_OK(dev_destroy(both.server.ring.fd, cmd.out_id));
 	CHECK_OK(dev_destroy(both.server.ring.fd, cmd.region_id));
+}
+
+static void *destroy_conn(void *arg)
+{
+	int *result = arg;
+
+	*result = dev_destroy(both.server.ring.fd, both.server.conn);
+	return NULL;
+}
+
+/* The struct of the command cannot be written; DESTROY begins meanwhile. */
+TEST(EXPORT_leaves_no_id_behind_when_its_connection_is_destroyed_meanwhile)
+{
+	struct kverbs_cmd_export *cmd;
+	struct timespec moment;
+	pthread_t thread;
+	void *memory;
+	int result;
+
+	link_open(&both);
+	memory = mmap(NULL, LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(memory != MAP_FAILED);
+	open_for_answer(&slow);
+	cmd = slow.page;
+	*cmd = (struct kverbs_cmd_export) {
+		.size = sizeof(*cmd),
+		.access = KVERBS_REMOTE_READ,
+		.conn_id = both.server.conn,
+		.region_id = dev_region(both.server.ring.fd, memory, LARGE, 0),
+		.segs_len = PAGE / sizeof(struct kverbs_segment),
+		.length = LARGE,
+	};
+	cmd->segs_uptr = (uintptr_t)malloc(PAGE);
+	protect(&slow, UFFDIO_WRITEPROTECT_MODE_WP);
+	slow_start(&slow, both.server.ring.fd, KVERBS_EXPORT, cmd);
+	CHECK(!pthread_create(&thread, NULL, destroy_conn, &result));
+	ring_end_of(&both.server.ring, both.server.conn);
+	clock_gettime(CLOCK_REALTIME, &moment);
+	moment.tv_sec++;
+	CHECK_EQ(pthread_timedjoin_np(thread, NULL, &moment), ETIMEDOUT);
+	protect(&slow, 0);
+	CHECK(!pthread_join(slow.thread, NULL));
+	CHECK(!pthread_join(thread, NULL));
+	CHECK_OK(slow.result);
+	CHECK_OK(result);
+	CHECK_ERR(dev_destroy(both.server.ring.fd, cmd->out_id), ENOENT);
+	CHECK_OK(dev_destroy(both.server.ring.fd, cmd->region_id));
 }
