@@ -115,8 +115,10 @@ SHOW(kverbs_queue_post);
 SHOW(kverbs_queue_post_list);
 SHOW(kverbs_queue_post_recv);
 SHOW(kverbs_queue_post_regs);
+SHOW(kverbs_queue_reserve);
 SHOW(kverbs_queue_resize);
 SHOW(kverbs_queue_flush_remaining);
+SHOW(kverbs_queue_unreserve);
 SHOW(kverbs_queue_up);
 
 SHOW(kverbs_region_byte);

@@ -582,6 +582,7 @@ static void init_op(struct kverbs_bench *bench, unsigned int i)
 
 	op->bench = bench;
 	op->req.done = op_done;
+	op->req.privileged = true;
 	op->req.opcode = plan->opcode;
 	op->req.region = plan->local.region;
 	op->req.offset = plan->local.offset;
@@ -604,6 +605,7 @@ static void init_recv(struct kverbs_bench *bench, unsigned int i)
 
 	op->bench = bench;
 	op->req.done = recv_done;
+	op->req.privileged = true;
 	op->req.opcode = KVERBS_OP_RECV;
 	op->req.region = plan->answer.region;
 	op->req.offset = plan->answer.offset + i * plan->recv_stride;
@@ -665,7 +667,7 @@ static int run(struct kverbs_bench *bench)
 
 /**
  * kverbs_bench_run() - measure
- * @conn: a connection with no operation in flight and no other poster
+ * @conn: a connection with no operation in flight, its queue reserved
  * @plan: the measurement, validated
  * @result: zeroed
  *

@@ -206,30 +206,17 @@ static int set_region(struct kverbs_bench_plan *plan, struct kverbs_region *regi
 	return 0;
 }
 
-static bool is_idle(struct kverbs_queue *queue)
-{
-	bool idle;
-
-	spin_lock_bh(&queue->lock);
-	idle = queue->sq_free == queue->sq_depth && queue->rq_free == queue->rq_depth;
-	spin_unlock_bh(&queue->lock);
-	return idle;
-}
-
 static int run_alone(struct kverbs_conn_obj *conn_obj, const struct kverbs_bench_plan *plan,
 		     struct kverbs_bench_result *result)
 {
 	struct kverbs_queue *queue = &conn_obj->conn->queue;
 	int ret;
 
-	if (atomic_cmpxchg(&conn_obj->benched, 0, 1))
-		return -EBUSY;
-	ret = kverbs_queue_check_up(queue);
-	if (!ret && !is_idle(queue))
-		ret = -EBUSY;
-	if (!ret)
-		ret = kverbs_bench_run(conn_obj->conn, plan, result);
-	atomic_set(&conn_obj->benched, 0);
+	ret = kverbs_queue_reserve(queue);
+	if (ret)
+		return ret;
+	ret = kverbs_bench_run(conn_obj->conn, plan, result);
+	kverbs_queue_unreserve(queue);
 	return ret;
 }
 

@@ -118,6 +118,53 @@ int kverbs_queue_check_up(struct kverbs_queue *queue)
 	return smp_load_acquire(&queue->state) == KVERBS_QUEUE_UP ? 0 : -ENOTCONN;
 }
 
+static bool is_idle(const struct kverbs_queue *queue)
+{
+	lockdep_assert_held(&queue->lock);
+	return queue->sq_free == queue->sq_depth && queue->rq_free == queue->rq_depth;
+}
+
+/**
+ * kverbs_queue_reserve() - accept privileged operations only
+ * @queue: the queue
+ *
+ * The check and the change are one step for all who post.
+ *
+ * Return: 0; -ENOTCONN if the queue is not up; -EBUSY if an operation is in flight or the
+ * queue is already reserved.
+ */
+int kverbs_queue_reserve(struct kverbs_queue *queue)
+{
+	int ret = 0;
+
+	spin_lock_bh(&queue->lock);
+	if (queue->state != KVERBS_QUEUE_UP)
+		ret = -ENOTCONN;
+	else if (queue->reserved || !is_idle(queue))
+		ret = -EBUSY;
+	else
+		queue->reserved = true;
+	spin_unlock_bh(&queue->lock);
+	return ret;
+}
+
+/**
+ * kverbs_queue_unreserve() - undo kverbs_queue_reserve()
+ * @queue: the queue
+ */
+void kverbs_queue_unreserve(struct kverbs_queue *queue)
+{
+	spin_lock_bh(&queue->lock);
+	queue->reserved = false;
+	spin_unlock_bh(&queue->lock);
+}
+
+static bool is_barred(const struct kverbs_queue *queue, const struct kverbs_req *req)
+{
+	lockdep_assert_held(&queue->lock);
+	return queue->reserved && !req->privileged;
+}
+
 static void count(struct kverbs_queue *queue, struct kverbs_req *req)
 {
 	if (req->result) {
@@ -392,7 +439,7 @@ static void claim(struct kverbs_queue *queue, struct kverbs_req *req,
  *
  * Context: process or softirq.
  * Return: 0; -EAGAIN if too few slots are free; -EMSGSIZE if the queue is too small;
- * -ENOTCONN; or the error of the HCA.
+ * -EBUSY if it is reserved; -ENOTCONN; or the error of the HCA.
  */
 int kverbs_queue_post(struct kverbs_queue *queue, struct kverbs_req *req,
 		      struct kverbs_chain *chain)
@@ -405,7 +452,8 @@ int kverbs_queue_post(struct kverbs_queue *queue, struct kverbs_req *req,
 	claim(queue, req, chain->nr_wrs);
 	req->coalesced = false;
 	spin_lock_bh(&queue->lock);
-	ret = take_slots(queue, chain->nr_regs + chain->nr_wrs);
+	ret = is_barred(queue, req) ? -EBUSY :
+	      take_slots(queue, chain->nr_regs + chain->nr_wrs);
 	if (ret)
 		goto out_unlock;
 	list_add_tail(&req->entry, &queue->posted);
@@ -437,15 +485,18 @@ static void link_one(struct kverbs_queue *queue, struct kverbs_req *req,
 		wr->send_flags |= IB_SEND_SIGNALED;
 }
 
-static unsigned int count_slots(const struct kverbs_queue *queue, unsigned int nr, int *error)
+static unsigned int count_slots(const struct kverbs_queue *queue,
+				const struct kverbs_req *first, unsigned int nr, int *error)
 {
 	lockdep_assert_held(&queue->lock);
 	*error = 0;
 	if (queue->state != KVERBS_QUEUE_UP)
 		*error = -ENOTCONN;
+	else if (is_barred(queue, first))
+		*error = -EBUSY;
 	else if (nr > queue->sq_free)
 		*error = -EAGAIN;
-	return *error == -ENOTCONN ? 0 : min(nr, queue->sq_free);
+	return *error && *error != -EAGAIN ? 0 : min(nr, queue->sq_free);
 }
 
 /* True if @reqs ends in coalesced operations and the owner of one expects a completion. */
@@ -506,7 +557,7 @@ unsigned int kverbs_queue_post_list(struct kverbs_queue *queue, struct kverbs_re
 	unsigned int i;
 
 	spin_lock_bh(&queue->lock);
-	nr = count_slots(queue, nr, error);
+	nr = count_slots(queue, reqs[0], nr, error);
 	for (i = 0; i < nr; i++)
 		link_one(queue, reqs[i], &chain->wrs[i].wr,
 			 i + 1 < nr ? &chain->wrs[i + 1].wr : NULL);
@@ -587,7 +638,7 @@ static void defer(struct kverbs_queue *queue, struct kverbs_req *req)
  * @reqs: the receives; @done is called for those that are accepted
  * @nr: how many, at least 1
  * @ticket: of the last accepted one, for kverbs_queue_await_posted()
- * @error: why not all were accepted: -EAGAIN for want of a slot, -ENOTCONN; else 0
+ * @error: why not all were accepted: -EAGAIN for want of a slot, -EBUSY, -ENOTCONN; else 0
  *
  * Return: how many were accepted, from the first on.
  */
@@ -600,9 +651,11 @@ unsigned int kverbs_queue_defer(struct kverbs_queue *queue, struct kverbs_req **
 	spin_lock_bh(&queue->lock);
 	if (queue->state == KVERBS_QUEUE_CLOSED)
 		*error = -ENOTCONN;
+	else if (is_barred(queue, reqs[0]))
+		*error = -EBUSY;
 	else if (nr > queue->rq_free)
 		*error = -EAGAIN;
-	if (*error != -ENOTCONN)
+	if (!*error || *error == -EAGAIN)
 		for (nr = min(nr, queue->rq_free); i < nr; i++)
 			defer(queue, reqs[i]);
 	*ticket = queue->nr_deferred;

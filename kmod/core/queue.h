@@ -66,6 +66,7 @@ enum kverbs_queue_state {
  * @sq_free: free send slots
  * @rq_depth: receive slots, for posted and deferred receives
  * @rq_free: free receive slots
+ * @reserved: only operations that are marked as @privileged are accepted
  * @quirks: KVERBS_QUIRK_* of the device and its transport
  * @max_sge: entries of one SEND, RECV or WRITE
  * @max_read_sge: entries of one READ
@@ -97,6 +98,7 @@ struct kverbs_queue {
 	unsigned int sq_free;
 	unsigned int rq_depth;
 	unsigned int rq_free;
+	bool reserved;
 	u32 quirks;
 	unsigned int max_sge;
 	unsigned int max_read_sge;
@@ -158,6 +160,8 @@ void kverbs_queue_flush_remaining(struct kverbs_queue *queue);
 
 const struct kverbs_req *kverbs_queue_req(const struct ib_cqe *cqe);
 int kverbs_queue_check_up(struct kverbs_queue *queue);
+int kverbs_queue_reserve(struct kverbs_queue *queue);
+void kverbs_queue_unreserve(struct kverbs_queue *queue);
 int kverbs_queue_post(struct kverbs_queue *queue, struct kverbs_req *req,
 		      struct kverbs_chain *chain);
 unsigned int kverbs_queue_post_list(struct kverbs_queue *queue, struct kverbs_req **reqs,

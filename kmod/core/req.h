@@ -41,6 +41,7 @@ struct kverbs_extent {
  * @fence: wait for earlier READs
  * @solicited: mark it solicited
  * @unsignalled: the owner needs no completion of it alone: a later one may cover it
+ * @privileged: accepted even if the queue is reserved
  * @coalesced: posted unsignalled; the completion of a later operation ends both
  * @nr_wrs: send slots that it holds
  * @done: called on completion, under no lock of the queue, with a list of completed
@@ -70,6 +71,7 @@ struct kverbs_req {
 	bool fence;
 	bool solicited;
 	bool unsignalled;
+	bool privileged;
 	bool coalesced;
 	unsigned int nr_wrs;
 	void (*done)(struct list_head *done_list);

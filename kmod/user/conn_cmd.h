@@ -27,7 +27,6 @@ struct rdma_cm_id;
  * @ring: where its completions go; attached until @conn has ended
  * @user_data: what the user calls it
  * @slots: completion slots reserved for its events
- * @benched: a BENCH has it to itself
  * @export_lock: guards @exports
  * @exports: struct kverbs_export_obj
  */
@@ -39,7 +38,6 @@ struct kverbs_conn_obj {
 	struct kverbs_ring *ring;
 	u64 user_data;
 	u32 slots;
-	atomic_t benched;
 	struct mutex export_lock;
 	struct list_head exports;
 };

@@ -206,6 +206,7 @@ static void fill_req(const struct kverbs_sqe *sqe, struct kverbs_slot *slot)
 	req->fence = sqe->flags & KVERBS_SQE_FENCE;
 	req->solicited = sqe->flags & KVERBS_SQE_SOLICITED;
 	req->unsignalled = !slot->signal;
+	req->privileged = false;
 	req->done = kverbs_slots_done;
 	req->result = 0;
 	req->wc_status = 0;
@@ -257,8 +258,6 @@ static int prepare(struct batch *batch, u32 nr, struct kverbs_req **req)
 		ret = get_conn(batch, batch->sqe.conn_id);
 	if (!ret && READ_ONCE(batch->conn->ring) != batch->ring)
 		ret = -EINVAL;
-	if (!ret && atomic_read(&batch->conn->benched))
-		ret = -EBUSY;
 	if (ret)
 		return ret;
 	slot = pop_slot(batch, nr);

@@ -368,6 +368,40 @@ static void submit_refused_by_the_queue_keeps_no_slot(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, kverbs_ring_unread(s->ring));
 }
 
+/* A BENCH has the queue to itself, also if it begins after the entry was looked at. */
+static void submit_is_refused_while_the_queue_is_reserved(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe send = a_send(s, 1), recv = a_recv(s, 2);
+
+	KUNIT_ASSERT_EQ(test, 0, kverbs_queue_reserve(&s->conn.queue));
+	KUNIT_EXPECT_EQ(test, -EBUSY, kverbs_queue_reserve(&s->conn.queue));
+	KUNIT_EXPECT_EQ(test, -EBUSY, submit_one(s, &send));
+	KUNIT_EXPECT_EQ(test, 0, s->ring->reserved);
+	KUNIT_EXPECT_EQ(test, 0, s->hca->nr_sends);
+	fake_ring_user(s->ring)->sq_tail--;
+	KUNIT_EXPECT_EQ(test, -EBUSY, submit_one(s, &recv));
+	KUNIT_EXPECT_EQ(test, 0, s->ring->reserved);
+	KUNIT_EXPECT_EQ(test, 0, s->hca->nr_recvs);
+	kverbs_queue_unreserve(&s->conn.queue);
+	KUNIT_EXPECT_EQ(test, 0, submit(s, 1));
+	KUNIT_EXPECT_EQ(test, 1, s->hca->nr_recvs);
+}
+
+static void queue_in_use_is_not_reserved(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe send = a_send(s, 1);
+
+	KUNIT_ASSERT_EQ(test, 0, submit_one(s, &send));
+	KUNIT_EXPECT_EQ(test, -EBUSY, kverbs_queue_reserve(&s->conn.queue));
+	fake_wr_complete(&s->hca->sends[0], IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, 0, kverbs_queue_reserve(&s->conn.queue));
+	kverbs_queue_unreserve(&s->conn.queue);
+	kverbs_queue_close(&s->conn.queue);
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, kverbs_queue_reserve(&s->conn.queue));
+}
+
 static void submit_needs_the_connections_own_ring(struct kunit *test)
 {
 	struct submitter *s = test->priv;
@@ -545,6 +579,8 @@ static struct kunit_case submit_cases[] = {
 	KUNIT_CASE(submit_numbers_wrap_at_2_to_the_32),
 	KUNIT_CASE(submit_needs_a_slot_for_the_completion),
 	KUNIT_CASE(submit_refused_by_the_queue_keeps_no_slot),
+	KUNIT_CASE(submit_is_refused_while_the_queue_is_reserved),
+	KUNIT_CASE(queue_in_use_is_not_reserved),
 	KUNIT_CASE(submit_needs_the_connections_own_ring),
 	KUNIT_CASE(submit_uses_the_region_until_it_is_over),
 	KUNIT_CASE(submit_refused_does_not_use_the_region),
