@@ -6,9 +6,11 @@
 #include "bench.h"
 #include "bench_cmd.h"
 #include "conn_cm.h"
+#include "conn_cmd.h"
 #include "conn_io.h"
 #include "export.h"
 #include "file.h"
+#include "info.h"
 #include "listener.h"
 #include "region.h"
 #include "ring.h"
@@ -34,6 +36,8 @@ SHOW(kverbs_check_send);
 SHOW(kverbs_checks);
 
 SHOW(kverbs_cmd_bench);
+SHOW(kverbs_cmd_connect);
+SHOW(kverbs_cmd_device_query);
 SHOW(kverbs_cmd_ring_create);
 SHOW(kverbs_cmd_submit);
 

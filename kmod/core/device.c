@@ -103,7 +103,7 @@ void kverbs_device_leave(struct kverbs_tenant *tenant)
  * @net: network namespace that must have access
  *
  * Return: the device or NULL. The reference keeps the device registered, so the caller
- * must call ib_device_put() soon.
+ * must call kverbs_device_put() soon.
  */
 struct ib_device *kverbs_device_next(u32 index, const struct net *net)
 {

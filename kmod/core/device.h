@@ -98,6 +98,12 @@ int kverbs_device_enter(struct ib_device *ib, struct kverbs_tenant *tenant,
 			void (*evict)(struct kverbs_tenant *tenant));
 void kverbs_device_leave(struct kverbs_tenant *tenant);
 struct ib_device *kverbs_device_next(u32 index, const struct net *net);
+
+static inline void kverbs_device_put(struct ib_device *ib)
+{
+	ib_device_put(ib);
+}
+
 u32 kverbs_device_count(const struct net *net);
 void kverbs_device_for_each(void (*show)(const struct kverbs_device_use *use, void *arg),
 			    void *arg);

@@ -32,7 +32,7 @@ static int query_port(struct ib_device *ib, u32 port, struct ib_port_attr *attr)
 	attr->active_mtu = IB_MTU_1024;
 	attr->state = IB_PORT_ACTIVE;
 	attr->phys_state = IB_PORT_PHYS_STATE_LINK_UP;
-	attr->active_speed = IB_SPEED_EDR;
+	attr->active_speed = hca->speed;
 	attr->active_width = IB_WIDTH_4X;
 	return 0;
 }
@@ -166,6 +166,7 @@ struct fake_hca *fake_device_new(struct kunit *test)
 	INIT_WORK(&hca->removal, remove_it);
 	hca->limits = usual_limits;
 	hca->port_caps = RDMA_CORE_PORT_IWARP;
+	hca->speed = IB_SPEED_EDR;
 	hca->ib.node_type = RDMA_NODE_RNIC;
 	hca->ib.phys_port_cnt = 1;
 	hca->ib.num_comp_vectors = 1;

@@ -100,6 +100,7 @@ struct fake_wr {
  * @errors: errno of each verb, or 0
  * @limits: attributes with which it is registered
  * @port_caps: RDMA_CORE_* of its port
+ * @speed: enum ib_port_speed of its port
  * @registered: it is registered
  * @nr_pds: number of protection domains
  * @nr_cqs: number of completion queues
@@ -142,6 +143,7 @@ struct fake_hca {
 	int errors[FAKE_VERBS];
 	struct ib_device_attr limits;
 	u32 port_caps;
+	u16 speed;
 	bool registered;
 	atomic_t nr_pds;
 	atomic_t nr_cqs;
