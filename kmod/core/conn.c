@@ -6,6 +6,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/ktime.h>
+#include <linux/memcontrol.h>
 #include <linux/slab.h>
 
 #include "conn.h"
@@ -57,8 +58,20 @@ struct kverbs_conn *kverbs_conn_alloc(enum kverbs_conn_state state)
 	conn->state = state;
 	conn->tenant.count = count;
 	conn->device_index = U32_MAX;
+	/* The active one, if the caller has set it, else that of the task. */
+	conn->memcg = get_mem_cgroup_from_mm(NULL);
 	kverbs_conn_stamp(conn, KVERBS_STAMP_BEGIN);
 	return conn;
+}
+
+/**
+ * kverbs_conn_release() - undo kverbs_conn_alloc()
+ * @conn: the connection, whose works will not run any more
+ */
+void kverbs_conn_release(struct kverbs_conn *conn)
+{
+	mem_cgroup_put(conn->memcg);
+	kfree(conn);
 }
 
 /**

@@ -104,6 +104,7 @@ enum kverbs_conn_stamp {
 /**
  * struct kverbs_conn - a connection
  * @attr: its parameters
+ * @memcg: the control group that its memory is charged to, whichever task allocates it
  * @lock: guards @state, @end, @step, @stamps and @peer_priv; taken in any context
  * @state: enum kverbs_conn_state, written by conn.c only
  * @end: why it ended, set when it enters CLOSING
@@ -152,6 +153,7 @@ enum kverbs_conn_stamp {
  */
 struct kverbs_conn {
 	struct kverbs_conn_attr attr;
+	struct mem_cgroup *memcg;
 	spinlock_t lock;
 	enum kverbs_conn_state state;
 	struct kverbs_conn_end end;
@@ -190,6 +192,7 @@ struct kverbs_conn {
 };
 
 struct kverbs_conn *kverbs_conn_alloc(enum kverbs_conn_state state);
+void kverbs_conn_release(struct kverbs_conn *conn);
 bool kverbs_conn_move(struct kverbs_conn *conn, enum kverbs_conn_state from,
 		      enum kverbs_conn_state to);
 bool kverbs_conn_set_up(struct kverbs_conn *conn);

@@ -3,7 +3,8 @@
  * A connection and the connection manager: created or adopted, resolved, connected,
  * accepted or rejected, and torn down. cm_handler() takes the CM's events.
  */
-#include <linux/slab.h>
+#include <linux/memcontrol.h>
+#include <linux/sched/mm.h>
 #include <net/ipv6.h>
 #include <rdma/ib_cm.h>
 
@@ -174,11 +175,13 @@ static enum kverbs_conn_step take_step(struct kverbs_conn *conn)
 static void step_work(struct work_struct *work)
 {
 	struct kverbs_conn *conn = container_of(work, struct kverbs_conn, work);
+	struct mem_cgroup *before;
 	int ret = 0;
 
 	/* Teardown may hold the mutex for as long as the peer does not answer. */
 	if (kverbs_conn_is_ending(conn))
 		return;
+	before = set_active_memcg(conn->memcg);
 	mutex_lock(&conn->mutex);
 	switch (take_step(conn)) {
 	case KVERBS_STEP_ADDR:
@@ -195,6 +198,7 @@ static void step_work(struct work_struct *work)
 		break;
 	}
 	mutex_unlock(&conn->mutex);
+	set_active_memcg(before);
 	if (ret)
 		kverbs_conn_end(conn, KVERBS_CQE_FAILED, ret, 0);
 }
@@ -308,7 +312,7 @@ struct kverbs_conn *kverbs_conn_create(struct net *net,
 out_cancel_work:
 	cancel_work_sync(&conn->close_work);
 out_free_conn:
-	kfree(conn);
+	kverbs_conn_release(conn);
 	return ERR_PTR(ret);
 }
 
@@ -367,7 +371,7 @@ struct kverbs_conn *kverbs_conn_adopt(struct rdma_cm_id *id,
 		return conn;
 	ret = kverbs_backlog_enter(backlog);
 	if (ret) {
-		kfree(conn);
+		kverbs_conn_release(conn);
 		return ERR_PTR(ret);
 	}
 	conn->backlog = backlog;
@@ -409,7 +413,7 @@ int kverbs_conn_enter(struct kverbs_conn *conn)
 void kverbs_conn_abandon(struct kverbs_conn *conn)
 {
 	kverbs_backlog_leave(&conn->backlog);
-	kfree(conn);
+	kverbs_conn_release(conn);
 }
 
 static int answer_request(struct kverbs_conn *conn)
@@ -513,7 +517,7 @@ void kverbs_conn_free(struct kverbs_conn *conn)
 	cancel_delayed_work_sync(&conn->deadline);
 	cancel_work_sync(&conn->work);
 	cancel_work_sync(&conn->close_work);
-	kfree(conn);
+	kverbs_conn_release(conn);
 }
 
 /**

@@ -3,6 +3,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/fs.h>
+#include <linux/memcontrol.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/nospec.h>
@@ -259,6 +260,7 @@ static int kverbs_open(struct inode *inode, struct file *filp)
 	kverbs_object_table_init(&file->objects);
 	xa_init_flags(&file->rings, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
 	init_waitqueue_head(&file->wait);
+	file->memcg = get_mem_cgroup_from_mm(current->mm);
 	filp->private_data = file;
 	kverbs_debugfs_add(file);
 	return nonseekable_open(inode, filp);
@@ -273,6 +275,7 @@ static int kverbs_release(struct inode *inode, struct file *filp)
 	kverbs_object_destroy_all(file);
 	kverbs_object_table_exit(&file->objects);
 	xa_destroy(&file->rings);
+	mem_cgroup_put(file->memcg);
 	kfree(file);
 	return 0;
 }

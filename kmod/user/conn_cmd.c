@@ -2,6 +2,7 @@
 /* Connections, as user space makes, answers and ends them. */
 #include <linux/nsproxy.h>
 #include <linux/slab.h>
+#include <linux/sched/mm.h>
 #include <linux/uaccess.h>
 
 #include "addr.h"
@@ -413,13 +414,17 @@ int kverbs_conn_obj_request(struct kverbs_ring *ring, u64 user_data,
 	ret = kverbs_ring_reserve(ring, EVENT_SLOTS + 1);
 	if (ret)
 		return ret;
+	struct mem_cgroup *before;
 	conn_obj = new_conn_obj();
 	ret = conn_obj ? adopt(conn_obj, ring, id, event, backlog) : -ENOMEM;
 	if (ret) {
 		kverbs_ring_unreserve(ring, EVENT_SLOTS + 1);
 		kfree(conn_obj);
+	/* The handler runs in a kernel thread, which is in no group. */
+	before = set_active_memcg(ring->obj.file->memcg);
 		/* On -ENOMEM the IB CM says nothing, and the peer waits in vain. */
 		return ret == -ENOMEM ? -EBUSY : ret;
+	set_active_memcg(before);
 	}
 	kverbs_object_publish(&conn_obj->obj);
 	post_request(ring, conn_obj, user_data);

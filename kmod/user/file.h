@@ -38,6 +38,7 @@ struct kverbs_object_table {
  * @nr: what debugfs tells it by from all others
  * @pid: who opened it
  * @comm: the same
+ * @memcg: the control group of that task, charged for what requests of peers take
  * @objects: all that was made through it
  * @rings: ids of the rings by their index, for mmap and poll
  * @wait: woken when a completion is written to any ring
@@ -47,6 +48,7 @@ struct kverbs_file {
 	u64 nr;
 	pid_t pid;
 	char comm[TASK_COMM_LEN];
+	struct mem_cgroup *memcg;
 	struct kverbs_object_table objects;
 	struct xarray rings;
 	wait_queue_head_t wait;

@@ -217,3 +217,60 @@ TEST_GROUP(greedy)
 		test_add(name, more_than_there_is_memory, &greeds[i]);
 	}
 }
+
+#define REQUESTS	1024
+/* Less than the kernel allocates for each, since charges are rounded up for each CPU */
+#define REQUEST_SIZE	1536
+
+/* Memory that is charged to the group, in bytes. */
+static long charged(void)
+{
+	FILE *file = fopen(GROUP "/memory.current", "r");
+	long bytes = -1;
+
+	CHECK(file);
+	CHECK_EQ(fscanf(file, "%ld", &bytes), 1);
+	fclose(file);
+	return bytes;
+}
+
+static void listen_inside(void)
+{
+	struct kverbs_cmd_listen cmd = {
+		.size = sizeof(cmd),
+		.addr = addr_of("a", 0),
+		.backlog = REQUESTS,
+	};
+	struct ring ring;
+	uint32_t conn;
+	char self[16];
+	long before;
+	int i;
+
+	snprintf(self, sizeof(self), "%d", getpid());
+	set_file(GROUP "/cgroup.procs", self);
+	ring_open(&ring, dev_open(), 4, 8 * REQUESTS);
+	cmd.ring_id = ring.id;
+	CHECK_OK(dev_cmd(ring.fd, KVERBS_LISTEN, &cmd));
+	before = charged();
+	for (i = 0; i < REQUESTS; i++) {
+		conn = dev_connect(&outside.client.ring, &cmd.addr);
+		ring_event(&ring, KVERBS_CQE_CONN_REQUEST, 0);
+		CHECK_OK(dev_destroy(outside.client.ring.fd, conn));
+	}
+	CHECK(charged() - before >= REQUESTS * REQUEST_SIZE);
+}
+
+/* The requesting ends, which are charged to the group, too, are destroyed one by one. */
+TEST(requests_of_peers_are_charged_to_the_group_of_the_listener)
+{
+	int status, pid;
+
+	make_group();
+	set_file(GROUP "/memory.max", "max");
+	side_open(&outside.client);
+	pid = child_fork(listen_inside);
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
+	drop_group();
+}
