@@ -74,7 +74,7 @@ static void check(struct work_struct *work)
 	if (idle)
 		probe(keepalive);
 	if (keepalive->ms)
-		queue_delayed_work(kverbs_workqueue, &keepalive->work,
+		queue_delayed_work(kverbs_keepalive_workqueue, &keepalive->work,
 				   msecs_to_jiffies(keepalive->ms));
 }
 
@@ -100,7 +100,8 @@ void kverbs_keepalive_init(struct kverbs_keepalive *keepalive,
  */
 void kverbs_keepalive_start(struct kverbs_keepalive *keepalive, unsigned int first_ms)
 {
-	queue_delayed_work(kverbs_workqueue, &keepalive->work, msecs_to_jiffies(first_ms));
+	queue_delayed_work(kverbs_keepalive_workqueue, &keepalive->work,
+			   msecs_to_jiffies(first_ms));
 }
 
 /**

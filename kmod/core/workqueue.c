@@ -4,9 +4,13 @@
 
 struct workqueue_struct *kverbs_workqueue;
 struct workqueue_struct *kverbs_teardown_workqueue;
+struct workqueue_struct *kverbs_keepalive_workqueue;
+
+/* CPUs that probes use at most, however many connections there are. */
+#define PROBES_ACTIVE	2
 
 /**
- * kverbs_workqueue_init() - create both workqueues
+ * kverbs_workqueue_init() - create all workqueues
  *
  * Return: 0 or -ENOMEM.
  */
@@ -17,17 +21,27 @@ int kverbs_workqueue_init(void)
 		return -ENOMEM;
 	kverbs_teardown_workqueue = alloc_workqueue(KBUILD_MODNAME "_teardown", WQ_UNBOUND,
 						    WQ_MAX_ACTIVE);
-	if (kverbs_teardown_workqueue)
-		return 0;
+	if (!kverbs_teardown_workqueue)
+		goto out_destroy;
+	kverbs_keepalive_workqueue = alloc_workqueue(KBUILD_MODNAME "_keepalive", WQ_UNBOUND,
+						     PROBES_ACTIVE);
+	if (!kverbs_keepalive_workqueue)
+		goto out_destroy_teardown;
+	return 0;
+
+out_destroy_teardown:
+	destroy_workqueue(kverbs_teardown_workqueue);
+out_destroy:
 	destroy_workqueue(kverbs_workqueue);
 	return -ENOMEM;
 }
 
 /**
- * kverbs_workqueue_exit() - destroy both workqueues
+ * kverbs_workqueue_exit() - destroy all workqueues
  */
 void kverbs_workqueue_exit(void)
 {
+	destroy_workqueue(kverbs_keepalive_workqueue);
 	destroy_workqueue(kverbs_teardown_workqueue);
 	destroy_workqueue(kverbs_workqueue);
 }

@@ -16,6 +16,12 @@ extern struct workqueue_struct *kverbs_workqueue;
  */
 extern struct workqueue_struct *kverbs_teardown_workqueue;
 
+/*
+ * Where idle connections are probed. Users choose how often, so that all probes together must
+ * not delay other work.
+ */
+extern struct workqueue_struct *kverbs_keepalive_workqueue;
+
 int kverbs_workqueue_init(void);
 void kverbs_workqueue_exit(void);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Connections, as user space makes, answers and ends them. */
+#include <linux/capability.h>
 #include <linux/nsproxy.h>
 #include <linux/slab.h>
 #include <linux/sched/mm.h>
@@ -14,6 +15,8 @@
 #define DEFAULT_DEPTH		128
 /* Less would be noise. */
 #define MIN_KEEPALIVE_MS	10
+/* The least for a user without CAP_NET_ADMIN, since probes are charged to no user. */
+#define USER_KEEPALIVE_MS	1000
 #define MAX_DEPTH		32768
 #define DEFAULT_TIMEOUT_MS	10000
 #define MAX_TIMEOUT_MS		INT_MAX
@@ -227,6 +230,13 @@ static int check_param(const struct kverbs_conn_param *param)
 	       check_value(param, KVERBS_PARAM_TOS, param->tos, U8_MAX);
 }
 
+static u16 keepalive_ms(u16 asked)
+{
+	if (!asked || asked >= USER_KEEPALIVE_MS || capable(CAP_NET_ADMIN))
+		return asked;
+	return USER_KEEPALIVE_MS;
+}
+
 static int fill_attr(struct kverbs_conn_attr *attr, const struct kverbs_conn_param *param,
 		     u32 timeout_ms)
 {
@@ -240,6 +250,7 @@ static int fill_attr(struct kverbs_conn_attr *attr, const struct kverbs_conn_par
 	attr->param = *param;
 	attr->param.sq_depth = param->sq_depth ?: DEFAULT_DEPTH;
 	attr->param.rq_depth = param->rq_depth ?: DEFAULT_DEPTH;
+	attr->param.keepalive_ms = keepalive_ms(param->keepalive_ms);
 	attr->timeout_ms = timeout_ms ?: DEFAULT_TIMEOUT_MS;
 	return 0;
 }

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* When keepalive or a timeout ends a connection, and when not. */
+#include <linux/capability.h>
+#include <linux/cred.h>
+
+#include "conn_cmd.h"
 #include "fake_conn.h"
+#include "fake_file.h"
 #include "fake_qp.h"
 
 /* A connection whose completions prove that the peer is alive, as on RoCE. */
@@ -89,12 +94,76 @@ static void deadline_ends_what_is_not_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, fake->conn->end.error);
 }
 
+/**
+ * struct wish - an interval that a user asks for
+ * @may: the user has CAP_NET_ADMIN
+ * @asked: milliseconds
+ * @got: of the connection
+ * @error: of CONNECT
+ */
+static const struct wish {
+	const char *what;
+	bool may;
+	u16 asked;
+	u16 got;
+	int error;
+} wishes[] = {
+	{ "none", false, 0, 0, 0 },
+	{ "too short for all", true, 9, 0, -EINVAL },
+	{ "short for a privileged user", true, 10, 10, 0 },
+	{ "short for another user", false, 10, 1000, 0 },
+	{ "almost a second for another user", false, 999, 1000, 0 },
+	{ "more than a second for another user", false, 1001, 1001, 0 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(wishes, wishes, what);
+
+static int connect_with(struct kverbs_ucmd *ucmd, bool may)
+{
+	struct cred *cred = prepare_creds();
+	const struct cred *before;
+	int ret;
+
+	if (!cred)
+		return -ENOMEM;
+	if (!may)
+		cap_lower(cred->cap_effective, CAP_NET_ADMIN);
+	before = override_creds(cred);
+	ret = kverbs_cmd_connect(ucmd);
+	revert_creds(before);
+	put_cred(cred);
+	return ret;
+}
+
+static void keepalive_of_a_user_is_not_frequent(struct kunit *test)
+{
+	const struct wish *wish = test->param_value;
+	struct kverbs_file *file = fake_file_create(test);
+	struct kverbs_cmd_connect cmd = {
+		.size = sizeof(cmd),
+		.ring_id = fake_ring_create(test, file, 4, 8)->obj.id,
+		.param.keepalive_ms = wish->asked,
+		.dst = { .family = AF_INET, .port = 7, .addr = { 198, 51, 100, 1 } },
+	};
+	struct kverbs_ucmd ucmd = { .file = file, .cmd = &cmd };
+	struct kverbs_conn_obj *conn_obj;
+
+	KUNIT_ASSERT_EQ(test, wish->error, connect_with(&ucmd, wish->may));
+	if (wish->error)
+		return;
+	conn_obj = container_of(ucmd.new, struct kverbs_conn_obj, obj);
+	KUNIT_EXPECT_EQ(test, wish->got, conn_obj->conn->attr.param.keepalive_ms);
+	kverbs_object_unreserve(ucmd.new);
+	KUNIT_EXPECT_EQ(test, 0, ucmd.new->ops->destroy(ucmd.new));
+}
+
 static struct kunit_case keepalive_cases[] = {
 	KUNIT_CASE(keepalive_ends_what_does_not_answer),
 	KUNIT_CASE(keepalive_takes_the_probe_that_completed_for_an_answer),
 	KUNIT_CASE(keepalive_waits_while_other_work_goes_on),
 	KUNIT_CASE(deadline_that_is_late_leaves_what_is_up),
 	KUNIT_CASE(deadline_ends_what_is_not_up),
+	KUNIT_CASE_PARAM(keepalive_of_a_user_is_not_frequent, wishes_gen_params),
 	{}
 };
 

@@ -633,7 +633,8 @@ struct kverbs_addr {
  *	the InfiniBand specification, table 45; default 20 (10.24 ms)
  * @ack_timeout: 0-31, 4.096 us times 2 to this power; default the CM's
  * @tos: type of service, CONNECT only
- * @keepalive_ms: interval in milliseconds, at least 10, 0: off. If nothing completes
+ * @keepalive_ms: interval in milliseconds, at least 10, 0: off. Without CAP_NET_ADMIN
+ *	an interval below 1000 counts as 1000. If nothing completes
  *	for one interval the peer is probed, and if it does not answer within
  *	another the connection ends with ETIMEDOUT. The answer queues behind
  *	earlier work: choose an interval that is longer than one operation takes
