@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Completion queues that cannot overflow. */
-#include <linux/delay.h>
 #include <linux/irq_poll.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/stat.h>
@@ -8,6 +7,7 @@
 
 #include "cq.h"
 #include "verbs.h"
+#include "wait.h"
 
 /* Completions that a new queue has room for, so that a few connections can share it. */
 #define CQ_SIZE	2048U
@@ -157,7 +157,7 @@ int kverbs_cq_set_await(struct kverbs_cq_set *set, bool (*check)(void *arg), voi
 			return -EINTR;
 		if (time_after(jiffies, end))
 			return -ETIME;
-		usleep_range(10, 20);
+		kverbs_wait_us(10);
 	}
 }
 

@@ -8,6 +8,7 @@
 #include "queue.h"
 #include "trace.h"
 #include "verbs.h"
+#include "wait.h"
 
 /**
  * kverbs_queue_init() - make a queue that has no queue pair yet
@@ -726,9 +727,9 @@ void kverbs_queue_await_posted(struct kverbs_queue *queue, struct kverbs_cq_set 
 	if (cqs->direct)
 		kverbs_cq_set_await(cqs, parked_is_posted, &parked, KVERBS_REG_TIMEOUT);
 	else
-		wait_event_killable_timeout(queue->released,
-					    kverbs_queue_is_posted(queue, ticket),
-					    KVERBS_REG_TIMEOUT);
+		kverbs_wait_event_timeout(queue->released,
+					  kverbs_queue_is_posted(queue, ticket),
+					  KVERBS_REG_TIMEOUT);
 }
 
 /**

@@ -6,6 +6,7 @@
 #include "queue.h"
 #include "sync.h"
 #include "verbs.h"
+#include "wait.h"
 
 static void part_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -61,7 +62,7 @@ static long await_completion(struct kverbs_sync *sync, struct kverbs_cq_set *cqs
 	int ret;
 
 	if (!cqs->direct)
-		return wait_for_completion_killable_timeout(&sync->done, sync->timeout);
+		return kverbs_wait_for_completion(&sync->done, sync->timeout);
 	ret = kverbs_cq_set_await(cqs, is_complete, sync, sync->timeout);
 	if (ret == -ETIME)
 		return 0;
@@ -95,7 +96,7 @@ static int await_chain(struct kverbs_sync *sync, struct kverbs_cq_set *cqs)
 		 * completes it, and polls for that.
 		 */
 		sync->queue->ops->broken(sync->queue, IB_WC_RESP_TIMEOUT_ERR);
-		left = wait_for_completion_killable(&sync->done) ?: 1;
+		left = kverbs_wait_for_completion(&sync->done, MAX_SCHEDULE_TIMEOUT);
 	}
 	if (left < 0)
 		return -EINTR;

@@ -5,6 +5,7 @@
 #include "file.h"
 #include "object.h"
 #include "object_trace.h"
+#include "wait.h"
 
 /**
  * kverbs_object_table_init() - make an empty table
@@ -211,7 +212,7 @@ static int await_release(struct kverbs_object *obj)
 
 	if (refcount_dec_and_test(&obj->gets))
 		return 0;
-	if (wait_event_killable(table->released, !refcount_read(&obj->gets)))
+	if (kverbs_wait_event(table->released, !refcount_read(&obj->gets)))
 		return -EINTR;
 	return 0;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Chains of work requests that a task waits for. */
+#include <linux/delay.h>
 #include <linux/sched/signal.h>
 
 #include "fake_queue.h"
@@ -238,6 +239,49 @@ static void sync_waits_while_work_before_it_goes_on(struct kunit *test)
 	destroy_delayed_work_on_stack(&slow.work);
 }
 
+/**
+ * struct look - a look at a task that waits for the chain
+ * @work: takes the look, then completes the chain
+ * @chain: the chain
+ * @task: the task
+ * @state: its state
+ */
+struct look {
+	struct work_struct work;
+	struct chain *chain;
+	struct task_struct *task;
+	unsigned int state;
+};
+
+static void look_at_waiter(struct work_struct *work)
+{
+	struct look *look = container_of(work, struct look, work);
+	struct fake_hca *hca = look->chain->fake->hca;
+	unsigned int i;
+
+	do {
+		usleep_range(10, 20);
+		look->state = READ_ONCE(look->task->__state);
+	} while (look->state == TASK_RUNNING);
+	for (i = 0; i < hca->nr_sends; i++)
+		fake_wr_complete(&hca->sends[i], IB_WC_SUCCESS);
+}
+
+/* The freezer gives up, and with it suspend, if a task waits 20 s in another state. */
+static void sync_does_not_keep_the_host_from_suspend(struct kunit *test)
+{
+	struct look look = { .chain = test->priv, .task = current };
+
+	look.chain->fake->hca->work_queued = false;
+	INIT_WORK_ONSTACK(&look.work, look_at_waiter);
+	schedule_work(&look.work);
+	KUNIT_EXPECT_EQ(test, 0, sync_post(look.chain));
+	flush_work(&look.work);
+	destroy_work_on_stack(&look.work);
+	KUNIT_EXPECT_NE(test, 0, look.state & TASK_FREEZABLE);
+	KUNIT_EXPECT_NE(test, 0, look.state & TASK_WAKEKILL);
+}
+
 static struct kunit_case sync_cases[] = {
 	KUNIT_CASE(sync_waits_for_the_chain),
 	KUNIT_CASE(sync_waits_while_work_before_it_goes_on),
@@ -250,6 +294,7 @@ static struct kunit_case sync_cases[] = {
 	KUNIT_CASE(sync_needs_a_queue_that_is_up),
 	KUNIT_CASE(sync_refused_at_once_can_be_retried),
 	KUNIT_CASE(sync_refused_in_mid_chain_ends_the_connection),
+	KUNIT_CASE(sync_does_not_keep_the_host_from_suspend),
 	KUNIT_CASE(sync_can_be_killed),
 	KUNIT_CASE(sync_waits_for_what_a_killed_one_left),
 	{}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Waits of system calls that may take long: a task can be killed in them, and they do not keep
+ * the host from suspend. A task that is frozen may hold locks of its connection; only
+ * workqueues, which are not frozen, and tasks that wait in the same way need these.
+ */
+#ifndef KVERBS_WAIT_H
+#define KVERBS_WAIT_H
+
+#include <linux/completion.h>
+#include <linux/hrtimer.h>
+#include <linux/sched.h>
+#include <linux/swait.h>
+#include <linux/wait.h>
+
+#define KVERBS_WAIT_STATE	(TASK_KILLABLE | TASK_FREEZABLE_UNSAFE)
+
+/* As wait_event_killable_timeout(). */
+#define kverbs_wait_event_timeout(wq_head, condition, timeout)			\
+({										\
+	long __ret = timeout;							\
+										\
+	if (!___wait_cond_timeout(condition))					\
+		__ret = ___wait_event(wq_head, ___wait_cond_timeout(condition),	\
+				      KVERBS_WAIT_STATE, 0, timeout,		\
+				      __ret = schedule_timeout(__ret));		\
+	__ret;									\
+})
+
+/* As wait_event_killable(). */
+#define kverbs_wait_event(wq_head, condition)					\
+	((condition) ? 0 : ___wait_event(wq_head, condition, KVERBS_WAIT_STATE,	\
+					 0, 0, schedule()))
+
+/* As wait_for_completion_killable_timeout(). */
+static inline long kverbs_wait_for_completion(struct completion *done, unsigned long timeout)
+{
+	long __ret = timeout;
+
+	if (!___wait_cond_timeout(try_wait_for_completion(done)))
+		__ret = ___swait_event(done->wait,
+				       ___wait_cond_timeout(try_wait_for_completion(done)),
+				       KVERBS_WAIT_STATE, timeout,
+				       __ret = schedule_timeout(__ret));
+	return __ret;
+}
+
+/* Sleeps between two polls. */
+static inline void kverbs_wait_us(unsigned int us)
+{
+	ktime_t time = ns_to_ktime((u64)us * NSEC_PER_USEC);
+
+	set_current_state(KVERBS_WAIT_STATE);
+	schedule_hrtimeout_range(&time, us * NSEC_PER_USEC, HRTIMER_MODE_REL);
+}
+
+#endif /* KVERBS_WAIT_H */
