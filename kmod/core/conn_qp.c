@@ -80,14 +80,15 @@ static void qp_event(struct ib_event *event, void *context)
 static int choose_sges(struct kverbs_conn *conn)
 {
 	const struct ib_device_attr *dev = &conn->id->device->attrs;
-	unsigned int limit = min3(dev->max_send_sge, dev->max_recv_sge,
-				  KVERBS_RECV_SGES);
+	unsigned int limit = min_t(unsigned int, dev->max_send_sge, KVERBS_RECV_SGES);
 	unsigned int want = conn->attr.param.max_sge;
 	struct kverbs_queue *queue = &conn->queue;
 
 	if (want > limit)
 		return -EINVAL;
 	queue->max_sge = want ?: min_t(unsigned int, limit, DEFAULT_MAX_SGE);
+	/* erdma takes six entries of a SEND, and one of a RECV. */
+	queue->max_recv_sge = min_t(unsigned int, queue->max_sge, dev->max_recv_sge);
 	queue->max_read_sge = queue->max_sge;
 	if (dev->max_sge_rd)
 		queue->max_read_sge = min_t(unsigned int, queue->max_sge, dev->max_sge_rd);
@@ -143,7 +144,7 @@ static int make_qp(struct kverbs_conn *conn)
 		.cap.max_send_wr = queue->sq_depth + OTHER_WRS,
 		.cap.max_recv_wr = queue->rq_depth + 1,
 		.cap.max_send_sge = queue->max_sge,
-		.cap.max_recv_sge = queue->max_sge,
+		.cap.max_recv_sge = queue->max_recv_sge,
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
 		.qp_type = IB_QPT_RC,
 		.port_num = conn->id->port_num,

@@ -68,7 +68,8 @@ enum kverbs_queue_state {
  * @rq_free: free receive slots
  * @reserved: only operations that are marked as @privileged are accepted
  * @quirks: KVERBS_QUIRK_* of the device and its transport
- * @max_sge: entries of one SEND, RECV or WRITE
+ * @max_sge: entries of one SEND or WRITE
+ * @max_recv_sge: entries of one RECV
  * @max_read_sge: entries of one READ
  * @max_local: entries of one work request that name registrations of the lkey cache
  * @max_msg: bytes of one work request
@@ -101,6 +102,7 @@ struct kverbs_queue {
 	bool reserved;
 	u32 quirks;
 	unsigned int max_sge;
+	unsigned int max_recv_sge;
 	unsigned int max_read_sge;
 	unsigned int max_local;
 	u64 max_msg;

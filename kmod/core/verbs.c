@@ -201,7 +201,7 @@ const char *kverbs_check_send(const struct kverbs_queue *queue, const struct ib_
  */
 const char *kverbs_check_recv(const struct kverbs_queue *queue, const struct ib_recv_wr *wr)
 {
-	if (wr->num_sge < 0 || wr->num_sge > queue->max_sge)
+	if (wr->num_sge < 0 || wr->num_sge > queue->max_recv_sge)
 		return "it has too many entries";
 	return check_sges(queue->qp, kverbs_queue_req(wr->wr_cqe), wr->sg_list, wr->num_sge,
 			  queue->max_recv, false);

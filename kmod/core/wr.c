@@ -454,7 +454,7 @@ static int build_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 {
 	struct recv_builder builder = {
 		.sges = sges,
-		.max = min_t(int, queue->max_sge, KVERBS_RECV_SGES),
+		.max = min_t(int, queue->max_recv_sge, KVERBS_RECV_SGES),
 		.valid = true,
 	};
 	unsigned int i;
@@ -511,7 +511,8 @@ static int register_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *s
 static int direct_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 		       const struct kverbs_req *req, struct ib_sge *sges, int max)
 {
-	return direct_sges(set->pool->pd, req, NULL, sges, min_t(int, queue->max_sge, max));
+	return direct_sges(set->pool->pd, req, NULL, sges,
+			   min_t(int, queue->max_recv_sge, max));
 }
 
 /* Posts a receive whose buffer has many pieces or must be registered. */

@@ -247,6 +247,26 @@ static void conn_keeps_to_the_limits_of_the_device(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fake_await(&fake->up));
 }
 
+/* As erdma: a buffer of several pieces is sent as it is, whatever a receive can have. */
+static void conn_has_entries_of_sends_that_receives_have_not(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_new(test);
+	struct kverbs_conn_attr attr;
+	struct fake_conn *fake;
+
+	hca->limits.max_send_sge = 6;
+	hca->limits.max_recv_sge = 1;
+	KUNIT_ASSERT_EQ(test, 0, fake_device_register(hca));
+	fake = fake_conn_at(test, hca, FAKE_REQUESTED);
+	attr = fake_conn_attr(fake);
+	attr.param.max_sge = 6;
+	KUNIT_ASSERT_EQ(test, 0, kverbs_conn_accept(fake->conn, &attr));
+	KUNIT_EXPECT_EQ(test, 6, fake->conn->queue.max_sge);
+	KUNIT_EXPECT_EQ(test, 1, fake->conn->queue.max_recv_sge);
+	fake_iw_answer(hca, 0, NULL, 0);
+	KUNIT_EXPECT_TRUE(test, fake_await(&fake->up));
+}
+
 /* One scatter/gather entry, four slots for the user, eight pages of an MR. */
 static struct fake_conn *small(struct kunit *test)
 {
@@ -365,6 +385,7 @@ static struct kunit_case conn_setup_cases[] = {
 			 almost_up_gen_params),
 	KUNIT_CASE(conn_waits_for_why_it_never_was_up),
 	KUNIT_CASE_PARAM(conn_keeps_to_the_limits_of_the_device, limits_gen_params),
+	KUNIT_CASE(conn_has_entries_of_sends_that_receives_have_not),
 	KUNIT_CASE(small_device_takes_as_much_as_it_has_slots),
 	KUNIT_CASE(small_device_takes_as_many_receives),
 	KUNIT_CASE(small_device_registers_what_has_too_many_pieces),

@@ -421,7 +421,7 @@ static void local_receive_of_too_many_chunks_cannot_be_posted(struct kunit *test
 	struct poster *poster = test->priv;
 	struct fake_op *op = park(test);
 
-	poster->fake->queue.max_sge = 2;
+	poster->fake->queue.max_recv_sge = 2;
 	KUNIT_EXPECT_EQ(test, -EMSGSIZE, kverbs_wr_recv(&poster->fake->queue, &poster->set,
 							&op->req));
 	KUNIT_EXPECT_EQ(test, 0, poster->fake->hca->nr_recvs);

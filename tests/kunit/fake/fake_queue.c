@@ -45,6 +45,7 @@ struct fake_queue *fake_queue_create(struct kunit *test, unsigned int sq_depth,
 	fake->hca = fake_hca_create(test);
 	kverbs_queue_init(&fake->queue, &queue_ops, sq_depth, rq_depth);
 	fake->queue.max_sge = 4;
+	fake->queue.max_recv_sge = 4;
 	fake->queue.max_read_sge = 2;
 	fake->queue.max_local = 4;
 	fake->queue.max_msg = SZ_1G;
@@ -98,6 +99,7 @@ void fake_queue_conn(struct kverbs_conn *conn, struct fake_hca *hca, unsigned in
 	kverbs_lkey_cache_init(&conn->lkeys, &conn->pool);
 	kverbs_queue_init(&conn->queue, &conn_queue_ops, depth, depth);
 	conn->queue.max_sge = 4;
+	conn->queue.max_recv_sge = 4;
 	conn->queue.max_read_sge = 4;
 	conn->queue.max_msg = SZ_1G;
 	conn->queue.max_recv = SZ_1G;
