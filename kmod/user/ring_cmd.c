@@ -16,6 +16,8 @@ static void free_slots(struct kverbs_ring *ring)
 
 	for (i = 0; ring->slots && i < ring->cq_entries; i++)
 		kfree(ring->slots[i].extents);
+		cond_resched();
+	}
 	kvfree(ring->slots);
 }
 
