@@ -289,12 +289,6 @@ static int run_with_hist(struct kverbs_ucmd *ucmd, struct kverbs_bench_plan *pla
 	return ret;
 }
 
-/**
- * kverbs_cmd_bench() - KVERBS_BENCH
- * @ucmd: the ioctl
- *
- * Return: 0 or -errno.
- */
 int kverbs_cmd_bench(struct kverbs_ucmd *ucmd)
 {
 	struct kverbs_cmd_bench *cmd = ucmd->cmd;

@@ -2,8 +2,8 @@
 /* Connections, as user space makes, answers and ends them. */
 #include <linux/capability.h>
 #include <linux/nsproxy.h>
-#include <linux/slab.h>
 #include <linux/sched/mm.h>
+#include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include "addr.h"
@@ -326,12 +326,6 @@ out_free_obj:
 	return ret;
 }
 
-/**
- * kverbs_cmd_connect() - KVERBS_CONNECT
- * @ucmd: the ioctl
- *
- * Return: 0 or -errno.
- */
 int kverbs_cmd_connect(struct kverbs_ucmd *ucmd)
 {
 	struct kverbs_cmd_connect *cmd = ucmd->cmd;
@@ -420,22 +414,22 @@ int kverbs_conn_obj_request(struct kverbs_ring *ring, u64 user_data,
 			    struct kverbs_backlog *backlog)
 {
 	struct kverbs_conn_obj *conn_obj;
+	struct mem_cgroup *before;
 	int ret;
 
 	ret = kverbs_ring_reserve(ring, EVENT_SLOTS + 1);
 	if (ret)
 		return ret;
-	struct mem_cgroup *before;
+	/* The handler runs in a kernel thread, which is in no group. */
+	before = set_active_memcg(ring->obj.file->memcg);
 	conn_obj = new_conn_obj();
 	ret = conn_obj ? adopt(conn_obj, ring, id, event, backlog) : -ENOMEM;
+	set_active_memcg(before);
 	if (ret) {
 		kverbs_ring_unreserve(ring, EVENT_SLOTS + 1);
 		kfree(conn_obj);
-	/* The handler runs in a kernel thread, which is in no group. */
-	before = set_active_memcg(ring->obj.file->memcg);
 		/* On -ENOMEM the IB CM says nothing, and the peer waits in vain. */
 		return ret == -ENOMEM ? -EBUSY : ret;
-	set_active_memcg(before);
 	}
 	kverbs_object_publish(&conn_obj->obj);
 	post_request(ring, conn_obj, user_data);
@@ -477,12 +471,6 @@ static int accept_on_ring(struct kverbs_ucmd *ucmd, struct kverbs_conn_obj *conn
 	return ret;
 }
 
-/**
- * kverbs_cmd_accept() - KVERBS_ACCEPT
- * @ucmd: the ioctl
- *
- * Return: 0 or -errno.
- */
 int kverbs_cmd_accept(struct kverbs_ucmd *ucmd)
 {
 	struct kverbs_cmd_accept *cmd = ucmd->cmd;
@@ -508,12 +496,6 @@ int kverbs_cmd_accept(struct kverbs_ucmd *ucmd)
 	return ret;
 }
 
-/**
- * kverbs_cmd_reject() - KVERBS_REJECT
- * @ucmd: the ioctl
- *
- * Return: 0 or -errno.
- */
 int kverbs_cmd_reject(struct kverbs_ucmd *ucmd)
 {
 	struct kverbs_cmd_reject *cmd = ucmd->cmd;
@@ -535,12 +517,6 @@ int kverbs_cmd_reject(struct kverbs_ucmd *ucmd)
 	return ret;
 }
 
-/**
- * kverbs_cmd_disconnect() - KVERBS_DISCONNECT
- * @ucmd: the ioctl
- *
- * Return: 0 or -errno.
- */
 int kverbs_cmd_disconnect(struct kverbs_ucmd *ucmd)
 {
 	struct kverbs_cmd_disconnect *cmd = ucmd->cmd;
@@ -651,12 +627,6 @@ static int copy_peer_priv(struct kverbs_cmd_conn_query *cmd, const u8 *priv, u8 
 	return room && room < priv_len ? -EMSGSIZE : 0;
 }
 
-/**
- * kverbs_cmd_conn_query() - KVERBS_CONN_QUERY
- * @ucmd: the ioctl
- *
- * Return: 0 or -errno.
- */
 int kverbs_cmd_conn_query(struct kverbs_ucmd *ucmd)
 {
 	struct kverbs_cmd_conn_query *cmd = ucmd->cmd;

@@ -131,12 +131,6 @@ static int export_region(struct kverbs_ucmd *ucmd, struct kverbs_conn_obj *conn_
 	return ret;
 }
 
-/**
- * kverbs_cmd_export() - KVERBS_EXPORT
- * @ucmd: the ioctl
- *
- * Return: 0 or -errno.
- */
 int kverbs_cmd_export(struct kverbs_ucmd *ucmd)
 {
 	struct kverbs_cmd_export *cmd = ucmd->cmd;

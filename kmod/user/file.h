@@ -72,4 +72,10 @@ struct kverbs_ucmd {
 	struct kverbs_object *parent;
 };
 
+/*
+ * kverbs_cmd_NAME() carries out the command KVERBS_NAME. It runs in the context of the caller,
+ * may sleep, and returns 0 or an error that linux/kverbs.h lists for the command. It changes
+ * out_* fields, which the caller of the ioctl sees after 0 and EMSGSIZE only.
+ */
+
 #endif /* KVERBS_FILE_H */

@@ -13,12 +13,6 @@
 #include "ring.h"
 #include "version.h"
 
-/**
- * kverbs_cmd_info() - KVERBS_INFO
- * @ucmd: the ioctl
- *
- * Return: 0 or -errno.
- */
 int kverbs_cmd_info(struct kverbs_ucmd *ucmd)
 {
 	struct kverbs_cmd_info *cmd = ucmd->cmd;
@@ -150,12 +144,6 @@ static int copy_out(struct kverbs_cmd_device_query *cmd, struct answer *ports,
 	return err ?: ret;
 }
 
-/**
- * kverbs_cmd_device_query() - KVERBS_DEVICE_QUERY
- * @ucmd: the ioctl
- *
- * Return: 0 or -errno.
- */
 int kverbs_cmd_device_query(struct kverbs_ucmd *ucmd)
 {
 	struct kverbs_cmd_device_query *cmd = ucmd->cmd;

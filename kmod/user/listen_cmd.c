@@ -149,12 +149,6 @@ out_free_obj:
 	return ret;
 }
 
-/**
- * kverbs_cmd_listen() - KVERBS_LISTEN
- * @ucmd: the ioctl
- *
- * Return: 0 or -errno.
- */
 int kverbs_cmd_listen(struct kverbs_ucmd *ucmd)
 {
 	struct kverbs_cmd_listen *cmd = ucmd->cmd;

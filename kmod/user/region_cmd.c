@@ -48,12 +48,6 @@ static const struct kverbs_object_ops region_ops = {
 	.destroy	= region_destroy,
 };
 
-/**
- * kverbs_cmd_region_create() - KVERBS_REGION_CREATE
- * @ucmd: the ioctl
- *
- * Return: 0 or -errno.
- */
 int kverbs_cmd_region_create(struct kverbs_ucmd *ucmd)
 {
 	struct kverbs_cmd_region_create *cmd = ucmd->cmd;

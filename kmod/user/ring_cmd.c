@@ -14,7 +14,7 @@ static void free_slots(struct kverbs_ring *ring)
 {
 	u32 i;
 
-	for (i = 0; ring->slots && i < ring->cq_entries; i++)
+	for (i = 0; ring->slots && i < ring->cq_entries; i++) {
 		kfree(ring->slots[i].extents);
 		cond_resched();
 	}
@@ -216,12 +216,6 @@ static int check_ring(const struct kverbs_cmd_ring_create *cmd)
 	return 0;
 }
 
-/**
- * kverbs_cmd_ring_create() - KVERBS_RING_CREATE
- * @ucmd: the ioctl
- *
- * Return: 0 or -errno.
- */
 int kverbs_cmd_ring_create(struct kverbs_ucmd *ucmd)
 {
 	struct kverbs_cmd_ring_create *cmd = ucmd->cmd;

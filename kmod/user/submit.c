@@ -467,12 +467,6 @@ static int submit_and_wait(struct kverbs_ucmd *ucmd, struct kverbs_ring *ring)
 	return ret;
 }
 
-/**
- * kverbs_cmd_submit() - KVERBS_SUBMIT
- * @ucmd: the ioctl
- *
- * Return: 0 or -errno.
- */
 int kverbs_cmd_submit(struct kverbs_ucmd *ucmd)
 {
 	struct kverbs_cmd_submit *cmd = ucmd->cmd;
