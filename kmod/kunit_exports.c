@@ -54,8 +54,8 @@ SHOW(kverbs_conn_recv);
 SHOW(kverbs_conn_recv_list);
 SHOW(kverbs_conn_start);
 
-SHOW(kverbs_cq_flush);
 SHOW(kverbs_cq_get);
+SHOW(kverbs_cq_has_passed);
 SHOW(kverbs_cq_put);
 SHOW(kverbs_cq_set_await);
 SHOW(kverbs_cq_set_poll_all);

@@ -7,6 +7,7 @@
 #include <linux/kverbs.h>
 #include <linux/ktime.h>
 #include <linux/log2.h>
+#include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/wait.h>
@@ -91,10 +92,13 @@ static void note_error(struct kverbs_bench *bench, const struct kverbs_req *req)
 
 static void count(struct kverbs_bench *bench, u64 *counter, u64 nr)
 {
+	rcu_read_lock();
 	/* All that the completions wrote is there when they are seen to be counted. */
 	smp_store_release(counter, *counter + nr);
+	/* What was waited for may be there: settle() lets nothing be freed before the unlock. */
 	if (wq_has_sleeper(&bench->wait))
 		wake_up(&bench->wait);
+	rcu_read_unlock();
 }
 
 /* A connection is measured by one at a time: all are of the same measurement. */
@@ -639,7 +643,8 @@ static void settle(struct kverbs_bench *bench)
 {
 	if (in_flight(bench) || bench->recvs_posted != counted(&bench->recvs_done))
 		kverbs_conn_close(bench->conn);
-	kverbs_conn_flush(bench->conn);
+	/* Pairs with count(). */
+	synchronize_rcu();
 }
 
 /* The request that failed says why the connection ended. */

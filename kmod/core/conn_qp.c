@@ -155,8 +155,6 @@ static int make_qp(struct kverbs_conn *conn)
 	if (ret)
 		return ret;
 	conn->qp = conn->id->qp;
-	/* "rdma resource" would otherwise attribute the queue pair to rdma_cm. */
-	conn->qp->res.kern_name = KBUILD_MODNAME;
 	kverbs_queue_open(queue, conn->qp);
 	return 0;
 }
@@ -314,42 +312,24 @@ void kverbs_conn_quiesce(struct kverbs_conn *conn)
  * kverbs_conn_destroy_qp() - undo kverbs_conn_setup_qp()
  * @conn: the connection, quiesced, its id destroyed
  *
- * siw may leave READs unflushed by the drain, so their memory and the completion queue
- * stay until the queue pair is destroyed.
+ * siw may leave READs unflushed by the drain, so their memory stays until the queue pair is
+ * destroyed and the completion queue is given back.
  */
 void kverbs_conn_destroy_qp(struct kverbs_conn *conn)
 {
 	down_write(&conn->use);
-	if (conn->qp) {
+	if (conn->qp)
 		ib_destroy_qp(conn->qp);
-		kverbs_cq_flush(conn->attr.cqs, conn->cq);
-	}
 	conn->qp = NULL;
+	if (conn->cq)
+		kverbs_cq_put(conn->attr.cqs, conn->cq, conn->nr_cqe);
+	conn->cq = NULL;
 	kverbs_queue_flush_remaining(&conn->queue);
 	kverbs_lkey_cache_destroy(&conn->lkeys);
 	kverbs_mr_pool_destroy(&conn->pool);
 	up_write(&conn->use);
 
-	if (conn->cq)
-		kverbs_cq_put(conn->attr.cqs, conn->cq, conn->nr_cqe);
-	conn->cq = NULL;
 	if (conn->pool.pd)
 		ib_dealloc_pd(conn->pool.pd);
 	conn->pool.pd = NULL;
-}
-
-/**
- * kverbs_conn_flush() - wait until the handlers of completions so far have returned
- * @conn: the connection
- *
- * After this an owner that has no operation in flight may be freed.
- *
- * Context: process, may sleep; not from a completion handler.
- */
-void kverbs_conn_flush(struct kverbs_conn *conn)
-{
-	mutex_lock(&conn->mutex);
-	if (conn->cq)
-		kverbs_cq_flush(conn->attr.cqs, conn->cq);
-	mutex_unlock(&conn->mutex);
 }

@@ -9,6 +9,5 @@ extern const struct kverbs_queue_ops kverbs_conn_queue_ops;
 int kverbs_conn_setup_qp(struct kverbs_conn *conn);
 void kverbs_conn_quiesce(struct kverbs_conn *conn);
 void kverbs_conn_destroy_qp(struct kverbs_conn *conn);
-void kverbs_conn_flush(struct kverbs_conn *conn);
 
 #endif /* KVERBS_CONN_QP_H */

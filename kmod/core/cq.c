@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Completion queues that cannot overflow. */
-#include <linux/irq_poll.h>
 #include <linux/sched/signal.h>
-#include <linux/sched/stat.h>
 #include <linux/slab.h>
 
 #include "cq.h"
 #include "verbs.h"
 #include "wait.h"
 
-/* Completions that a new queue has room for, so that a few connections can share it. */
-#define CQ_SIZE	2048U
+/* Completions that a direct queue has room for, so that a few connections can share it. */
+#define SHARED_SIZE	2048U
 /* Completions that kverbs_cq_set_poll() takes of one queue before it polls the next. */
 #define PASS_SIZE	64
 
@@ -114,25 +112,6 @@ bool kverbs_cq_has_passed(u64 deadline_ns)
 }
 
 /**
- * kverbs_cq_relax() - yield the CPU between two polls
- *
- * Software devices work in threads. A thread that is woken on the CPU of the poller would
- * wait for the rest of the poller's time slice, some milliseconds.
- *
- * Context: process, may sleep.
- */
-void kverbs_cq_relax(void)
-{
-	/* A wakeup of a polling task sets the flag without an interrupt. */
-	preempt_fold_need_resched();
-	cond_resched();
-	if (single_task_running())
-		cpu_relax();
-	else
-		yield();
-}
-
-/**
  * kverbs_cq_set_await() - wait within the kernel
  * @set: polled meanwhile, if it is direct, since user space cannot poll it
  * @check: what is waited for; set or woken by completions
@@ -164,7 +143,8 @@ int kverbs_cq_set_await(struct kverbs_cq_set *set, bool (*check)(void *arg), voi
 static struct kverbs_cq *new_cq(struct kverbs_cq_set *set, struct ib_device *ib,
 				unsigned int nr)
 {
-	unsigned int size = min_t(unsigned int, max(nr, CQ_SIZE), ib->attrs.max_cqe);
+	unsigned int want = set->direct ? max(nr, SHARED_SIZE) : nr;
+	unsigned int size = min_t(unsigned int, want, ib->attrs.max_cqe);
 	struct kverbs_cq *cq;
 	int ret;
 
@@ -185,7 +165,7 @@ static struct kverbs_cq *new_cq(struct kverbs_cq_set *set, struct ib_device *ib,
 
 /**
  * kverbs_cq_get() - reserve completions of a queue
- * @set: the set, which gets another queue if none has room
+ * @set: the set, which gets another queue, unless it is direct and one has room
  * @ib: the device; the caller is its tenant
  * @nr: how many completions may be outstanding
  *
@@ -200,7 +180,7 @@ struct kverbs_cq *kverbs_cq_get(struct kverbs_cq_set *set, struct ib_device *ib,
 
 	mutex_lock(&set->lock);
 	list_for_each_entry(cq, &set->cqs, entry)
-		if (cq->ib->device == ib && cq->size - cq->used >= nr)
+		if (set->direct && cq->ib->device == ib && cq->size - cq->used >= nr)
 			goto out_promise;
 	cq = new_cq(set, ib, nr);
 	if (IS_ERR(cq))
@@ -213,53 +193,23 @@ out_unlock:
 	return cq;
 }
 
-/*
- * irq_poll_disable() keeps the softirq out and may swallow an interrupt. So the queue is
- * processed here, and irq_poll_sched() processes it once more and arms it again.
- */
-static void flush_softirq(struct kverbs_cq *cq)
-{
-	irq_poll_disable(&cq->ib->iop);
-	local_bh_disable();
-	ib_process_cq_direct(cq->ib, cq->size);
-	local_bh_enable();
-	irq_poll_enable(&cq->ib->iop);
-	irq_poll_sched(&cq->ib->iop);
-}
-
-/**
- * kverbs_cq_flush() - handle all completions that are in a queue when this begins
- * @set: the set of the queue
- * @cq: the queue
- *
- * Context: process, may sleep; not from a completion handler.
- */
-void kverbs_cq_flush(struct kverbs_cq_set *set, struct kverbs_cq *cq)
-{
-	if (set->context == IB_POLL_WORKQUEUE) {
-		queue_work(cq->ib->comp_wq, &cq->ib->work);
-		flush_work(&cq->ib->work);
-		return;
-	}
-	mutex_lock(&set->lock);
-	if (set->direct)
-		ib_process_cq_direct(cq->ib, cq->size);
-	else
-		flush_softirq(cq);
-	mutex_unlock(&set->lock);
-}
-
 /**
  * kverbs_cq_put() - give reserved completions back
  * @set: the set
  * @cq: from kverbs_cq_get()
  * @nr: as given to kverbs_cq_get()
  *
+ * After this no completion of the caller's queue pair, which is destroyed, is being handled
+ * or will be: a direct queue is emptied, and any other belongs to one connection and is
+ * freed, as ib_free_cq() waits for the handlers.
+ *
  * Context: process, may sleep; not from a completion handler.
  */
 void kverbs_cq_put(struct kverbs_cq_set *set, struct kverbs_cq *cq, unsigned int nr)
 {
 	mutex_lock(&set->lock);
+	if (set->direct)
+		ib_process_cq_direct(cq->ib, cq->size);
 	cq->used -= nr;
 	if (!cq->used) {
 		list_del(&cq->entry);

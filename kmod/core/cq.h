@@ -4,7 +4,7 @@
 
 #include <linux/list.h>
 #include <linux/mutex.h>
-#include <linux/sched/idle.h>
+#include <linux/sched.h>
 #include <rdma/ib_verbs.h>
 
 /* Completions that one ib_poll_cq() of a direct queue takes. */
@@ -27,15 +27,16 @@ struct kverbs_cq {
 };
 
 /**
- * struct kverbs_cq_set - completion queues that connections share
+ * struct kverbs_cq_set - completion queues of a few connections
  * @lock: guards @cqs; held while they are polled, so that completions stay in order
  * @cqs: struct kverbs_cq, of all devices; an unused one is freed
  * @context: where completions are handled: IB_POLL_WORKQUEUE, _SOFTIRQ or _DIRECT
  * @direct: IB_POLL_DIRECT: there is no interrupt, and a waiting task polls
  *
  * A queue never overflows: every work request that can be outstanding has its
- * completion promised before the QP is created. If one queue is too small for all
- * connections, the set gets another.
+ * completion promised before the QP is created. Connections share the queues of a direct
+ * set, as a poll then looks at fewer; if one is too small for all, the set gets another.
+ * In any other set every connection has its own.
  */
 struct kverbs_cq_set {
 	struct mutex lock;
@@ -49,13 +50,20 @@ void kverbs_cq_set_exit(struct kverbs_cq_set *set);
 void kverbs_cq_set_poll(struct kverbs_cq_set *set);
 void kverbs_cq_set_poll_all(struct kverbs_cq_set *set);
 bool kverbs_cq_has_passed(u64 deadline_ns);
-void kverbs_cq_relax(void);
 int kverbs_cq_set_await(struct kverbs_cq_set *set, bool (*check)(void *arg), void *arg,
 			unsigned long timeout);
 struct kverbs_cq *kverbs_cq_get(struct kverbs_cq_set *set, struct ib_device *ib,
 				unsigned int nr);
-void kverbs_cq_flush(struct kverbs_cq_set *set, struct kverbs_cq *cq);
 void kverbs_cq_put(struct kverbs_cq_set *set, struct kverbs_cq *cq, unsigned int nr);
+
+/* Between two polls: lets a task run that the scheduler prefers to the one that polls. */
+static inline void kverbs_cq_relax(void)
+{
+	if (need_resched())
+		cond_resched();
+	else
+		cpu_relax();
+}
 
 /**
  * kverbs_cq_poll_until() - poll until a condition holds
@@ -64,9 +72,7 @@ void kverbs_cq_put(struct kverbs_cq_set *set, struct kverbs_cq *cq, unsigned int
  * @check: the condition: 1 met, 0 not yet, -errno give up
  * @arg: for @check
  *
- * Inlined, so that @check is no indirect call. While the task is marked as polling, a
- * wakeup on this CPU sends no interrupt: it would be sent with the run queue locked, and
- * the poller, which calls kverbs_cq_relax() anyway, would only wait for it.
+ * Inlined, so that @check is no indirect call.
  *
  * Context: process, may sleep.
  * Return: 0, what @check gave up with, or -ETIME.
@@ -76,21 +82,16 @@ static __always_inline int kverbs_cq_poll_until(struct kverbs_cq_set *set, u64 d
 {
 	int ret;
 
-	__current_set_polling();
 	for (;;) {
 		if (set->direct)
 			kverbs_cq_set_poll(set);
 		ret = check(arg);
 		if (ret)
-			break;
-		if (kverbs_cq_has_passed(deadline_ns)) {
-			ret = -ETIME;
-			break;
-		}
+			return min(ret, 0);
+		if (kverbs_cq_has_passed(deadline_ns))
+			return -ETIME;
 		kverbs_cq_relax();
 	}
-	current_clr_polling();
-	return min(ret, 0);
 }
 
 #endif /* KVERBS_CQ_H */

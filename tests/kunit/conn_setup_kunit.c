@@ -186,7 +186,7 @@ static void conn_waits_for_why_it_never_was_up(struct kunit *test)
 
 	fake_conn_post(fake, KVERBS_OP_RECV, 0, 100);
 	fake_wr_complete(&hca->recvs[0], IB_WC_WR_FLUSH_ERR);
-	kverbs_cq_flush(&fake->cqs, fake->conn->cq);
+	fake_cq_flush(fake->conn->cq->ib);
 	KUNIT_EXPECT_EQ(test, KVERBS_CONN_CONNECTING, fake->conn->state);
 	fake_iw_answer(hca, -ECONNREFUSED, NULL, 0);
 	KUNIT_ASSERT_TRUE(test, fake_await(&fake->ended));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Completion queues: shared while there is room, and never too small. */
+/* Completion queues: never too small, and shared while there is room if they are direct. */
 #include "cq.h"
 #include "fake_hca.h"
 #include "patience.h"
 
-/* Least number of entries of a new queue, if the device supports it */
+/* Least number of entries of a new direct queue, if the device supports it */
 #define ROOM	2048
 
 /**
@@ -94,6 +94,20 @@ static void cq_without_room_is_joined_by_another(struct kunit *test)
 	kverbs_cq_put(&sharer->set, first, ROOM - 100);
 	KUNIT_EXPECT_EQ(test, 1, atomic_read(&sharer->hca->nr_cqs));
 	kverbs_cq_put(&sharer->set, second, 101);
+}
+
+/* Given back, it is freed, so that no handler of the connection runs any more. */
+static void cq_with_interrupts_is_of_one_connection(struct kunit *test)
+{
+	struct sharer *sharer = test->priv;
+	struct kverbs_cq *first = get(test, sharer->hca, 100);
+	struct kverbs_cq *second = get(test, sharer->hca, 1);
+
+	KUNIT_EXPECT_PTR_NE(test, first, second);
+	KUNIT_EXPECT_EQ(test, 100, first->ib->cqe);
+	kverbs_cq_put(&sharer->set, first, 100);
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&sharer->hca->nr_cqs));
+	kverbs_cq_put(&sharer->set, second, 1);
 }
 
 static void cq_has_room_again_for_what_is_given_back(struct kunit *test)
@@ -233,9 +247,50 @@ static void cq_that_is_busy_does_not_hold_up_the_next(struct kunit *test)
 	kverbs_cq_set_poll(&sharer->set);
 	KUNIT_EXPECT_GT(test, waiter->nr, 0);
 	KUNIT_EXPECT_LT(test, waiter->nr, ROOM);
-	kverbs_cq_flush(&sharer->set, cq);
-	KUNIT_EXPECT_EQ(test, ROOM, waiter->nr);
 	kverbs_cq_put(&sharer->set, cq, ROOM);
+}
+
+/* Another connection keeps the queue, but the one that leaves may be freed. */
+static void cq_is_empty_when_it_is_given_back(struct kunit *test)
+{
+	struct sharer *sharer = test->priv;
+	struct kverbs_cq *cq = get(test, sharer->hca, ROOM - 1);
+	struct waiter *waiter = await(test, cq, ROOM - 1);
+
+	KUNIT_EXPECT_PTR_EQ(test, cq, get(test, sharer->hca, 1));
+	kverbs_cq_put(&sharer->set, cq, ROOM - 1);
+	KUNIT_EXPECT_EQ(test, ROOM - 1, waiter->nr);
+	kverbs_cq_put(&sharer->set, cq, 1);
+}
+
+static int never(void *arg)
+{
+	return signal_pending(current) ? -EINTR : 0;
+}
+
+/* A task that is woken sends an interrupt to a CPU unless that is marked as polling. */
+static int is_marked(void *arg)
+{
+	int *marked = arg;
+
+#ifdef TIF_POLLING_NRFLAG
+	*marked = test_thread_flag(TIF_POLLING_NRFLAG);
+#else
+	*marked = 0;
+#endif
+	return 1;
+}
+
+static void cq_is_polled_as_by_any_other_task(struct kunit *test)
+{
+	struct sharer *sharer = test->priv;
+	int marked = -1;
+
+	KUNIT_EXPECT_EQ(test, 0, kverbs_cq_poll_until(&sharer->set, 0, is_marked, &marked));
+	KUNIT_EXPECT_EQ(test, 0, marked);
+	KUNIT_EXPECT_EQ(test, -ETIME,
+			kverbs_cq_poll_until(&sharer->set, ktime_get_ns() + NSEC_PER_MSEC,
+					     never, NULL));
 }
 
 /**
@@ -356,21 +411,15 @@ static void cq_tells_in_a_softirq(struct kunit *test)
 	kverbs_cq_put(&sharer->set, cq, 1);
 }
 
-/* Later completions are reported as before. */
-static void cq_in_a_softirq_is_flushed(struct kunit *test)
-{
-	struct sharer *sharer = test->priv;
-	struct kverbs_cq *cq = get(test, sharer->hca, ROOM);
-	struct waiter *waiter = await(test, cq, ROOM);
-
-	kverbs_cq_flush(&sharer->set, cq);
-	KUNIT_EXPECT_EQ(test, ROOM, waiter->nr);
-	waiter = await(test, cq, 1);
-	KUNIT_EXPECT_NE(test, 0, wait_for_completion_timeout(&waiter->done, FAKE_PATIENCE));
-	kverbs_cq_put(&sharer->set, cq, ROOM);
-}
-
 static struct kunit_case cq_cases[] = {
+	KUNIT_CASE(cq_with_interrupts_is_of_one_connection),
+	KUNIT_CASE(cq_is_as_large_as_it_must_be),
+	KUNIT_CASE(cq_is_not_larger_than_the_device_can),
+	KUNIT_CASE(cq_error_is_passed_on),
+	{}
+};
+
+static struct kunit_case direct_cases[] = {
 	KUNIT_CASE(cq_is_shared_while_it_has_room),
 	KUNIT_CASE(cq_without_room_is_joined_by_another),
 	KUNIT_CASE(cq_has_room_again_for_what_is_given_back),
@@ -378,10 +427,8 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(cq_is_not_larger_than_the_device_can),
 	KUNIT_CASE(cq_error_is_passed_on),
 	KUNIT_CASE(cq_is_of_one_device),
-	{}
-};
-
-static struct kunit_case direct_cases[] = {
+	KUNIT_CASE(cq_is_empty_when_it_is_given_back),
+	KUNIT_CASE(cq_is_polled_as_by_any_other_task),
 	KUNIT_CASE(cq_of_a_direct_set_is_polled_by_who_wants_it),
 	KUNIT_CASE(cq_is_polled_by_one_at_a_time),
 	KUNIT_CASE(cq_that_is_busy_does_not_hold_up_the_next),
@@ -392,9 +439,8 @@ static struct kunit_case direct_cases[] = {
 };
 
 static struct kunit_case softirq_cases[] = {
-	KUNIT_CASE(cq_is_shared_while_it_has_room),
+	KUNIT_CASE(cq_with_interrupts_is_of_one_connection),
 	KUNIT_CASE(cq_tells_in_a_softirq),
-	KUNIT_CASE(cq_in_a_softirq_is_flushed),
 	{}
 };
 

@@ -80,6 +80,16 @@ static int poll_cq(struct ib_cq *ib, int room, struct ib_wc *wcs)
 }
 
 /**
+ * fake_cq_flush() - wait until all completions in a queue of IB_POLL_WORKQUEUE are handled
+ * @ib: the queue
+ */
+void fake_cq_flush(struct ib_cq *ib)
+{
+	queue_work(ib->comp_wq, &ib->work);
+	flush_work(&ib->work);
+}
+
+/**
  * fake_cq_push() - write a completion to a queue
  * @ib: the queue
  * @wc: the completion; it is lost and counted if the queue is full

@@ -196,6 +196,7 @@ void fake_hca_let_dereg(struct fake_hca *hca);
 /* fake_cq.c */
 void fake_hca_set_cq_ops(struct fake_hca *hca);
 void fake_cq_push(struct ib_cq *cq, const struct ib_wc *wc);
+void fake_cq_flush(struct ib_cq *cq);
 
 static inline struct fake_hca *to_fake_hca(struct ib_device *ib)
 {
