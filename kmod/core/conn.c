@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 
 #include "conn.h"
+#include "quirks.h"
 #include "trace.h"
 #include "workqueue.h"
 
@@ -50,6 +51,7 @@ struct kverbs_conn *kverbs_conn_alloc(enum kverbs_conn_state state)
 		return ERR_PTR(-ENOMEM);
 	spin_lock_init(&conn->lock);
 	mutex_init(&conn->mutex);
+	init_waitqueue_head(&conn->answered);
 	init_rwsem(&conn->use);
 	mutex_init(&conn->recv_lock);
 	mutex_init(&conn->sync_lock);
@@ -193,6 +195,58 @@ void kverbs_conn_set_dead(struct kverbs_conn *conn)
 	spin_lock_irqsave(&conn->lock, flags);
 	set_state(conn, KVERBS_CONN_DEAD);
 	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
+/**
+ * kverbs_conn_note_asked() - note that the peer is about to be asked or told
+ * @conn: the connection
+ *
+ * Pairs with kverbs_conn_note_answer(). Does nothing without KVERBS_QUIRK_AWAITS_ANSWER.
+ */
+void kverbs_conn_note_asked(struct kverbs_conn *conn)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	conn->unanswered = conn->queue.quirks & KVERBS_QUIRK_AWAITS_ANSWER;
+	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
+/**
+ * kverbs_conn_note_answer() - note that the CM waits for the peer no longer
+ * @conn: the connection
+ *
+ * If the teardown was put off, it continues.
+ *
+ * Context: any.
+ */
+void kverbs_conn_note_answer(struct kverbs_conn *conn)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	if (conn->unanswered && conn->state == KVERBS_CONN_CLOSING)
+		queue_work(kverbs_teardown_workqueue, &conn->close_work);
+	conn->unanswered = false;
+	wake_up_all(&conn->answered);
+	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
+/**
+ * kverbs_conn_is_unanswered() - whether tearing down would wait for the peer
+ * @conn: the connection
+ *
+ * Return: true if so; kverbs_conn_note_answer() then queues the teardown.
+ */
+bool kverbs_conn_is_unanswered(struct kverbs_conn *conn)
+{
+	unsigned long flags;
+	bool unanswered;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	unanswered = conn->unanswered;
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return unanswered;
 }
 
 /**

@@ -105,12 +105,14 @@ enum kverbs_conn_stamp {
  * struct kverbs_conn - a connection
  * @attr: its parameters
  * @memcg: the control group that its memory is charged to, whichever task allocates it
- * @lock: guards @state, @end, @step, @stamps and @peer_priv; taken in any context
+ * @lock: guards @state, @end, @step, @stamps, @unanswered and @peer_priv; taken in any context
  * @state: enum kverbs_conn_state, written by conn.c only
  * @end: why it ended, set when it enters CLOSING
  * @step: next step for @work
  * @stamps: ktime_get_ns() of each enum kverbs_conn_stamp, 0: not reached yet
  * @was_up: it has been ESTABLISHED
+ * @unanswered: the peer has not answered yet, and tearing down would wait for that
+ * @answered: woken when @unanswered is cleared
  * @mutex: held while HCA objects are created or torn down
  * @use: read-locked by users of the HCA objects, write-locked by the teardown
  * @recv_lock: held while deferred receives are posted
@@ -149,7 +151,9 @@ enum kverbs_conn_stamp {
  * Life: created as CONNECTING or REQUESTED, perhaps ESTABLISHED, then CLOSING from the
  * first kverbs_conn_end(), then DEAD when teardown is complete: stop connecting, close
  * the queue, disconnect, drain, destroy id and QP, flush remaining operations,
- * deregister, give back CQ and PD, leave the device. kverbs_conn_free() ends and frees it.
+ * deregister, give back CQ and PD, leave the device. While it is @unanswered, teardown only
+ * closes the queue: the CM's next event continues it, so that no task waits for the peer.
+ * kverbs_conn_free() ends and frees it.
  */
 struct kverbs_conn {
 	struct kverbs_conn_attr attr;
@@ -160,6 +164,8 @@ struct kverbs_conn {
 	enum kverbs_conn_step step;
 	u64 stamps[KVERBS_STAMPS];
 	bool was_up;
+	bool unanswered;
+	wait_queue_head_t answered;
 	struct mutex mutex;
 	struct rw_semaphore use;
 	struct mutex recv_lock;
@@ -200,6 +206,9 @@ bool kverbs_conn_end(struct kverbs_conn *conn, enum kverbs_cqe_type type, int er
 		     u32 reason);
 void kverbs_conn_expire(struct kverbs_conn *conn);
 void kverbs_conn_set_dead(struct kverbs_conn *conn);
+void kverbs_conn_note_asked(struct kverbs_conn *conn);
+void kverbs_conn_note_answer(struct kverbs_conn *conn);
+bool kverbs_conn_is_unanswered(struct kverbs_conn *conn);
 void kverbs_conn_stamp(struct kverbs_conn *conn, enum kverbs_conn_stamp what);
 void kverbs_conn_set_step(struct kverbs_conn *conn, enum kverbs_conn_step step);
 

@@ -149,7 +149,11 @@ static int begin_connect(struct kverbs_conn *conn)
 	conn->connect.id = conn->id;
 	conn->connect.blocks = conn->queue.quirks & KVERBS_QUIRK_BLOCKING_CONNECT;
 	conn->connect.failed = connect_failed;
-	return kverbs_connect_start(&conn->connect);
+	kverbs_conn_note_asked(conn);
+	ret = kverbs_connect_start(&conn->connect);
+	if (ret)
+		kverbs_conn_note_answer(conn);
+	return ret;
 }
 
 /* False if the event that caused the step came too early or too late. */
@@ -178,7 +182,6 @@ static void step_work(struct work_struct *work)
 	struct mem_cgroup *before;
 	int ret = 0;
 
-	/* Teardown may hold the mutex for as long as the peer does not answer. */
 	if (kverbs_conn_is_ending(conn))
 		return;
 	before = set_active_memcg(conn->memcg);
@@ -214,6 +217,7 @@ static void fail(struct kverbs_conn *conn, int error)
 	kverbs_conn_end(conn, KVERBS_CQE_FAILED, error, 0);
 }
 
+/* Does not wait for the peer: if it had to, kverbs_conn_note_answer() lets it be repeated. */
 static void teardown(struct kverbs_conn *conn)
 {
 	struct rdma_cm_id *id;
@@ -222,8 +226,12 @@ static void teardown(struct kverbs_conn *conn)
 	if (READ_ONCE(conn->state) == KVERBS_CONN_DEAD)
 		goto out_unlock;
 	cancel_delayed_work(&conn->deadline);
-	kverbs_connect_stop(&conn->connect);
+	if (kverbs_connect_stop(&conn->connect))
+		kverbs_conn_note_answer(conn);
 	kverbs_keepalive_stop(&conn->keepalive);
+	kverbs_queue_close(&conn->queue);
+	if (kverbs_conn_is_unanswered(conn))
+		goto out_unlock;
 	kverbs_conn_quiesce(conn);
 	id = conn->id;
 	conn->id = NULL;
@@ -430,12 +438,15 @@ static int answer_request(struct kverbs_conn *conn)
 	fill_cm_param(conn, &param);
 	mod_delayed_work(kverbs_workqueue, &conn->deadline,
 			 msecs_to_jiffies(conn->attr.timeout_ms));
+	kverbs_conn_note_asked(conn);
 	rdma_lock_handler(conn->id);
 	if (READ_ONCE(conn->state) == KVERBS_CONN_ACCEPTING)
 		ret = kverbs_rdma_accept(conn->id, &param);
 	else
 		ret = -ENOTCONN;
 	rdma_unlock_handler(conn->id);
+	if (ret)
+		kverbs_conn_note_answer(conn);
 	return ret;
 }
 
@@ -497,11 +508,17 @@ int kverbs_conn_reject(struct kverbs_conn *conn, const void *priv, u8 len)
  * kverbs_conn_close() - end a connection and wait until it is DEAD
  * @conn: the connection
  *
- * Context: process, may sleep; waits for the HCA, not for the peer.
+ * Waits for the HCA and, with KVERBS_QUIRK_AWAITS_ANSWER, until the peer has answered or
+ * the driver does not wait for it any more, as rdma_destroy_id() does; but under no lock.
+ *
+ * Context: process, may sleep.
  */
 void kverbs_conn_close(struct kverbs_conn *conn)
 {
 	fail(conn, 0);
+	/* Once more at least: a killed task interrupts a connect that blocks. */
+	teardown(conn);
+	wait_event(conn->answered, !READ_ONCE(conn->unanswered));
 	teardown(conn);
 }
 
@@ -617,12 +634,30 @@ static int event_error(const struct rdma_cm_event *event)
 	return event->status < 0 ? event->status : -EHOSTUNREACH;
 }
 
+/* After a removal the CM reports no answer any more, but waits for it. */
+static bool is_answer(const struct rdma_cm_event *event)
+{
+	switch (event->event) {
+	case RDMA_CM_EVENT_ESTABLISHED:
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+	case RDMA_CM_EVENT_UNREACHABLE:
+	case RDMA_CM_EVENT_REJECTED:
+	case RDMA_CM_EVENT_DISCONNECTED:
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Is short, never waits, and accepts any event in any state. */
 static int cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct kverbs_conn *conn = id->context;
 
 	trace_kverbs_cm_event(conn, event);
+	if (is_answer(event))
+		kverbs_conn_note_answer(conn);
 	switch (event->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
 		next_step(conn, KVERBS_STEP_ROUTE);

@@ -20,7 +20,7 @@ static int connect_thread(void *data)
 		ret = kverbs_rdma_connect(connect->id, &connect->param);
 	if (ret)
 		connect->failed(connect, ret);
-	return 0;
+	return ret;
 }
 
 /**
@@ -49,14 +49,19 @@ int kverbs_connect_start(struct kverbs_connect *connect)
  * @connect: started or not
  *
  * Context: process, may sleep. After this @failed is not called.
+ * Return: 0, or the error of rdma_connect() in the thread.
  */
-void kverbs_connect_stop(struct kverbs_connect *connect)
+int kverbs_connect_stop(struct kverbs_connect *connect)
 {
+	int ret;
+
 	if (!connect->task)
-		return;
+		return 0;
 	WRITE_ONCE(connect->stop, true);
 	send_sig(SIGKILL, connect->task, 1);
-	kthread_stop(connect->task);
+	/* -EINTR if the thread has not run at all. */
+	ret = kthread_stop(connect->task);
 	put_task_struct(connect->task);
 	connect->task = NULL;
+	return ret;
 }

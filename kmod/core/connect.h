@@ -28,6 +28,6 @@ struct kverbs_connect {
 };
 
 int kverbs_connect_start(struct kverbs_connect *connect);
-void kverbs_connect_stop(struct kverbs_connect *connect);
+int kverbs_connect_stop(struct kverbs_connect *connect);
 
 #endif /* KVERBS_CONNECT_H */

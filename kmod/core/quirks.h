@@ -30,6 +30,8 @@ struct ib_device;
  *	bytes. Others must not get an empty SGE: to mlx4 a length of 0 means 2^31 bytes
  * @KVERBS_QUIRK_LARGE_MRS: an MR of thousands of pages does no harm. irdma may keep one of
  *	more than 512 in a list of two levels, of which REG_MR then names the wrong one
+ * @KVERBS_QUIRK_AWAITS_ANSWER: rdma_disconnect() and rdma_destroy_id() wait, and cannot be
+ *	interrupted, until the peer has answered a connect or an accept
  * @KVERBS_QUIRK_NO_LOCAL_INV: the driver registers memory by work requests but does not
  *	invalidate it so: it warns, and refuses LOCAL_INV
  */
@@ -48,6 +50,7 @@ enum kverbs_quirks {
 	KVERBS_QUIRK_READ_ENTRY		= BIT(11),
 	KVERBS_QUIRK_LARGE_MRS		= BIT(12),
 	KVERBS_QUIRK_NO_LOCAL_INV	= BIT(13),
+	KVERBS_QUIRK_AWAITS_ANSWER	= BIT(14),
 };
 
 u32 kverbs_quirks(struct ib_device *ib, u32 port);

@@ -194,6 +194,54 @@ static void conn_waits_for_why_it_never_was_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ECONNREFUSED, fake->conn->end.error);
 }
 
+/* ---- a peer that does not answer ------------------------------------------ */
+
+/**
+ * struct flusher - waits for a teardown
+ * @work: runs it
+ * @conn: the connection
+ * @done: signalled when the work of the teardown has returned
+ */
+struct flusher {
+	struct work_struct work;
+	struct kverbs_conn *conn;
+	struct completion done;
+};
+
+static void flush_teardown(struct work_struct *work)
+{
+	struct flusher *flusher = container_of(work, struct flusher, work);
+
+	flush_work(&flusher->conn->close_work);
+	complete_all(&flusher->done);
+}
+
+/* Neither a thread nor the mutex is taken while the iWARP CM waits for the peer. */
+static void conn_waits_in_no_thread_for_an_answer(struct kunit *test)
+{
+	const enum fake_stage *stage = test->param_value;
+	struct fake_hca *hca = fake_device_create(test);
+	struct fake_conn *fake = fake_conn_at(test, hca, *stage);
+	struct flusher flusher = { .conn = fake->conn };
+	bool free;
+
+	init_completion(&flusher.done);
+	INIT_WORK_ONSTACK(&flusher.work, flush_teardown);
+	kverbs_conn_end(fake->conn, KVERBS_CQE_FAILED, -ETIMEDOUT, 0);
+	queue_work(system_unbound_wq, &flusher.work);
+	KUNIT_EXPECT_TRUE(test, fake_await(&flusher.done));
+	free = mutex_trylock(&fake->conn->mutex);
+	KUNIT_EXPECT_TRUE(test, free);
+	if (free)
+		mutex_unlock(&fake->conn->mutex);
+	KUNIT_EXPECT_EQ(test, KVERBS_CONN_CLOSING, fake->conn->state);
+	KUNIT_EXPECT_FALSE(test, completion_done(&fake->ended));
+	fake_iw_give_up(hca);
+	KUNIT_EXPECT_TRUE(test, fake_await(&fake->ended));
+	flush_work(&flusher.work);
+	destroy_work_on_stack(&flusher.work);
+}
+
 /* ---- limits ------------------------------------------------------------- */
 
 /**
@@ -384,6 +432,7 @@ static struct kunit_case conn_setup_cases[] = {
 	KUNIT_CASE_PARAM(conn_that_never_was_up_ends_though_nothing_is_flushed,
 			 almost_up_gen_params),
 	KUNIT_CASE(conn_waits_for_why_it_never_was_up),
+	KUNIT_CASE_PARAM(conn_waits_in_no_thread_for_an_answer, almost_up_gen_params),
 	KUNIT_CASE_PARAM(conn_keeps_to_the_limits_of_the_device, limits_gen_params),
 	KUNIT_CASE(conn_has_entries_of_sends_that_receives_have_not),
 	KUNIT_CASE(small_device_takes_as_much_as_it_has_slots),
