@@ -115,6 +115,14 @@ static void choose_chunks(struct kverbs_conn *conn)
 	queue->max_msg = min(queue->max_msg, conn->lkeys.stride);
 }
 
+/* A READ and the registration of its sink take one of the user's slots. */
+static unsigned int send_wrs(const struct kverbs_queue *queue)
+{
+	unsigned int sinks = queue->quirks & KVERBS_QUIRK_READ_SINK ? queue->sq_depth : 0;
+
+	return queue->sq_depth + sinks + OTHER_WRS;
+}
+
 static int choose_limits(struct kverbs_conn *conn)
 {
 	const struct ib_device_attr *dev = &conn->id->device->attrs;
@@ -122,7 +130,7 @@ static int choose_limits(struct kverbs_conn *conn)
 	struct ib_port_attr port;
 	int ret;
 
-	if (queue->sq_depth + OTHER_WRS > dev->max_qp_wr ||
+	if (send_wrs(queue) > dev->max_qp_wr ||
 	    queue->rq_depth + 1 > dev->max_qp_wr)
 		return -EINVAL;
 	ret = kverbs_ib_query_port(conn->id->device, conn->id->port_num, &port);
@@ -141,7 +149,7 @@ static int make_qp(struct kverbs_conn *conn)
 		.qp_context = conn,
 		.send_cq = conn->cq->ib,
 		.recv_cq = conn->cq->ib,
-		.cap.max_send_wr = queue->sq_depth + OTHER_WRS,
+		.cap.max_send_wr = send_wrs(queue),
 		.cap.max_recv_wr = queue->rq_depth + 1,
 		.cap.max_send_sge = queue->max_sge,
 		.cap.max_recv_sge = queue->max_recv_sge,
@@ -183,7 +191,7 @@ int kverbs_conn_setup_qp(struct kverbs_conn *conn)
 	conn->pool.pages = kverbs_device_mr_pages(ib);
 	choose_chunks(conn);
 
-	conn->nr_cqe = conn->queue.sq_depth + OTHER_WRS + conn->queue.rq_depth + 1;
+	conn->nr_cqe = send_wrs(&conn->queue) + conn->queue.rq_depth + 1;
 	cq = kverbs_cq_get(conn->attr.cqs, ib, conn->nr_cqe);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);

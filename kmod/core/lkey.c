@@ -62,19 +62,18 @@ void kverbs_lkey_cache_destroy(struct kverbs_lkey_cache *set)
  * kverbs_lkeys_get() - the registrations of a region, created without MRs if there are none
  * @set: the cache, locked
  * @region: the region
- * @sink: for remote write, see KVERBS_QUIRK_READ_SINK
  *
  * Return: the registrations or ERR_PTR(-ENOMEM).
  */
 struct kverbs_lkeys *kverbs_lkeys_get(struct kverbs_lkey_cache *set,
-				      struct kverbs_region *region, bool sink)
+				      struct kverbs_region *region)
 {
 	struct kverbs_lkeys *local;
 	unsigned int nr;
 
 	lockdep_assert_held(&set->lock);
 	list_for_each_entry(local, &set->entries, entry)
-		if (local->region == region && local->sink == sink)
+		if (local->region == region)
 			return local;
 
 	nr = DIV_ROUND_UP_ULL((u64)region->npages << PAGE_SHIFT, set->stride);
@@ -82,22 +81,10 @@ struct kverbs_lkeys *kverbs_lkeys_get(struct kverbs_lkey_cache *set,
 	if (!local)
 		return ERR_PTR(-ENOMEM);
 	local->region = region;
-	local->sink = sink;
 	local->nr = nr;
 	list_add(&local->entry, &set->entries);
 	count_local(local);
 	return local;
-}
-
-static int access_rights(const struct kverbs_lkeys *local)
-{
-	int access = 0;
-
-	if (local->region->writable)
-		access |= IB_ACCESS_LOCAL_WRITE;
-	if (local->sink)
-		access |= IB_ACCESS_REMOTE_WRITE;
-	return access;
 }
 
 static struct kverbs_mr *chunk_mr(struct kverbs_lkey_cache *set,
@@ -112,7 +99,7 @@ static struct kverbs_mr *chunk_mr(struct kverbs_lkey_cache *set,
 	if (mr)
 		return mr;
 	mr = kverbs_mr_get(set->pool, map, start - base, end - start,
-			   access_rights(local));
+			   local->region->writable ? IB_ACCESS_LOCAL_WRITE : 0);
 	if (IS_ERR(mr))
 		return mr;
 	kverbs_mr_note_cached(mr);

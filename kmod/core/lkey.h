@@ -14,7 +14,6 @@ struct kverbs_map;
  * struct kverbs_lkeys - registrations of a region for local access by one connection
  * @entry: in the cache
  * @region: the region
- * @sink: registered for remote write, see KVERBS_QUIRK_READ_SINK
  * @nr: chunks of the region
  * @mrs: an MR for each chunk, NULL until needed
  *
@@ -25,7 +24,6 @@ struct kverbs_map;
 struct kverbs_lkeys {
 	struct list_head entry;
 	struct kverbs_region *region;
-	bool sink;
 	unsigned int nr;
 	struct kverbs_mr *mrs[];
 };
@@ -61,7 +59,7 @@ struct kverbs_slice {
 void kverbs_lkey_cache_init(struct kverbs_lkey_cache *set, struct kverbs_mr_pool *pool);
 void kverbs_lkey_cache_destroy(struct kverbs_lkey_cache *set);
 struct kverbs_lkeys *kverbs_lkeys_get(struct kverbs_lkey_cache *set,
-				      struct kverbs_region *region, bool sink);
+				      struct kverbs_region *region);
 int kverbs_lkeys_sge(struct kverbs_lkey_cache *set, struct kverbs_lkeys *local,
 		     struct kverbs_slice *slice, u64 max, struct ib_sge *sge,
 		     struct kverbs_mr **mr);

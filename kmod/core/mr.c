@@ -32,6 +32,7 @@ void kverbs_mr_pool_init(struct kverbs_mr_pool *pool)
 	for (i = 0; i < KVERBS_MR_SIZES; i++)
 		INIT_LIST_HEAD(&pool->free[i]);
 	INIT_LIST_HEAD(&pool->busy);
+	init_llist_head(&pool->returned);
 	spin_lock_init(&pool->public_lock);
 	INIT_LIST_HEAD(&pool->public);
 	pool->pd = NULL;
@@ -129,6 +130,7 @@ void kverbs_mr_pool_destroy(struct kverbs_mr_pool *pool)
 	for (i = 0; i < KVERBS_MR_SIZES; i++)
 		list_splice_init(&pool->free[i], &pool->busy);
 	pool->nr_free = 0;
+	init_llist_head(&pool->returned);
 	list_for_each_entry_safe(mr, next, &pool->busy, entry) {
 		if (destroy_mr(pool, mr))
 			forget_mr(mr);
@@ -157,11 +159,26 @@ static struct kverbs_mr *new_mr(struct kverbs_mr_pool *pool, enum kverbs_mr_size
 	return mr;
 }
 
+/* They are as many as there were sinks at a time, so at most the slots of the send queue. */
+static void collect_returned(struct kverbs_mr_pool *pool)
+{
+	struct kverbs_mr *mr, *next;
+
+	lockdep_assert_held(&pool->lock);
+	if (llist_empty(&pool->returned))
+		return;
+	llist_for_each_entry_safe(mr, next, llist_del_all(&pool->returned), returned) {
+		list_move(&mr->entry, &pool->free[mr->size]);
+		pool->nr_free++;
+	}
+}
+
 static struct kverbs_mr *take_mr(struct kverbs_mr_pool *pool, enum kverbs_mr_size size)
 {
 	struct kverbs_mr *mr;
 
 	mutex_lock(&pool->lock);
+	collect_returned(pool);
 	mr = list_first_entry_or_null(&pool->free[size], struct kverbs_mr, entry);
 	if (mr) {
 		list_move(&mr->entry, &pool->busy);
@@ -299,12 +316,32 @@ struct kverbs_mr *kverbs_mr_get(struct kverbs_mr_pool *pool,
 
 /**
  * kverbs_mr_note_cached() - let an MR not keep its region busy
- * @mr: from kverbs_mr_get(); it must be freed, not recycled
+ * @mr: from kverbs_mr_get(); it must be freed or returned, not recycled
  */
 void kverbs_mr_note_cached(struct kverbs_mr *mr)
 {
 	mr->cached = true;
 	atomic_long_inc(&mr->region->cached);
+}
+
+/**
+ * kverbs_mr_return() - take back a cached MR that is invalid on the HCA
+ * @pool: the pool
+ * @mr: the MR, invalidated by a work request that completed, or never posted
+ *
+ * Context: any but hardirq.
+ */
+void kverbs_mr_return(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
+{
+	struct kverbs_region *region = mr->region;
+
+	kverbs_check_del_mr(mr);
+	mr->region = NULL;
+	mr->cached = false;
+	mr->state = KVERBS_MR_FREE;
+	/* From here on it may be used for another range. */
+	llist_add(&mr->returned, &pool->returned);
+	kverbs_region_uncache(region);
 }
 
 /**

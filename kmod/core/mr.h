@@ -3,6 +3,7 @@
 #define KVERBS_MR_H
 
 #include <linux/list.h>
+#include <linux/llist.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
@@ -46,6 +47,8 @@ enum kverbs_mr_size {
  * struct kverbs_mr - a fast-registration memory region
  * @entry: in its pool's free or busy list
  * @public: in its pool's list of MRs whose keys the peer may have
+ * @returned: in its pool's @returned
+ * @next_sink: the next sink of the same READ
  * @mapped: in the list of MRs that entries may name, in debug builds
  * @ib: the MR
  * @size: of what it can cover
@@ -54,11 +57,13 @@ enum kverbs_mr_size {
  * @state: written before posting and by the completion
  * @cqe: completion of kverbs_queue_post_regs()
  * @wr: the registration
- * @owner: for the handler of @cqe
+ * @owner: for the handler of @cqe; of a sink: its pool
  */
 struct kverbs_mr {
 	struct list_head entry;
 	struct list_head public;
+	struct llist_node returned;
+	struct kverbs_mr *next_sink;
 #ifdef KVERBS_DEBUG
 	struct list_head mapped;
 #endif
@@ -80,6 +85,7 @@ struct kverbs_mr {
  * @free: FREE MRs of each size, kept for kverbs_mr_get()
  * @busy: all other MRs
  * @nr_free: number of MRs in all of @free
+ * @returned: invalid MRs that are still in @busy; added to without @lock
  * @public_lock: guards @public; taken by completions: bottom halves off; innermost
  * @public: MRs whose keys the peer may have
  */
@@ -90,6 +96,7 @@ struct kverbs_mr_pool {
 	struct list_head free[KVERBS_MR_SIZES];
 	struct list_head busy;
 	unsigned int nr_free;
+	struct llist_head returned;
 	spinlock_t public_lock;
 	struct list_head public;
 };
@@ -102,6 +109,7 @@ struct kverbs_mr *kverbs_mr_get(struct kverbs_mr_pool *pool,
 void kverbs_mr_note_cached(struct kverbs_mr *mr);
 void kverbs_mr_publish(struct kverbs_mr_pool *pool, struct kverbs_mr *mr);
 void kverbs_mr_revoke(struct kverbs_mr_pool *pool, u32 rkey);
+void kverbs_mr_return(struct kverbs_mr_pool *pool, struct kverbs_mr *mr);
 void kverbs_mr_recycle(struct kverbs_mr_pool *pool, struct kverbs_mr *mr);
 int kverbs_mr_free(struct kverbs_mr_pool *pool, struct kverbs_mr *mr);
 

@@ -6,6 +6,7 @@
 #include "mr.h"
 #include "opcode.h"
 #include "queue.h"
+#include "quirks.h"
 #include "trace.h"
 #include "verbs.h"
 #include "wait.h"
@@ -197,6 +198,18 @@ static bool wants_kick(const struct kverbs_queue *queue)
 	return !list_empty(&queue->deferred) && queue->state == KVERBS_QUEUE_UP;
 }
 
+/* After a failure the MRs are in an unknown state and stay until the queue pair is destroyed. */
+static void return_sinks(struct list_head *done_list)
+{
+	struct kverbs_req *req;
+
+	list_for_each_entry(req, done_list, entry) {
+		if (!req->result)
+			kverbs_req_return_sinks(req);
+		req->sinks = NULL;
+	}
+}
+
 /* The one way out for every accepted operation. */
 static void end_all(struct kverbs_queue *queue, struct list_head *done_list, bool kick)
 {
@@ -206,6 +219,8 @@ static void end_all(struct kverbs_queue *queue, struct list_head *done_list, boo
 		queue->ops->kick(queue);
 	list_for_each_entry(req, done_list, entry)
 		trace_kverbs_complete(req);
+	if (queue->quirks & KVERBS_QUIRK_READ_SINK)
+		return_sinks(done_list);
 	kverbs_req_unuse_list(done_list);
 	/* ->done() pops every operation at the head of the list that has the same ->done(). */
 	while ((req = list_first_entry_or_null(done_list, struct kverbs_req, entry)))
@@ -349,6 +364,23 @@ static struct ib_send_wr *link_regs(struct kverbs_queue *queue,
 	return next;
 }
 
+/* Links the registrations of sinks, which belong to the operation, before @next. */
+static struct ib_send_wr *link_sinks(struct kverbs_req *req, struct kverbs_chain *chain,
+				     struct ib_send_wr *next)
+{
+	unsigned int i;
+
+	for (i = chain->nr_regs; i > 0; i--) {
+		struct ib_send_wr *wr = &chain->regs[i - 1]->wr.wr;
+
+		wr->wr_cqe = &req->part;
+		wr->send_flags = 0;
+		wr->next = next;
+		next = wr;
+	}
+	return next;
+}
+
 static struct ib_send_wr *link_req(struct kverbs_req *req, struct kverbs_chain *chain)
 {
 	unsigned int i;
@@ -405,10 +437,11 @@ static void mark_regs(struct kverbs_chain *chain, unsigned int posted)
 static int undo_post(struct kverbs_queue *queue, struct kverbs_req *req,
 		     struct kverbs_chain *chain, unsigned int posted, int err)
 {
-	unsigned int regs = min(posted, chain->nr_regs);
+	unsigned int regs = chain->sinks ? 0 : min(posted, chain->nr_regs);
 
 	mark_regs(chain, regs);
-	queue->sq_free += chain->nr_regs - regs;
+	if (!chain->sinks)
+		queue->sq_free += chain->nr_regs - regs;
 	if (posted > regs) {
 		req->result = -EIO;
 		req->wc_status = IB_WC_GENERAL_ERR;
@@ -445,7 +478,10 @@ static void claim(struct kverbs_queue *queue, struct kverbs_req *req,
 int kverbs_queue_post(struct kverbs_queue *queue, struct kverbs_req *req,
 		      struct kverbs_chain *chain)
 {
-	struct ib_send_wr *first = link_regs(queue, chain, link_req(req, chain));
+	unsigned int slots = chain->nr_wrs + (chain->sinks ? 0 : chain->nr_regs);
+	struct ib_send_wr *wrs = link_req(req, chain);
+	struct ib_send_wr *first = chain->sinks ? link_sinks(req, chain, wrs) :
+						  link_regs(queue, chain, wrs);
 	const struct ib_send_wr *bad = first;
 	bool broken = false;
 	int ret;
@@ -453,8 +489,7 @@ int kverbs_queue_post(struct kverbs_queue *queue, struct kverbs_req *req,
 	claim(queue, req, chain->nr_wrs);
 	req->coalesced = false;
 	spin_lock_bh(&queue->lock);
-	ret = is_barred(queue, req) ? -EBUSY :
-	      take_slots(queue, chain->nr_regs + chain->nr_wrs);
+	ret = is_barred(queue, req) ? -EBUSY : take_slots(queue, slots);
 	if (ret)
 		goto out_unlock;
 	list_add_tail(&req->entry, &queue->posted);

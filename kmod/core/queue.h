@@ -82,7 +82,8 @@ enum kverbs_queue_state {
  * Posting takes slots, and the completion that retires them gives them back. Every
  * operation that is not coalesced has its last work request signalled, so that all slots
  * before it are free when it completes. Coalesced operations are followed by a signalled
- * one, or, if all of them are unsignalled, there is a free slot for one.
+ * one, or, if all of them are unsignalled, there is a free slot for one. The registration of
+ * a sink takes no slot: the queue pair has one more for each.
  */
 struct kverbs_queue {
 	struct ib_qp *qp;
@@ -130,6 +131,7 @@ union kverbs_wr {
  * @reqs: the operations
  * @region: the region that was looked up last, while the chain is built
  * @map: DMA mapping of @region
+ * @sinks: @regs are the sinks of a READ, one for each of @wrs, which invalidates it
  * @nr_regs: registrations in @regs
  * @nr_wrs: requests in @wrs
  * @nr_sges: entries in @sges
@@ -143,6 +145,7 @@ struct kverbs_chain {
 	struct kverbs_req *reqs[KVERBS_OP_WRS];
 	const struct kverbs_region *region;
 	struct kverbs_map *map;
+	bool sinks;
 	unsigned int nr_regs;
 	unsigned int nr_wrs;
 	unsigned int nr_sges;

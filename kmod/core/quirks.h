@@ -12,7 +12,7 @@ struct ib_device;
  * @KVERBS_QUIRK_NO_IMM: no immediate data
  * @KVERBS_QUIRK_NO_ATOMICS: no atomics
  * @KVERBS_QUIRK_READ_SINK: the sink of a READ must be registered for remote write, since
- *	its key travels in the request
+ *	its key travels in the request; READ_WITH_INV can invalidate it
  * @KVERBS_QUIRK_ORDERED_READS: READs are answered in order, so they need no fence
  * @KVERBS_QUIRK_ONE_READ_SGE: a READ has one SGE
  * @KVERBS_QUIRK_NO_COALESCING: an operation may complete before an earlier READ, so its

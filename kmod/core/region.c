@@ -489,7 +489,7 @@ void kverbs_region_unuse_many(struct kverbs_region *region, long nr)
  *
  * In this order the region never seems to have a use that is not cached.
  *
- * Context: process, may sleep.
+ * Context: any.
  */
 void kverbs_region_uncache(struct kverbs_region *region)
 {

@@ -3,8 +3,26 @@
  * An operation and the regions that it holds: kverbs_req_use() keeps them pinned from
  * before the operation is posted until it has completed.
  */
+#include "mr.h"
 #include "region.h"
 #include "req.h"
+
+/**
+ * kverbs_req_return_sinks() - take back the MRs of a READ
+ * @req: the READ, which has succeeded or was not posted, so none of them is valid
+ *
+ * Context: any but hardirq.
+ */
+void kverbs_req_return_sinks(struct kverbs_req *req)
+{
+	struct kverbs_mr *mr, *next = req->sinks;
+
+	req->sinks = NULL;
+	while ((mr = next)) {
+		next = mr->next_sink;
+		kverbs_mr_return(mr->owner, mr);
+	}
+}
 
 /**
  * kverbs_req_use() - keep the regions of an operation pinned

@@ -5,6 +5,7 @@
 #include <linux/list.h>
 #include <rdma/ib_verbs.h>
 
+struct kverbs_mr;
 struct kverbs_queue;
 struct kverbs_region;
 
@@ -44,6 +45,7 @@ struct kverbs_extent {
  * @privileged: accepted even if the queue is reserved
  * @coalesced: posted unsignalled; the completion of a later operation ends both
  * @nr_wrs: send slots that it holds
+ * @sinks: MRs of a READ, with KVERBS_QUIRK_READ_SINK
  * @done: called on completion, under no lock of the queue, with a list of completed
  *	operations that begins with this one. Takes this one off the list by
  *	kverbs_req_pop(), and those behind it that have the same @done
@@ -74,6 +76,7 @@ struct kverbs_req {
 	bool privileged;
 	bool coalesced;
 	unsigned int nr_wrs;
+	struct kverbs_mr *sinks;
 	void (*done)(struct list_head *done_list);
 	int result;
 	u8 wc_status;
@@ -114,6 +117,7 @@ static inline struct kverbs_extent kverbs_req_extent(const struct kverbs_req *re
 	return (struct kverbs_extent){ req->region, req->offset, req->length };
 }
 
+void kverbs_req_return_sinks(struct kverbs_req *req);
 void kverbs_req_use(const struct kverbs_req *req);
 void kverbs_req_unuse(const struct kverbs_req *req);
 void kverbs_req_unuse_list(struct list_head *reqs);

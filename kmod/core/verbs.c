@@ -79,6 +79,9 @@ static const char *check_mr(const struct ib_qp *qp, const struct kverbs_req *req
 		else if (kverbs_opcode_has(req->opcode, KVERBS_OPF_WRITES) &&
 			 !(mr->wr.access & IB_ACCESS_LOCAL_WRITE))
 			why = "an entry is to be written and its MR cannot be";
+		else if (mr->wr.access & IB_ACCESS_REMOTE_WRITE &&
+			 (sge->addr != mr->ib->iova || sge->length != mr->ib->length))
+			why = "the peer may write to more than the entry";
 		else
 			why = NULL;
 		break;
@@ -167,6 +170,18 @@ static const char *check_sges(const struct ib_qp *qp, const struct kverbs_req *r
 	return sum > max ? "it is too long" : why;
 }
 
+/* The peer learns the key of an iWARP READ's buffer, so that must be of no use afterwards. */
+static const char *check_sink(const struct ib_send_wr *wr)
+{
+	if (!wr->num_sge || !wr->sg_list->length)
+		return NULL;
+	if (wr->opcode != IB_WR_RDMA_READ_WITH_INV)
+		return "it is a READ that leaves its sink valid";
+	if (wr->num_sge != 1 || wr->ex.invalidate_rkey != wr->sg_list->lkey)
+		return "it is a READ that invalidates another MR";
+	return NULL;
+}
+
 /**
  * kverbs_check_send() - check one work request
  * @queue: where it will be posted
@@ -176,7 +191,8 @@ static const char *check_sges(const struct ib_qp *qp, const struct kverbs_req *r
  */
 const char *kverbs_check_send(const struct kverbs_queue *queue, const struct ib_send_wr *wr)
 {
-	bool read = wr->opcode == IB_WR_RDMA_READ;
+	bool read = wr->opcode == IB_WR_RDMA_READ || wr->opcode == IB_WR_RDMA_READ_WITH_INV;
+	bool sink = read && queue->quirks & KVERBS_QUIRK_READ_SINK;
 	bool may_be_empty = read && wr->num_sge == 1 &&
 			    queue->quirks & KVERBS_QUIRK_READ_ENTRY;
 	unsigned int max = read ? queue->max_read_sge : queue->max_sge;
@@ -188,8 +204,10 @@ const char *kverbs_check_send(const struct kverbs_queue *queue, const struct ib_
 	/* cxgb4 keeps the length of the first entry of a READ even if there is none. */
 	if (read && !wr->sg_list)
 		return "it is a READ without a list";
+	if (sink && check_sink(wr))
+		return check_sink(wr);
 	return check_sges(queue->qp, kverbs_queue_req(wr->wr_cqe), wr->sg_list, wr->num_sge,
-			  queue->max_msg, may_be_empty);
+			  sink ? queue->max_recv : queue->max_msg, may_be_empty);
 }
 
 /**

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Builds the work requests of an operation. Its entries name the DMA addresses of the buffer
- * by the local DMA lkey, or, if these are too many, chunks of the lkey cache.
+ * by the local DMA lkey, or, if these are too many, chunks of the lkey cache. On iWARP an
+ * entry of a READ names an MR that covers just its bytes until it has arrived.
  */
 #include <linux/kverbs.h>
 #include <linux/sizes.h>
@@ -40,7 +41,7 @@ static struct ib_send_wr *add_wr(struct kverbs_req *req, struct kverbs_chain *ch
 {
 	union kverbs_wr *wr;
 
-	if (chain->nr_regs + chain->nr_wrs == KVERBS_OP_WRS)
+	if ((chain->sinks ? 0 : chain->nr_regs) + chain->nr_wrs == KVERBS_OP_WRS)
 		return NULL;
 	wr = &chain->wrs[chain->nr_wrs++];
 	wr->wr.opcode = kverbs_opdefs[req->opcode].wr;
@@ -171,7 +172,6 @@ static int add_reg(struct kverbs_chain *chain, struct kverbs_mr *mr)
  * @set: the lkey cache of the connection, locked
  * @req: the operation
  * @chain: its requests
- * @sink: the chunks must be registered for remote write
  * @wr: the work request that is being filled
  * @room: bytes that @wr has room for
  * @done: bytes of the operation that have entries
@@ -181,7 +181,6 @@ struct builder {
 	struct kverbs_lkey_cache *set;
 	struct kverbs_req *req;
 	struct kverbs_chain *chain;
-	bool sink;
 	struct ib_send_wr *wr;
 	u64 room;
 	u64 done;
@@ -234,7 +233,7 @@ static int add_extent(struct builder *b, struct kverbs_extent extent)
 	slice.map = kverbs_map_get(extent.region, b->set->pool->pd->device);
 	if (IS_ERR(slice.map))
 		return PTR_ERR(slice.map);
-	local = kverbs_lkeys_get(b->set, extent.region, b->sink);
+	local = kverbs_lkeys_get(b->set, extent.region);
 	if (IS_ERR(local))
 		return PTR_ERR(local);
 	return add_slice(b, local, &slice);
@@ -260,17 +259,17 @@ static void reset_chain(struct kverbs_chain *chain)
 	chain->nr_wrs = 0;
 	chain->nr_sges = 0;
 	chain->region = NULL;
+	chain->sinks = false;
 }
 
 static int post_local(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
-		      struct kverbs_req *req, struct kverbs_chain *chain, bool sink)
+		      struct kverbs_req *req, struct kverbs_chain *chain)
 {
 	struct builder builder = {
 		.queue = queue,
 		.set = set,
 		.req = req,
 		.chain = chain,
-		.sink = sink,
 	};
 	int ret;
 
@@ -282,6 +281,96 @@ static int post_local(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 		ret = kverbs_queue_post(queue, req, chain);
 	}
 	mutex_unlock(&set->lock);
+	return ret;
+}
+
+/* Appends a READ into the first bytes of a slice, and the registration of just these bytes. */
+static int add_sink(struct kverbs_queue *queue, struct kverbs_mr_pool *pool,
+		    struct kverbs_req *req, struct kverbs_chain *chain,
+		    struct kverbs_slice *slice, u64 done)
+{
+	u64 skip = offset_in_page(slice->map->region->page_offset + slice->offset);
+	u64 size = min_t(u64, (u64)pool->pages << PAGE_SHIFT, SZ_1G) - skip;
+	u64 part = min3(size, slice->left, queue->max_recv);
+	struct ib_send_wr *wr;
+	struct kverbs_mr *mr;
+
+	wr = add_wr(req, chain, done);
+	if (!wr)
+		return -EMSGSIZE;
+	mr = kverbs_mr_get(pool, slice->map, slice->offset, part,
+			   IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE);
+	if (IS_ERR(mr))
+		return PTR_ERR(mr);
+	kverbs_mr_note_cached(mr);
+	mr->owner = pool;
+	mr->next_sink = req->sinks;
+	req->sinks = mr;
+	chain->regs[chain->nr_regs++] = mr;
+	chain->sges[chain->nr_sges++] = (struct ib_sge) {
+		.addr = mr->ib->iova,
+		.length = part,
+		.lkey = mr->ib->lkey,
+	};
+	wr->num_sge = 1;
+	slice->offset += part;
+	slice->left -= part;
+	return 0;
+}
+
+static int build_sinks(struct kverbs_queue *queue, struct kverbs_mr_pool *pool,
+		       struct kverbs_req *req, struct kverbs_chain *chain)
+{
+	u64 done = 0;
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < kverbs_req_extents(req); i++) {
+		struct kverbs_extent extent = kverbs_req_extent(req, i);
+		struct kverbs_slice slice = { .offset = extent.offset };
+
+		slice.map = kverbs_map_get(extent.region, pool->pd->device);
+		if (IS_ERR(slice.map))
+			return PTR_ERR(slice.map);
+		for (slice.left = extent.length; slice.left;) {
+			u64 left = slice.left;
+
+			ret = add_sink(queue, pool, req, chain, &slice, done);
+			if (ret)
+				return ret;
+			done += left - slice.left;
+		}
+	}
+	return 0;
+}
+
+/*
+ * The key of an iWARP READ's buffer travels in the request and lets the peer write. So each
+ * work request has an MR of its own, which it invalidates before it completes.
+ */
+static int post_sinks(struct kverbs_queue *queue, struct kverbs_mr_pool *pool,
+		      struct kverbs_req *req, struct kverbs_chain *chain)
+{
+	unsigned int i;
+	int ret;
+
+	/* Registering memory for a READ that finds no slot is in vain. */
+	if (!READ_ONCE(queue->sq_free))
+		return -EAGAIN;
+	reset_chain(chain);
+	chain->sinks = true;
+	req->sinks = NULL;
+	ret = build_sinks(queue, pool, req, chain);
+	if (!ret) {
+		seal(req, chain, chain->nr_wrs);
+		for (i = 0; i < chain->nr_wrs; i++) {
+			chain->wrs[i].wr.opcode = IB_WR_RDMA_READ_WITH_INV;
+			chain->wrs[i].wr.ex.invalidate_rkey = chain->regs[i]->ib->lkey;
+		}
+		ret = kverbs_queue_post(queue, req, chain);
+	}
+	if (ret)
+		kverbs_req_return_sinks(req);
 	return ret;
 }
 
@@ -334,15 +423,15 @@ static void coalesce_reqs(const struct kverbs_queue *queue, struct kverbs_req **
 int kverbs_wr_post(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 		   struct kverbs_req *req, struct kverbs_chain *chain)
 {
-	bool sink = needs_sink(queue, req);
-	int ret = -EMSGSIZE;
+	int ret;
 
 	drop_useless_fence(queue, req);
+	if (needs_sink(queue, req))
+		return post_sinks(queue, set->pool, req, chain);
 	reset_chain(chain);
-	if (!sink)
-		ret = build_direct(queue, set->pool->pd, req, chain);
+	ret = build_direct(queue, set->pool->pd, req, chain);
 	if (ret == -EMSGSIZE && kverbs_req_extents(req))
-		return post_local(queue, set, req, chain, sink);
+		return post_local(queue, set, req, chain);
 	if (ret)
 		return ret;
 	seal(req, chain, 1);
@@ -425,7 +514,7 @@ static int recv_extent(struct recv_builder *b, struct kverbs_lkey_cache *set,
 		       struct kverbs_extent extent, struct kverbs_chain *chain)
 {
 	struct kverbs_slice slice = { .offset = extent.offset, .left = extent.length };
-	struct kverbs_lkeys *local = kverbs_lkeys_get(set, extent.region, false);
+	struct kverbs_lkeys *local = kverbs_lkeys_get(set, extent.region);
 	struct kverbs_mr *mr;
 	int ret;
 

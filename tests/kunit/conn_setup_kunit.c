@@ -263,10 +263,10 @@ struct limit {
 };
 
 static const struct limit limits[] = {
-	{ "just enough", FAKE_DEPTH + OTHER_WRS, 1, 2 * FAKE_DEPTH + OTHER_WRS + 1, 1, 0 },
-	{ "a slot too few", FAKE_DEPTH + OTHER_WRS - 1, 4, 4096, 0, -EINVAL },
+	{ "just enough", 2 * FAKE_DEPTH + OTHER_WRS, 1, 3 * FAKE_DEPTH + OTHER_WRS + 1, 1, 0 },
+	{ "a slot too few", 2 * FAKE_DEPTH + OTHER_WRS - 1, 4, 4096, 0, -EINVAL },
 	{ "an entry too few", 1024, 1, 4096, 2, -EINVAL },
-	{ "a completion too few", 1024, 4, 2 * FAKE_DEPTH + OTHER_WRS, 0, -EINVAL },
+	{ "a completion too few", 1024, 4, 3 * FAKE_DEPTH + OTHER_WRS, 0, -EINVAL },
 	{ "fewer entries than usual", 1024, 1, 4096, 0, 0 },
 };
 
@@ -322,7 +322,7 @@ static struct fake_conn *small(struct kunit *test)
 	struct kverbs_conn_attr attr;
 	struct fake_conn *fake;
 
-	hca->limits.max_qp_wr = 4 + OTHER_WRS;
+	hca->limits.max_qp_wr = 2 * 4 + OTHER_WRS;
 	hca->limits.max_send_sge = 1;
 	hca->limits.max_recv_sge = 1;
 	hca->limits.max_fast_reg_page_list_len = 8;

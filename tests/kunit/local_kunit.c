@@ -329,19 +329,107 @@ static void local_operation_of_too_many_requests_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2 * KVERBS_OP_WRS, poster->fake->queue.sq_free);
 }
 
-/* On iWARP the peer writes the response, so the buffer's key must permit remote writes. */
-static void local_sink_of_an_iwarp_read_lets_the_peer_write(struct kunit *test)
+static void use_sinks(struct kunit *test)
 {
 	struct poster *poster = test->priv;
-	struct fake_op *op = op_on(test, KVERBS_OP_READ, 0, 100);
 
 	poster->fake->queue.max_read_sge = 1;
 	poster->fake->queue.quirks = KVERBS_QUIRK_READ_SINK;
-	KUNIT_ASSERT_EQ(test, 0, try_post(poster, op));
+}
+
+/* On iWARP the peer writes the response: to just these bytes, and not after the READ. */
+static void local_sink_of_an_iwarp_read_lets_the_peer_write(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct fake_wr *wr;
+
+	use_sinks(test);
+	wr = post(test, KVERBS_OP_READ, PAGE_SIZE, 100);
 	KUNIT_ASSERT_EQ(test, 2, nr_sends(test));
 	KUNIT_EXPECT_EQ(test, IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
 			poster->fake->chain.regs[0]->wr.access);
-	KUNIT_EXPECT_EQ(test, 100, expect_bytes(test, &poster->fake->hca->sends[1], 0));
+	KUNIT_EXPECT_EQ(test, 100, wr[0].mr->length);
+	KUNIT_EXPECT_EQ(test, IB_WR_RDMA_READ_WITH_INV, wr[1].opcode);
+	KUNIT_EXPECT_EQ(test, wr[0].mr->lkey, wr[1].imm);
+	KUNIT_EXPECT_EQ(test, 100, expect_bytes(test, &wr[1], PAGE_SIZE));
+	KUNIT_EXPECT_EQ(test, 15, poster->fake->queue.sq_free);
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&poster->region->region.cached));
+	complete_all_sends(poster);
+	KUNIT_EXPECT_EQ(test, 16, poster->fake->queue.sq_free);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&poster->region->region.uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&poster->region->region.cached));
+}
+
+/* The next READ has the MR, but not its key, since the peer knows that. */
+static void local_sink_is_used_again_with_another_key(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct fake_wr *wr;
+	u32 key;
+
+	use_sinks(test);
+	wr = post(test, KVERBS_OP_READ, 0, 100);
+	key = wr[1].sges[0].lkey;
+	complete_all_sends(poster);
+	wr = post(test, KVERBS_OP_READ, 0, 100);
+	KUNIT_EXPECT_EQ(test, 4, nr_sends(test));
+	KUNIT_EXPECT_NE(test, key, wr[1].sges[0].lkey);
+	KUNIT_EXPECT_EQ(test, 1, poster->fake->hca->nr_allocs);
+}
+
+static void local_sink_is_one_for_each_request(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct fake_wr *wr;
+	u64 done = 0;
+	int i;
+
+	use_sinks(test);
+	wr = post(test, KVERBS_OP_READ, 0, LENGTH);
+	KUNIT_ASSERT_EQ(test, 3 + 3, nr_sends(test));
+	KUNIT_EXPECT_EQ(test, 13, poster->fake->queue.sq_free);
+	for (i = 3; i < 6; i++) {
+		KUNIT_EXPECT_EQ(test, 0x8000 + done, wr[i].remote_addr);
+		KUNIT_EXPECT_EQ(test, wr[i - 3].mr->length, wr[i].sges[0].length);
+		KUNIT_EXPECT_EQ(test, wr[i].sges[0].lkey, wr[i].imm);
+		KUNIT_EXPECT_EQ(test, i == 5 ? IB_SEND_SIGNALED : 0, wr[i].send_flags);
+		done += expect_bytes(test, &wr[i], done);
+	}
+	KUNIT_EXPECT_EQ(test, LENGTH, done);
+	complete_all_sends(poster);
+	KUNIT_EXPECT_EQ(test, 16, poster->fake->queue.sq_free);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&poster->region->region.uses));
+}
+
+static void local_sink_that_was_refused_is_not_left(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct fake_op *op = op_on(test, KVERBS_OP_READ, 0, LENGTH);
+
+	use_sinks(test);
+	fake_hca_refuse(poster->fake->hca, 0, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, -ENOMEM, try_post(poster, op));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&poster->region->region.uses));
+	KUNIT_EXPECT_EQ(test, 16, poster->fake->queue.sq_free);
+	fake_hca_refuse(poster->fake->hca, UINT_MAX, 0);
+	KUNIT_EXPECT_EQ(test, 0, try_post(poster, op));
+	KUNIT_EXPECT_EQ(test, 3, poster->fake->hca->nr_allocs);
+}
+
+/* Whether the MR is valid is unknown then; the connection ends. */
+static void local_sink_stays_after_a_failure(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+
+	use_sinks(test);
+	post(test, KVERBS_OP_READ, 0, 100);
+	fake_wr_complete(&poster->fake->hca->sends[1], IB_WC_REM_ACCESS_ERR);
+	KUNIT_EXPECT_EQ(test, 1, poster->fake->broken);
+	kverbs_queue_close(&poster->fake->queue);
+	kverbs_queue_flush_remaining(&poster->fake->queue);
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&poster->region->region.uses));
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&poster->region->region.cached));
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&poster->fake->hca->nr_mrs));
 }
 
 /* A key that permits remote writes is used for READs only. */
@@ -538,6 +626,10 @@ static struct kunit_case local_cases[] = {
 	KUNIT_CASE(local_message_is_not_divided),
 	KUNIT_CASE(local_operation_of_too_many_requests_is_refused),
 	KUNIT_CASE(local_sink_of_an_iwarp_read_lets_the_peer_write),
+	KUNIT_CASE(local_sink_is_used_again_with_another_key),
+	KUNIT_CASE(local_sink_is_one_for_each_request),
+	KUNIT_CASE(local_sink_that_was_refused_is_not_left),
+	KUNIT_CASE(local_sink_stays_after_a_failure),
 	KUNIT_CASE(local_sink_is_not_used_to_send),
 	KUNIT_CASE(local_registration_that_was_refused_is_posted_next_time),
 	KUNIT_CASE(local_without_memory_leaves_nothing_half_done),

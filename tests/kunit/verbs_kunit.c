@@ -114,6 +114,20 @@ static void gate_stops_an_entry_that_is_not_counted(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, check(test));
 }
 
+/* The peer knows the key of an iWARP READ's buffer. */
+static void gate_stops_a_read_that_leaves_its_sink_valid(struct kunit *test)
+{
+	struct gate *gate = test->priv;
+
+	gate->fake->queue.quirks = KVERBS_QUIRK_READ_SINK;
+	KUNIT_EXPECT_NOT_NULL(test, check(test));
+	gate->wr.opcode = IB_WR_RDMA_READ_WITH_INV;
+	gate->wr.ex.invalidate_rkey = FAKE_LKEY + 1;
+	KUNIT_EXPECT_NOT_NULL(test, check(test));
+	gate->wr.ex.invalidate_rkey = FAKE_LKEY;
+	KUNIT_EXPECT_NULL(test, check(test));
+}
+
 static void gate_stops_too_many_entries(struct kunit *test)
 {
 	struct gate *gate = test->priv;
@@ -209,6 +223,7 @@ static struct kunit_case gate_cases[] = {
 	KUNIT_CASE_PARAM(gate_stops_an_entry, wrongs_gen_params),
 	KUNIT_CASE(gate_stops_an_empty_entry),
 	KUNIT_CASE(gate_stops_an_entry_that_is_not_counted),
+	KUNIT_CASE(gate_stops_a_read_that_leaves_its_sink_valid),
 	KUNIT_CASE(gate_stops_too_many_entries),
 	KUNIT_CASE(gate_stops_what_is_longer_than_a_message),
 	KUNIT_CASE(gate_stops_a_read_into_what_is_read_only),

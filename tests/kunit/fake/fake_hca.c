@@ -16,7 +16,7 @@ static bool refuses(struct fake_hca *hca, struct ib_qp *qp)
 static bool is_rdma(enum ib_wr_opcode opcode)
 {
 	return opcode == IB_WR_RDMA_WRITE || opcode == IB_WR_RDMA_READ ||
-	       opcode == IB_WR_RDMA_WRITE_WITH_IMM;
+	       opcode == IB_WR_RDMA_READ_WITH_INV || opcode == IB_WR_RDMA_WRITE_WITH_IMM;
 }
 
 static void save_sges(struct fake_wr *to, const struct ib_sge *sges, int nr)
