@@ -90,6 +90,7 @@ SHOW(kverbs_map_sges);
 
 SHOW(kverbs_mr_free);
 SHOW(kverbs_mr_get);
+SHOW(kverbs_mr_page_size);
 SHOW(kverbs_mr_pool_destroy);
 SHOW(kverbs_mr_pool_init);
 SHOW(kverbs_mr_publish);

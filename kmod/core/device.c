@@ -2,15 +2,16 @@
 /* The devices that kverbs can use, their tenants, and hot removal. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/bitops.h>
 #include <linux/slab.h>
 
 #include "device.h"
 #include "quirks.h"
 
-/* Pages of one MR, as many as other users in the kernel ask for at most. */
-#define MR_PAGES_MAX	512U
+/* Entries of one MR's list of pages, as many as other users in the kernel ask for at most. */
+#define MR_ENTRIES_MAX	512U
 /* With KVERBS_QUIRK_LARGE_MRS; bounds the scatterlist that registering it takes. */
-#define LARGE_MR_PAGES_MAX	4096U
+#define LARGE_MR_ENTRIES_MAX	4096U
 
 /* Guards the list; while it is held, no device in the list can be removed. */
 static DEFINE_MUTEX(registry_lock);
@@ -179,17 +180,35 @@ void kverbs_device_for_each(void (*show)(const struct kverbs_device_use *use, vo
 }
 
 /**
+ * kverbs_mr_page_size() - what an entry of an MR's list of pages covers
+ * @cap: the page sizes that a device has, a bit for each, 0: not known
+ * @page_size: of the kernel
+ *
+ * Not every device has the pages of a kernel with larger ones than 4 KiB: irdma takes any
+ * size but 2 MiB and 1 GiB for 4 KiB, and would read and write other memory.
+ *
+ * Return: the largest of the device that is not larger than @page_size; else @page_size.
+ */
+u32 kverbs_mr_page_size(u64 cap, u32 page_size)
+{
+	cap &= 2ULL * page_size - 1;
+	return cap ? BIT_ULL(fls64(cap) - 1) : page_size;
+}
+
+/**
  * kverbs_device_mr_pages() - pages that one memory region covers at most
  * @ib: the device
  *
- * Return: pages of PAGE_SIZE.
+ * Return: pages of PAGE_SIZE; 0 if the device cannot even cover one.
  */
 u32 kverbs_device_mr_pages(struct ib_device *ib)
 {
 	bool large = kverbs_quirks(ib, rdma_start_port(ib)) & KVERBS_QUIRK_LARGE_MRS;
 
-	return min(ib->attrs.max_fast_reg_page_list_len,
-		   large ? LARGE_MR_PAGES_MAX : MR_PAGES_MAX);
+	u32 entries = min(ib->attrs.max_fast_reg_page_list_len,
+			  large ? LARGE_MR_ENTRIES_MAX : MR_ENTRIES_MAX);
+
+	return entries / (PAGE_SIZE / kverbs_mr_page_size(ib->attrs.page_size_cap, PAGE_SIZE));
 }
 
 /**
@@ -216,7 +235,7 @@ static bool usable(struct ib_device *ib)
 
 	/* Some drivers take the limit from the firmware or from the host. */
 	if (!(ib->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) ||
-	    !ib->attrs.max_fast_reg_page_list_len) {
+	    !kverbs_device_mr_pages(ib)) {
 		pr_debug("%s will not do: it registers no memory by work requests\n",
 			 dev_name(&ib->dev));
 		return false;

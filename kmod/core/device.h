@@ -107,6 +107,7 @@ static inline void kverbs_device_put(struct ib_device *ib)
 u32 kverbs_device_count(const struct net *net);
 void kverbs_device_for_each(void (*show)(const struct kverbs_device_use *use, void *arg),
 			    void *arg);
+u32 kverbs_mr_page_size(u64 cap, u32 page_size);
 u32 kverbs_device_mr_pages(struct ib_device *ib);
 enum kverbs_transport kverbs_device_transport(struct ib_device *ib, u32 port);
 

@@ -139,6 +139,11 @@ void kverbs_mr_pool_destroy(struct kverbs_mr_pool *pool)
 	mutex_unlock(&pool->lock);
 }
 
+static u32 page_size(const struct kverbs_mr_pool *pool)
+{
+	return kverbs_mr_page_size(pool->pd->device->attrs.page_size_cap, PAGE_SIZE);
+}
+
 static struct kverbs_mr *new_mr(struct kverbs_mr_pool *pool, enum kverbs_mr_size size)
 {
 	u32 pages = size == KVERBS_MR_LARGE ? pool->pages : min(pool->pages, KVERBS_MR_FEW);
@@ -150,7 +155,7 @@ static struct kverbs_mr *new_mr(struct kverbs_mr_pool *pool, enum kverbs_mr_size
 		return ERR_PTR(-ENOMEM);
 	INIT_LIST_HEAD(&mr->public);
 	mr->size = size;
-	mr->ib = kverbs_ib_alloc_mr(pool->pd, pages);
+	mr->ib = kverbs_ib_alloc_mr(pool->pd, pages * (PAGE_SIZE / page_size(pool)));
 	if (IS_ERR(mr->ib)) {
 		ret = PTR_ERR(mr->ib);
 		kfree(mr);
@@ -232,7 +237,7 @@ static struct scatterlist *range_entries(const struct kverbs_map *map, u64 pos,
 	return sgl;
 }
 
-static int map_range(struct kverbs_mr *mr, const struct kverbs_map *map,
+static int map_range(struct kverbs_mr *mr, u32 page_size, const struct kverbs_map *map,
 		     u64 offset, u64 length, int access)
 {
 	u64 pos = map->region->page_offset + offset;
@@ -244,7 +249,7 @@ static int map_range(struct kverbs_mr *mr, const struct kverbs_map *map,
 	sgl = range_entries(map, pos, pos + length, nr);
 	if (!sgl)
 		return -ENOMEM;
-	mapped = kverbs_ib_map_mr_sg(mr->ib, sgl, nr, &sg_offset);
+	mapped = kverbs_ib_map_mr_sg(mr->ib, sgl, nr, &sg_offset, page_size);
 	kvfree(sgl);
 	if (mapped < 0)
 		return mapped;
@@ -294,7 +299,7 @@ struct kverbs_mr *kverbs_mr_get(struct kverbs_mr_pool *pool,
 	mr = take_mr(pool, size_of(map, offset, length));
 	if (IS_ERR(mr))
 		return mr;
-	ret = map_range(mr, map, offset, length, access);
+	ret = map_range(mr, page_size(pool), map, offset, length, access);
 	if (ret) {
 		kverbs_mr_free(pool, mr);
 		return ERR_PTR(ret);

@@ -81,7 +81,7 @@ struct kverbs_mr {
  * struct kverbs_mr_pool - the MRs of one protection domain
  * @lock: guards the lists but @public
  * @pd: the protection domain
- * @pages: pages that an MR can cover at most
+ * @pages: pages of PAGE_SIZE that an MR can cover at most
  * @free: FREE MRs of each size, kept for kverbs_mr_get()
  * @busy: all other MRs
  * @nr_free: number of MRs in all of @free

@@ -105,9 +105,9 @@ static inline struct ib_mr *kverbs_ib_alloc_mr(struct ib_pd *pd, u32 pages)
 }
 
 static inline int kverbs_ib_map_mr_sg(struct ib_mr *mr, struct scatterlist *sg, int nents,
-				      unsigned int *sg_offset)
+				      unsigned int *sg_offset, u32 page_size)
 {
-	return kverbs_fault() ?: ib_map_mr_sg(mr, sg, nents, sg_offset, PAGE_SIZE);
+	return kverbs_fault() ?: ib_map_mr_sg(mr, sg, nents, sg_offset, page_size);
 }
 
 static inline int kverbs_ib_dma_map_sgtable(struct ib_device *ib, struct sg_table *sgt,

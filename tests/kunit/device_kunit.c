@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The device registry: which devices it contains, and how tenants leave a removed one. */
+#include <linux/sizes.h>
+
 #include "device.h"
 #include "fake_device.h"
 #include "fake_qp.h"
@@ -148,6 +150,50 @@ static void device_limits_the_pages_of_an_mr(struct kunit *test)
 	hca->limits.max_fast_reg_page_list_len = p->can;
 	KUNIT_ASSERT_EQ(test, 0, fake_device_register(hca));
 	KUNIT_EXPECT_EQ(test, p->uses, kverbs_device_mr_pages(&hca->ib));
+}
+
+/**
+ * struct sizes - page sizes of a device and of a kernel
+ * @what: which
+ * @cap: those of the device
+ * @kernel: of the kernel
+ * @uses: of the MRs of kverbs
+ */
+struct sizes {
+	const char *what;
+	u64 cap;
+	u32 kernel;
+	u32 uses;
+};
+
+static const struct sizes sizes[] = {
+	{ "irdma, 4 KiB", SZ_4K | SZ_2M | SZ_1G, SZ_4K, SZ_4K },
+	{ "irdma, 64 KiB", SZ_4K | SZ_2M | SZ_1G, SZ_64K, SZ_4K },
+	{ "rxe, 4 KiB", 0xfffff000, SZ_4K, SZ_4K },
+	{ "rxe, 64 KiB", 0xfffff000, SZ_64K, SZ_64K },
+	{ "mlx5, 16 KiB", ~(u64)(SZ_4K - 1), SZ_16K, SZ_16K },
+	{ "not known", 0, SZ_64K, SZ_64K },
+	{ "only larger ones", SZ_2M, SZ_4K, SZ_4K },
+};
+
+KUNIT_ARRAY_PARAM_DESC(sizes, sizes, what);
+
+static void device_has_mrs_of_its_own_pages(struct kunit *test)
+{
+	const struct sizes *s = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, s->uses, kverbs_mr_page_size(s->cap, s->kernel));
+}
+
+/* Pages of an MR are counted in those of the kernel, whatever those of the device are. */
+static void device_with_small_pages_has_fewer_in_an_mr(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_new(test);
+
+	hca->limits.page_size_cap = PAGE_SIZE / 16;
+	hca->limits.max_fast_reg_page_list_len = 1024;
+	KUNIT_ASSERT_EQ(test, 0, fake_device_register(hca));
+	KUNIT_EXPECT_EQ(test, 512 / 16, kverbs_device_mr_pages(&hca->ib));
 }
 
 /* ---- tenants ------------------------------------------------------------ */
@@ -373,6 +419,8 @@ static struct kunit_case device_cases[] = {
 	KUNIT_CASE_PARAM(device_that_will_not_do_is_left_alone, kinds_gen_params),
 	KUNIT_CASE(device_whose_mrs_have_no_pages_is_left_alone),
 	KUNIT_CASE_PARAM(device_limits_the_pages_of_an_mr, pages_gen_params),
+	KUNIT_CASE_PARAM(device_has_mrs_of_its_own_pages, sizes_gen_params),
+	KUNIT_CASE(device_with_small_pages_has_fewer_in_an_mr),
 	KUNIT_CASE(tenant_that_left_does_not_matter),
 	KUNIT_CASE(tenant_keeps_the_device_until_it_leaves),
 	KUNIT_CASE(maps_are_told_when_connections_have_left),

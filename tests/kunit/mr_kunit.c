@@ -93,6 +93,27 @@ static void mr_covers_its_range_and_nothing_else(struct kunit *test)
 				fake->pages[i]);
 }
 
+/* As on a kernel with larger pages than the device's. */
+static void mr_has_more_entries_if_the_pages_of_the_device_are_smaller(struct kunit *test)
+{
+	struct pool *pool = test->priv;
+	struct fake_mr *fake;
+	struct kverbs_mr *mr;
+	unsigned int i;
+
+	pool->hca->ib.attrs.page_size_cap = (PAGE_SIZE / 2) | SZ_2M;
+	mr = must_get(test, PAGE_SIZE / 2, FAKE_MR_PAGES * PAGE_SIZE - 100 - PAGE_SIZE / 2);
+	fake = to_fake_mr(mr->ib);
+	KUNIT_EXPECT_EQ(test, PAGE_SIZE / 2, mr->ib->page_size);
+	KUNIT_EXPECT_EQ(test, 2 * FAKE_MR_PAGES, fake->max_pages);
+	KUNIT_ASSERT_EQ(test, 2 * FAKE_MR_PAGES - 1, fake->nr_pages);
+	for (i = 0; i < fake->nr_pages; i++)
+		KUNIT_EXPECT_EQ(test, fake_region_page((i + 1) / 2) + (i + 1) % 2 * PAGE_SIZE / 2,
+				fake->pages[i]);
+	/* The address within the page of the device is what counts. */
+	KUNIT_EXPECT_EQ(test, 40, mr->ib->iova % (PAGE_SIZE / 2));
+}
+
 /* rdmavt looks a local key up by the address that it knows from the mapping. */
 static void mr_that_no_peer_reaches_keeps_its_address(struct kunit *test)
 {
@@ -294,6 +315,7 @@ static void mr_pool_ends_them_all(struct kunit *test)
 
 static struct kunit_case mr_cases[] = {
 	KUNIT_CASE_PARAM(mr_covers_its_range_and_nothing_else, covered_gen_params),
+	KUNIT_CASE(mr_has_more_entries_if_the_pages_of_the_device_are_smaller),
 	KUNIT_CASE(mr_that_no_peer_reaches_keeps_its_address),
 	KUNIT_CASE(mr_is_ready_to_be_posted),
 	KUNIT_CASE(mr_of_too_many_pages_is_refused),
