@@ -450,23 +450,36 @@ static int answer_request(struct kverbs_conn *conn)
 	return ret;
 }
 
+/* kverbs_conn_recv_list() may read @cqs meanwhile. */
+static void replace_attr(struct kverbs_conn *conn, const struct kverbs_conn_attr *attr)
+{
+	conn->attr.ops = attr->ops;
+	conn->attr.owner = attr->owner;
+	conn->attr.param = attr->param;
+	conn->attr.timeout_ms = attr->timeout_ms;
+	conn->attr.priv_len = attr->priv_len;
+	memcpy(conn->attr.priv, attr->priv, sizeof(attr->priv));
+	WRITE_ONCE(conn->attr.cqs, attr->cqs);
+}
+
 /**
  * kverbs_conn_accept() - accept a request
  * @conn: the connection
  * @attr: its parameters; copied
  *
- * Context: process, may sleep.
- * Return: 0; -ENOTCONN if the connection is not REQUESTED; after any other error it
+ * Context: process, may sleep and be killed.
+ * Return: 0; -ENOTCONN if the connection is not REQUESTED; -EINTR; after any other error it
  * ends.
  */
 int kverbs_conn_accept(struct kverbs_conn *conn, struct kverbs_conn_attr *attr)
 {
 	int ret = -ENOTCONN;
 
-	mutex_lock(&conn->mutex);
+	if (mutex_lock_killable(&conn->mutex))
+		return -EINTR;
 	if (kverbs_conn_move(conn, KVERBS_CONN_REQUESTED, KVERBS_CONN_ACCEPTING)) {
 		kverbs_backlog_leave(&conn->backlog);
-		conn->attr = *attr;
+		replace_attr(conn, attr);
 		if (attr->ops->accepting)
 			attr->ops->accepting(conn, attr);
 		ret = kverbs_queue_resize(&conn->queue, attr->param.sq_depth,
@@ -486,13 +499,15 @@ int kverbs_conn_accept(struct kverbs_conn *conn, struct kverbs_conn_attr *attr)
  * @priv: private data for the peer
  * @len: bytes of it
  *
- * Return: 0, or -ENOTCONN if the connection is not REQUESTED.
+ * Context: process, may sleep and be killed.
+ * Return: 0, -EINTR, or -ENOTCONN if the connection is not REQUESTED.
  */
 int kverbs_conn_reject(struct kverbs_conn *conn, const void *priv, u8 len)
 {
 	int ret = -ENOTCONN;
 
-	mutex_lock(&conn->mutex);
+	if (mutex_lock_killable(&conn->mutex))
+		return -EINTR;
 	if (kverbs_conn_move(conn, KVERBS_CONN_REQUESTED, KVERBS_CONN_ACCEPTING)) {
 		kverbs_backlog_leave(&conn->backlog);
 		/* If this fails, destroying the id rejects as well. */

@@ -586,9 +586,10 @@ static void query_stamps(struct kverbs_conn *conn, struct kverbs_cmd_conn_query 
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
-static void query_path(struct kverbs_conn *conn, struct kverbs_cmd_conn_query *cmd)
+static int query_path(struct kverbs_conn *conn, struct kverbs_cmd_conn_query *cmd)
 {
-	mutex_lock(&conn->mutex);
+	if (mutex_lock_killable(&conn->mutex))
+		return -EINTR;
 	cmd->out_device_index = conn->device_index;
 	cmd->out_port = conn->port;
 	cmd->out_transport = conn->transport;
@@ -598,6 +599,7 @@ static void query_path(struct kverbs_conn *conn, struct kverbs_cmd_conn_query *c
 	kverbs_addr_out(&conn->local, &cmd->out_local);
 	kverbs_addr_out(&conn->remote, &cmd->out_remote);
 	mutex_unlock(&conn->mutex);
+	return 0;
 }
 
 static void query_queue(struct kverbs_queue *queue, struct kverbs_cmd_conn_query *cmd)
@@ -633,6 +635,7 @@ int kverbs_cmd_conn_query(struct kverbs_ucmd *ucmd)
 	struct kverbs_conn_obj *conn_obj;
 	u8 priv[KVERBS_PEER_PRIV_MAX];
 	u8 priv_len;
+	int ret;
 
 	if (cmd->flags)
 		return -EINVAL;
@@ -641,8 +644,8 @@ int kverbs_cmd_conn_query(struct kverbs_ucmd *ucmd)
 		return PTR_ERR(conn_obj);
 	query_state(conn_obj->conn, cmd, priv, &priv_len);
 	query_stamps(conn_obj->conn, cmd);
-	query_path(conn_obj->conn, cmd);
+	ret = query_path(conn_obj->conn, cmd);
 	query_queue(&conn_obj->conn->queue, cmd);
 	kverbs_object_put(&conn_obj->obj);
-	return copy_peer_priv(cmd, priv, priv_len);
+	return ret ?: copy_peer_priv(cmd, priv, priv_len);
 }

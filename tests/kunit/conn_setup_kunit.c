@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Resources that a connection needs, and the result if the device lacks them. */
 #include <linux/in.h>
+#include <linux/kthread.h>
+#include <linux/sched/signal.h>
 
 #include "fake_conn.h"
 #include "fake_qp.h"
@@ -242,6 +244,56 @@ static void conn_waits_in_no_thread_for_an_answer(struct kunit *test)
 	destroy_work_on_stack(&flusher.work);
 }
 
+/**
+ * struct victim - a thread that rejects a request, and is killed
+ * @conn: the connection
+ * @ret: of kverbs_conn_reject()
+ * @begun: signalled when the thread can be killed
+ * @done: signalled when it has returned
+ */
+struct victim {
+	struct kverbs_conn *conn;
+	int ret;
+	struct completion begun;
+	struct completion done;
+};
+
+static int reject(void *data)
+{
+	struct victim *victim = data;
+
+	allow_signal(SIGKILL);
+	complete(&victim->begun);
+	victim->ret = kverbs_conn_reject(victim->conn, NULL, 0);
+	complete_all(&victim->done);
+	return 0;
+}
+
+static void conn_lets_a_task_be_killed_that_answers(struct kunit *test)
+{
+	struct fake_conn *fake = fake_conn_at(test, fake_device_create(test), FAKE_REQUESTED);
+	struct victim *victim = kunit_kzalloc(test, sizeof(*victim), GFP_KERNEL);
+	struct task_struct *task;
+
+	KUNIT_ASSERT_NOT_NULL(test, victim);
+	victim->conn = fake->conn;
+	init_completion(&victim->begun);
+	init_completion(&victim->done);
+	task = kthread_create(reject, victim, "victim");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	get_task_struct(task);
+	mutex_lock(&fake->conn->mutex);
+	wake_up_process(task);
+	wait_for_completion(&victim->begun);
+	send_sig(SIGKILL, task, 1);
+	KUNIT_EXPECT_TRUE(test, fake_await(&victim->done));
+	mutex_unlock(&fake->conn->mutex);
+	kthread_stop(task);
+	put_task_struct(task);
+	KUNIT_EXPECT_EQ(test, -EINTR, victim->ret);
+	KUNIT_EXPECT_EQ(test, KVERBS_CONN_REQUESTED, fake->conn->state);
+}
+
 /* ---- limits ------------------------------------------------------------- */
 
 /**
@@ -433,6 +485,7 @@ static struct kunit_case conn_setup_cases[] = {
 			 almost_up_gen_params),
 	KUNIT_CASE(conn_waits_for_why_it_never_was_up),
 	KUNIT_CASE_PARAM(conn_waits_in_no_thread_for_an_answer, almost_up_gen_params),
+	KUNIT_CASE(conn_lets_a_task_be_killed_that_answers),
 	KUNIT_CASE_PARAM(conn_keeps_to_the_limits_of_the_device, limits_gen_params),
 	KUNIT_CASE(conn_has_entries_of_sends_that_receives_have_not),
 	KUNIT_CASE(small_device_takes_as_much_as_it_has_slots),
