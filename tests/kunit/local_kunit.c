@@ -353,11 +353,11 @@ static void local_sink_of_an_iwarp_read_lets_the_peer_write(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wr[0].mr->lkey, wr[1].imm);
 	KUNIT_EXPECT_EQ(test, 100, expect_bytes(test, &wr[1], PAGE_SIZE));
 	KUNIT_EXPECT_EQ(test, 15, poster->fake->queue.sq_free);
-	KUNIT_EXPECT_EQ(test, 1, atomic_read(&poster->region->region.cached));
+	KUNIT_EXPECT_EQ(test, 1, atomic_long_read(&poster->region->region.cached));
 	complete_all_sends(poster);
 	KUNIT_EXPECT_EQ(test, 16, poster->fake->queue.sq_free);
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&poster->region->region.uses));
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&poster->region->region.cached));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&poster->region->region.uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&poster->region->region.cached));
 }
 
 /* The next READ has the MR, but not its key, since the peer knows that. */
@@ -398,7 +398,7 @@ static void local_sink_is_one_for_each_request(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, LENGTH, done);
 	complete_all_sends(poster);
 	KUNIT_EXPECT_EQ(test, 16, poster->fake->queue.sq_free);
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&poster->region->region.uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&poster->region->region.uses));
 }
 
 static void local_sink_that_was_refused_is_not_left(struct kunit *test)
@@ -409,7 +409,7 @@ static void local_sink_that_was_refused_is_not_left(struct kunit *test)
 	use_sinks(test);
 	fake_hca_refuse(poster->fake->hca, 0, -ENOMEM);
 	KUNIT_EXPECT_EQ(test, -ENOMEM, try_post(poster, op));
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&poster->region->region.uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&poster->region->region.uses));
 	KUNIT_EXPECT_EQ(test, 16, poster->fake->queue.sq_free);
 	fake_hca_refuse(poster->fake->hca, UINT_MAX, 0);
 	KUNIT_EXPECT_EQ(test, 0, try_post(poster, op));
@@ -427,8 +427,8 @@ static void local_sink_stays_after_a_failure(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, poster->fake->broken);
 	kverbs_queue_close(&poster->fake->queue);
 	kverbs_queue_flush_remaining(&poster->fake->queue);
-	KUNIT_EXPECT_EQ(test, 1, atomic_read(&poster->region->region.uses));
-	KUNIT_EXPECT_EQ(test, 1, atomic_read(&poster->region->region.cached));
+	KUNIT_EXPECT_EQ(test, 1, atomic_long_read(&poster->region->region.uses));
+	KUNIT_EXPECT_EQ(test, 1, atomic_long_read(&poster->region->region.cached));
 	KUNIT_EXPECT_EQ(test, 1, atomic_read(&poster->fake->hca->nr_mrs));
 }
 
