@@ -139,7 +139,7 @@ void kverbs_mr_pool_destroy(struct kverbs_mr_pool *pool)
 	mutex_unlock(&pool->lock);
 }
 
-static u32 page_size(const struct kverbs_mr_pool *pool)
+static u32 mr_page_size(const struct kverbs_mr_pool *pool)
 {
 	return kverbs_mr_page_size(pool->pd->device->attrs.page_size_cap, PAGE_SIZE);
 }
@@ -155,7 +155,7 @@ static struct kverbs_mr *new_mr(struct kverbs_mr_pool *pool, enum kverbs_mr_size
 		return ERR_PTR(-ENOMEM);
 	INIT_LIST_HEAD(&mr->public);
 	mr->size = size;
-	mr->ib = kverbs_ib_alloc_mr(pool->pd, pages * (PAGE_SIZE / page_size(pool)));
+	mr->ib = kverbs_ib_alloc_mr(pool->pd, pages * (PAGE_SIZE / mr_page_size(pool)));
 	if (IS_ERR(mr->ib)) {
 		ret = PTR_ERR(mr->ib);
 		kfree(mr);
@@ -299,7 +299,7 @@ struct kverbs_mr *kverbs_mr_get(struct kverbs_mr_pool *pool,
 	mr = take_mr(pool, size_of(map, offset, length));
 	if (IS_ERR(mr))
 		return mr;
-	ret = map_range(mr, page_size(pool), map, offset, length, access);
+	ret = map_range(mr, mr_page_size(pool), map, offset, length, access);
 	if (ret) {
 		kverbs_mr_free(pool, mr);
 		return ERR_PTR(ret);
