@@ -95,7 +95,7 @@ static void count(struct kverbs_bench *bench, u64 *counter, u64 nr)
 	rcu_read_lock();
 	/* All that the completions wrote is there when they are seen to be counted. */
 	smp_store_release(counter, *counter + nr);
-	/* What was waited for may be there: settle() lets nothing be freed before the unlock. */
+	/* The waiter may see the count already; settle() frees nothing before the unlock. */
 	if (wq_has_sleeper(&bench->wait))
 		wake_up(&bench->wait);
 	rcu_read_unlock();
