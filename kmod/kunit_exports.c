@@ -52,6 +52,7 @@ SHOW(kverbs_conn_free);
 SHOW(kverbs_conn_post_list);
 SHOW(kverbs_conn_recv);
 SHOW(kverbs_conn_recv_list);
+SHOW(kverbs_conn_reject);
 SHOW(kverbs_conn_start);
 
 SHOW(kverbs_cq_get);
