@@ -8,6 +8,7 @@
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 #include <linux/uaccess.h>
+#include <linux/version.h>
 #include <net/net_namespace.h>
 
 #include "fake_device.h"
@@ -62,7 +63,11 @@ static struct ib_mr *get_dma_mr(struct ib_pd *pd, int access)
 }
 
 static struct ib_mr *reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 addr,
-				 int access, struct ib_udata *udata)
+				 int access,
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
+				 struct ib_dmah *dmah,
+#endif
+				 struct ib_udata *udata)
 {
 	return ERR_PTR(-EOPNOTSUPP);
 }
@@ -120,14 +125,15 @@ static void give_address(struct kunit *test)
 /* The loopback interface has no MAC, but accepts one at any time. */
 static void give_mac(struct kunit *test)
 {
-	struct sockaddr mac = { .sa_family = ARPHRD_LOOPBACK };
+	struct sockaddr_storage mac = { .ss_family = ARPHRD_LOOPBACK };
+	void *addr = &mac; /* before Linux 6.16 a struct sockaddr */
 	struct net_device *lo = init_net.loopback_dev;
 	int ret = 0;
 
-	memcpy(mac.sa_data, fake_mac, sizeof(fake_mac));
+	memcpy(((struct sockaddr *)addr)->sa_data, fake_mac, sizeof(fake_mac));
 	rtnl_lock();
 	if (!ether_addr_equal(lo->dev_addr, fake_mac))
-		ret = dev_set_mac_address(lo, &mac, NULL);
+		ret = dev_set_mac_address(lo, addr, NULL);
 	rtnl_unlock();
 	KUNIT_ASSERT_EQ(test, 0, ret);
 }
