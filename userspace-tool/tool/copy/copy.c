@@ -14,10 +14,10 @@ void copy_failed(struct copy *copy, enum err_area area, int err, const char *pat
 		copy->fail(copy, area, err, path);
 }
 
-/* Links and special files are left out; what cannot be read has failed. */
+/* Links, special files and part files are left out; what cannot be read has failed. */
 void copy_skipped(struct copy *copy, enum err_area area, int err, const char *path)
 {
-	if (err != -ELOOP && err != -EOPNOTSUPP) {
+	if (err != -ELOOP && err != -EOPNOTSUPP && err != -ECANCELED) {
 		copy_failed(copy, area, err, path);
 		return;
 	}

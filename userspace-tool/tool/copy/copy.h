@@ -35,14 +35,14 @@ enum method {
  * @dirs: directories done
  * @bytes: bytes of those files
  * @resumed: those that were there from an earlier run
- * @skipped: links and special files left out
+ * @skipped: links, special files and part files left out
  * @failed: files and directories that could not be copied
  * @source_methods: bit mask of enum method
  * @sink_methods: the same of the other end
  * @digest: of the last file
  * @beat: when the peer was last told that we are still alive
  * @fail: told of each failure, or NULL
- * @skip: told of each link or special file left out, or NULL
+ * @skip: told of each that is left out, or NULL
  * @done: told of each file done, or NULL
  */
 struct copy {

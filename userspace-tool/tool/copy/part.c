@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #define _GNU_SOURCE
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/file.h>
 #include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <xxhash.h>
@@ -15,6 +19,9 @@
 
 #define SUFFIX ".kverbs-part"
 #define TRIES 8
+#define SALT_DIGITS 16
+/* A part file with a salt that nothing has locked or changed for so long has no process. */
+#define DEAD_SECONDS (24 * 60 * 60)
 /* Bytes that any disk in use writes within seconds. */
 #define FORCE_STEP (8 << 20)
 
@@ -42,14 +49,35 @@ int part_name(char *buf, const char *final, uint64_t salt)
 	return 0;
 }
 
-/* Whether the name is still that file's: another may just have renamed it. */
-static bool is_linked(const struct part *part)
+/* Case does not count: some directories do not tell it apart. */
+bool part_is_name(const char *name, size_t len)
+{
+	size_t suffix = strlen(SUFFIX);
+
+	return len > suffix && name[0] == '.' &&
+	       !strncasecmp(name + len - suffix, SUFFIX, suffix);
+}
+
+static bool is_called(const struct part *part, const char *name)
 {
 	struct stat a, b;
 
 	return !fstat(part->fd, &a) &&
-	       !fstatat(part->dir, part->name, &b, AT_SYMLINK_NOFOLLOW) &&
+	       !fstatat(part->dir, name, &b, AT_SYMLINK_NOFOLLOW) &&
 	       a.st_dev == b.st_dev && a.st_ino == b.st_ino && S_ISREG(a.st_mode);
+}
+
+/* Whether the name is still that file's: another process may just have renamed it. */
+static bool is_linked(const struct part *part)
+{
+	return is_called(part, part->name);
+}
+
+/* A file of another process that has the name by now must stay. */
+static void unlink_own(const struct part *part)
+{
+	if (is_linked(part))
+		unlinkat(part->dir, part->name, 0);
 }
 
 static int open_one(struct part *part, int flags)
@@ -85,13 +113,75 @@ static int open_shared(struct part *part)
 	if (ret != -EEXIST)
 		return ret;
 	ret = open_one(part, 0);
-	if (ret == -EACCES)
+	switch (ret) {
+	case 0:
+		if (is_ours(part))
+			return 0;
+		close(part->fd);
+		part->fd = -1;
 		return -EBUSY;
-	if (ret || is_ours(part))
+	/* No file, or none that can be written: the name is occupied. */
+	case -EACCES:
+	case -EISDIR:
+	case -ELOOP:
+	case -ENXIO:
+	case -EPERM:
+	case -ETXTBSY:
+		return -EBUSY;
+	default:
 		return ret;
-	close(part->fd);
-	part->fd = -1;
-	return -EBUSY;
+	}
+}
+
+/* Whether it is a part file of the same final name with some salt. */
+static bool is_salted(const struct part *part, const char *name)
+{
+	char like[NAME_MAX + 1];
+	size_t at, i;
+
+	if (part_name(like, part->final, 1) || strlen(name) != strlen(like))
+		return false;
+	at = strlen(like) - strlen(SUFFIX) - SALT_DIGITS;
+	for (i = 0; i < SALT_DIGITS; i++)
+		if (!isxdigit((unsigned char)name[at + i]))
+			return false;
+	return !memcmp(name, like, at) && !strcmp(name + at + i, SUFFIX);
+}
+
+/* Remove the partial file that @old is called, unless it is another user's or in use. */
+static void sweep_one(struct part *old, time_t before)
+{
+	struct stat st;
+
+	old->fd = openat(old->dir, old->name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (old->fd < 0)
+		return;
+	if (!flock(old->fd, LOCK_EX | LOCK_NB) && is_ours(old) &&
+	    !fstat(old->fd, &st) && (!before || st.st_mtime < before))
+		unlink_own(old);
+	close(old->fd);
+}
+
+/* Nobody resumes a part file with a salt, so a killed process leaves it for ever. */
+static void sweep_salted(const struct part *part)
+{
+	int fd = openat(part->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct part old = { .dir = part->dir };
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *de;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((de = readdir(dir))) {
+		if (!is_salted(part, de->d_name))
+			continue;
+		memcpy(old.name, de->d_name, strlen(de->d_name) + 1);
+		sweep_one(&old, time(NULL) - DEAD_SECONDS);
+	}
+	closedir(dir);
 }
 
 /* The name that all runs share, unless another is at it right now or left it. */
@@ -104,6 +194,8 @@ static int open_any(struct part *part)
 	if (!ret)
 		ret = open_shared(part);
 	part->shared = !ret;
+	if (ret == -EBUSY)
+		sweep_salted(part);
 	for (i = 0; i < TRIES && (ret == -EBUSY || ret == -EEXIST); i++) {
 		if (getrandom(&salt, sizeof(salt), 0) != sizeof(salt))
 			return -EIO;
@@ -168,12 +260,7 @@ static void sweep(const struct part *part)
 	struct part old = { .dir = part->dir };
 
 	part_name(old.name, part->final, 0);
-	old.fd = openat(old.dir, old.name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (old.fd < 0)
-		return;
-	if (!flock(old.fd, LOCK_EX | LOCK_NB) && is_linked(&old))
-		unlinkat(old.dir, old.name, 0);
-	close(old.fd);
+	sweep_one(&old, 0);
 }
 
 /*
@@ -208,8 +295,13 @@ static int finish(struct part *part, const struct part_meta *meta)
 	ret = meta->sync ? force_out(part, meta) : 0;
 	if (ret)
 		return ret;
+	if (!is_linked(part))
+		return -ESTALE;
 	if (renameat(part->dir, part->name, part->dir, part->final))
 		return -errno;
+	/* rename() goes by name: the file that has been verified must be what it moved. */
+	if (!is_called(part, part->final))
+		return -ESTALE;
 	if (meta->sync && fsync(part->dir))
 		return -errno;
 	return 0;
@@ -234,7 +326,7 @@ void part_drop(struct part *part)
 {
 	if (part->fd < 0)
 		return;
-	unlinkat(part->dir, part->name, 0);
+	unlink_own(part);
 	shut(part);
 }
 
@@ -246,7 +338,7 @@ void part_leave(struct part *part)
 	if (part->fd < 0)
 		return;
 	if (!part->shared || fstat(part->fd, &st) || !st.st_size)
-		unlinkat(part->dir, part->name, 0);
+		unlink_own(part);
 	shut(part);
 }
 
@@ -266,6 +358,6 @@ void part_keep(struct part *part, uint64_t verified)
 		return;
 	if (!part->shared || !verified || is_overtaken(part) ||
 	    ftruncate(part->fd, verified))
-		unlinkat(part->dir, part->name, 0);
+		unlink_own(part);
 	shut(part);
 }

@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
@@ -49,5 +50,7 @@ void part_drop(struct part *part);
 void part_leave(struct part *part);
 void part_keep(struct part *part, uint64_t verified);
 int part_name(char *buf, const char *final, uint64_t salt);
+/* Whether a file of this name may be an incomplete one, on any file system. */
+bool part_is_name(const char *name, size_t len);
 
 #endif /* KVERBS_TOOL_PART_H */

@@ -40,7 +40,8 @@ static void on_skip(struct copy *copy, int err, const char *path)
 	report_clean(clean, sizeof(clean), path);
 	progress_clear(&copy->progress);
 	err_warn("skipped: %s is %s", clean,
-		 err == -ELOOP ? "a symbolic link" : "a special file");
+		 err == -ELOOP ? "a symbolic link" :
+		 err == -ECANCELED ? "part of an incomplete copy" : "a special file");
 }
 
 static void on_done(struct copy *copy, const char *path, uint64_t size)

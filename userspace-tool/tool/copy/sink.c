@@ -115,6 +115,45 @@ int sink_greet(struct sink *sink)
 	return ret ? ret : landing_announce(&sink->eager);
 }
 
+/* Also of a directory that may not be read, so is open as a path only. */
+static void set_mode(int fd, mode_t mode)
+{
+	char link[40];
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	/* If that fails, so does the first file in it, with the right error. */
+	if (chmod(link, mode))
+		return;
+}
+
+/* A new name in it is on the disk. */
+static int sync_dir(int dir)
+{
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = fsync(fd) ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+/* A directory of an earlier run may have its final mode already; DIR_END sets it again. */
+static int open_up(const struct sink *sink, const struct path *path)
+{
+	int fd = path_open(sink->base, path->text, O_RDONLY | O_DIRECTORY);
+	struct stat st;
+
+	if (fd == -EACCES)
+		fd = path_open(sink->base, path->text, O_PATH | O_DIRECTORY);
+	if (fd < 0)
+		return fd;
+	if (!fstat(fd, &st) && st.st_uid == geteuid() && (st.st_mode & 0700) != 0700)
+		set_mode(fd, (st.st_mode & 07777) | 0700);
+	close(fd);
+	return 0;
+}
+
 static int make_dir(struct sink *sink, const struct path *path)
 {
 	int parent;
@@ -128,14 +167,10 @@ static int make_dir(struct sink *sink, const struct path *path)
 		return parent;
 	/* Ours to write into for now; its own mode comes when it is full. */
 	if (!mkdirat(parent, path->name, 0700))
-		return 0;
+		return sink->sync ? sync_dir(parent) : 0;
 	if (errno != EEXIST)
 		return -errno;
-	parent = path_open(sink->base, path->text, O_PATH | O_DIRECTORY);
-	if (parent < 0)
-		return parent;
-	close(parent);
-	return 0;
+	return open_up(sink, path);
 }
 
 static int end_dir(struct sink *sink, const struct path *path, const struct wire_msg *msg)

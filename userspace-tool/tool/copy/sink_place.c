@@ -63,6 +63,19 @@ static int check_top(const struct sink *sink, const char *text, size_t len)
 	return strlen(sink->top) == len && !memcmp(sink->top, text, len) ? 0 : -EPERM;
 }
 
+/* An incomplete file of another copy is nobody's to replace, nor its name to take. */
+static bool names_part(const char *text)
+{
+	size_t len;
+
+	for (; *text; text += len + (text[len] == '/')) {
+		len = strcspn(text, "/");
+		if (part_is_name(text, len))
+			return true;
+	}
+	return false;
+}
+
 /*
  * sink_place() - map a name that the source sent to a path here
  *
@@ -79,12 +92,18 @@ int sink_place(struct sink *sink, const struct wire_msg *msg, struct path *path)
 		return ret;
 	top = strcspn(path->text, "/");
 	ret = check_top(sink, path->text, top);
-	if (ret || !sink->rename)
+	if (ret)
 		return ret;
+	/* Only one file was asked for, so nothing is beneath a directory of its name. */
+	if (sink->files_only && path->text[top])
+		return -EPERM;
+	if (!sink->rename)
+		return names_part(path->text) ? -EPERM : 0;
 	ret = snprintf(renamed, sizeof(renamed), "%s%s", sink->rename, path->text + top);
 	if (ret >= (int)sizeof(renamed))
 		return -ENAMETOOLONG;
-	return path_parse(path, renamed, ret);
+	ret = path_parse(path, renamed, ret);
+	return !ret && names_part(path->text) ? -EPERM : ret;
 }
 
 /* The directory that a name is in; the last one is kept open. */

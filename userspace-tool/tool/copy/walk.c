@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "copy/part.h"
 #include "copy/walk.h"
 
 /**
@@ -70,6 +71,18 @@ static int enter(struct walk *w, int dir, const char *name)
 	return ret;
 }
 
+/* What another copy has not finished has no name yet, and the sink would refuse it. */
+static int leave_out(struct walk *w, const char *name)
+{
+	size_t len = w->len;
+	int ret;
+
+	ret = push(w, name) ? 0 : w->ops->skip(w->arg, w->path, -ECANCELED);
+	w->len = len;
+	w->path[len] = '\0';
+	return ret;
+}
+
 static bool is_dots(const char *name)
 {
 	return !strcmp(name, ".") || !strcmp(name, "..");
@@ -85,7 +98,9 @@ static int list(struct walk *w, DIR *dir)
 		de = readdir(dir);
 		if (!de)
 			return errno ? w->ops->skip(w->arg, w->path, -errno) : 0;
-		if (!is_dots(de->d_name))
+		if (part_is_name(de->d_name, strlen(de->d_name)))
+			ret = leave_out(w, de->d_name);
+		else if (!is_dots(de->d_name))
 			ret = enter(w, dirfd(dir), de->d_name);
 	}
 	return ret;

@@ -14,7 +14,7 @@
  * @dir: a directory, before what is in it
  * @dir_end: the same, after that
  * @skip: what is not copied: -ELOOP a symbolic link, -EOPNOTSUPP a special file,
- *	another -errno could not be read
+ *	-ECANCELED a part file of an incomplete copy, another -errno could not be read
  */
 struct tree_ops {
 	int (*file)(void *arg, int fd, const char *path, const struct stat *st);

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sys/file.h>
+#include <time.h>
 
 #include "cli/util.h"
 #include "copy/part.h"
@@ -156,7 +157,10 @@ static void planted_links_are_not_followed(void **state)
 
 	tmp_write(tmp, "victim", "precious");
 	assert_int_equal(symlinkat("victim", tmp->fd, NAME), 0);
-	assert_int_equal(part_open(&part, tmp->fd, "f"), -ELOOP);
+	assert_int_equal(part_open(&part, tmp->fd, "f"), 0);
+	assert_string_not_equal(part.name, NAME);
+	part_drop(&part);
+	assert_true(tmp_exists(tmp, NAME));
 	assert_int_equal(symlinkat("victim", tmp->fd, "f2"), 0);
 	assert_int_equal(part_open(&part, tmp->fd, "f2"), 0);
 	assert_int_equal(part_commit(&part, &meta), 0);
@@ -182,6 +186,129 @@ static void parts_of_others_are_left_alone(void **state)
 		assert_string_not_equal(part.name, NAME);
 		part_drop(&part);
 	}
+	assert_true(tmp_exists(tmp, NAME));
+}
+
+/* A client of a server can make a directory, a local user anything. */
+static void an_occupied_name_does_not_lock_out(void **state)
+{
+	static const mode_t types[] = { S_IFDIR, S_IFIFO, S_IFSOCK };
+	struct tmp *tmp = *state;
+	struct part part;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		if (types[i] == S_IFDIR)
+			assert_int_equal(mkdirat(tmp->fd, NAME, 0755), 0);
+		else
+			assert_int_equal(mknodat(tmp->fd, NAME, types[i] | 0600, 0), 0);
+		assert_int_equal(part_open(&part, tmp->fd, "f"), 0);
+		assert_int_equal(part_commit(&part, &meta), 0);
+		assert_true(tmp_exists(tmp, "f"));
+		assert_true(tmp_exists(tmp, NAME));
+		assert_int_equal(unlinkat(tmp->fd, NAME, types[i] == S_IFDIR ? AT_REMOVEDIR : 0), 0);
+	}
+}
+
+/* Another process renames its file to the name of the part. */
+static void replace(const struct tmp *tmp, const struct part *part)
+{
+	tmp_write(tmp, "evil", "EVIL");
+	assert_int_equal(renameat(tmp->fd, "evil", tmp->fd, part->name), 0);
+}
+
+static void only_what_was_verified_gets_the_name(void **state)
+{
+	struct tmp *tmp = *state;
+	struct part part;
+	char buf[8];
+
+	tmp_write(tmp, "f", "old");
+	assert_int_equal(part_open(&part, tmp->fd, "f"), 0);
+	assert_int_equal(write(part.fd, "good", 4), 4);
+	replace(tmp, &part);
+	assert_int_equal(part_commit(&part, &meta), -ESTALE);
+	assert_int_equal(tmp_read(tmp, "f", buf, sizeof(buf)), 3);
+	assert_true(tmp_exists(tmp, NAME));
+}
+
+static void a_file_of_another_is_not_removed(void **state)
+{
+	struct tmp *tmp = *state;
+	struct part part;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(part_open(&part, tmp->fd, "f"), 0);
+		assert_int_equal(ftruncate(part.fd, 0), 0);
+		replace(tmp, &part);
+		if (i == 0)
+			part_drop(&part);
+		else if (i == 1)
+			part_keep(&part, 0);
+		else
+			part_leave(&part);
+		assert_true(tmp_exists(tmp, NAME));
+	}
+}
+
+static void names_of_parts_are_known(void **state)
+{
+	static const char * const parts[] = {
+		".f.kverbs-part", ".f.0123456789abcdef.kverbs-part", "..kverbs-part",
+		".F.KVERBS-Part",
+	};
+	static const char * const others[] = {
+		"f", ".f", "f.kverbs-part", ".f.kverbs-par", ".kverbs-part", ".f.kverbs-partx", "",
+	};
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(parts); i++)
+		assert_true(part_is_name(parts[i], strlen(parts[i])));
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		assert_false(part_is_name(others[i], strlen(others[i])));
+}
+
+static void make_old(const struct tmp *tmp, const char *name, time_t age)
+{
+	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { .tv_sec = time(NULL) - age } };
+
+	tmp_write(tmp, name, "left");
+	assert_int_equal(utimensat(tmp->fd, name, times, 0), 0);
+}
+
+/* Nobody resumes them, so the process that made one and was killed leaves it for ever. */
+static void salted_parts_of_the_dead_are_removed(void **state)
+{
+	struct tmp *tmp = *state;
+	struct part a, b;
+
+	make_old(tmp, ".f.0123456789abcdef.kverbs-part", 2 * 86400);
+	make_old(tmp, ".f.1123456789abcdef.kverbs-part", 60);
+	make_old(tmp, ".f.x123456789abcdef.kverbs-part", 2 * 86400);
+	make_old(tmp, ".g.0123456789abcdef.kverbs-part", 2 * 86400);
+	assert_int_equal(part_open(&a, tmp->fd, "f"), 0);
+	assert_int_equal(part_open(&b, tmp->fd, "f"), 0);
+	assert_false(tmp_exists(tmp, ".f.0123456789abcdef.kverbs-part"));
+	assert_true(tmp_exists(tmp, ".f.1123456789abcdef.kverbs-part"));
+	assert_true(tmp_exists(tmp, ".f.x123456789abcdef.kverbs-part"));
+	assert_true(tmp_exists(tmp, ".g.0123456789abcdef.kverbs-part"));
+	part_drop(&a);
+	part_drop(&b);
+}
+
+/* A part of another user that the copy did not use stays. */
+static void the_last_one_sweeps_only_its_own(void **state)
+{
+	struct tmp *tmp = *state;
+	struct part part;
+
+	tmp_write(tmp, NAME, "of another");
+	if (fchownat(tmp->fd, NAME, 12345, -1, 0))
+		skip();
+	assert_int_equal(part_open(&part, tmp->fd, "f"), 0);
+	assert_int_equal(part_commit(&part, &meta), 0);
 	assert_true(tmp_exists(tmp, NAME));
 }
 
@@ -285,6 +412,12 @@ int main(void)
 		tmp_test(only_files_are_replaced),
 		tmp_test(planted_links_are_not_followed),
 		tmp_test(parts_of_others_are_left_alone),
+		tmp_test(an_occupied_name_does_not_lock_out),
+		tmp_test(only_what_was_verified_gets_the_name),
+		tmp_test(a_file_of_another_is_not_removed),
+		cmocka_unit_test(names_of_parts_are_known),
+		tmp_test(salted_parts_of_the_dead_are_removed),
+		tmp_test(the_last_one_sweeps_only_its_own),
 		tmp_test(long_names_have_parts_too),
 		tmp_test(any_size_is_stored),
 		tmp_test(what_cannot_fit_is_known_at_once),
