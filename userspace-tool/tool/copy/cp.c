@@ -35,6 +35,7 @@
  * @sync: force it to the disk
  * @progress: draw a bar
  * @verbose: a line for each file
+ * @total: bytes that are to go there, if they are counted
  * @copy: what was done
  */
 struct cp {
@@ -48,6 +49,7 @@ struct cp {
 	bool sync;
 	bool progress;
 	bool verbose;
+	uint64_t total;
 	struct copy copy;
 };
 
@@ -209,7 +211,10 @@ static int send_one(struct cp *cp, struct source *src, const struct target *t)
 			 cp->recursive, skip);
 }
 
-/* Only for the progress bar: it costs a walk. */
+/*
+ * Only for the progress bar: it costs a walk, which may take longer than a server waits for
+ * a client that is silent, so there must be no connection yet.
+ */
 static void find_total(struct cp *cp)
 {
 	uint64_t total;
@@ -219,9 +224,8 @@ static void find_total(struct cp *cp)
 		fd = open_source(&cp->sources[i]);
 		if (fd < 0)
 			continue;
-		/* No heartbeat: the server has not been asked for anything yet. */
 		walk_total(fd, cp->recursive, NULL, &total);
-		cp->copy.progress.total += total;
+		cp->total += total;
 		close(fd);
 	}
 }
@@ -234,7 +238,6 @@ static int cp_put(struct cp *cp)
 
 	if (!src)
 		return err_report(ERR_MEMORY, -ENOMEM, "begin");
-	find_total(cp);
 	ret = ask(cp, src);
 	for (i = 0; i < cp->nr_sources && !ret; i++)
 		ret = send_one(cp, src, &cp->sources[i]);
@@ -263,6 +266,7 @@ static int copy_with(struct cp *cp, struct session *s)
 
 	copy->session = s;
 	report_init(copy, cp->progress, cp->verbose);
+	copy->progress.total = cp->total;
 	ret = cp->upload ? cp_put(cp) : cp_get(cp);
 	progress_clear(&copy->progress);
 	if (ret < 0)
@@ -290,6 +294,8 @@ static int run(struct cp *cp)
 		return status;
 	/* The file system keeps the data copied so far, and the module cleans up. */
 	signals_handle(SIGINT, on_signal);
+	if (cp->upload)
+		find_total(cp);
 	status = kv_connect(&s, kv, &cp->to, &hello);
 	if (!status && !(s.welcome.flags & WIRE_F_SERVES_FILES)) {
 		session_free(&s);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <openssl/evp.h>
+
 #include "cli/signals.h"
 #include "cli/util.h"
 #include "copy/hash.h"
@@ -99,12 +101,8 @@ uint64_t hash_value(const struct hash *hash)
 	return XXH64_digest(&state);
 }
 
-/*
- * Add the first @len bytes of a file, which may take long: @beat is called after
- * each block. -ESTALE: it is shorter.
- */
-int hash_prefix(struct hash *hash, int fd, uint64_t len, int (*beat)(void *arg),
-		void *arg)
+static int add_prefix(struct hash *hash, int fd, uint64_t len, EVP_MD_CTX *sha,
+		      int (*beat)(void *arg), void *arg)
 {
 	/* Where direct I/O may put it, if that is how the file is open. */
 	char *buf = aligned_alloc(STORE_DIRECT_ALIGN, WIRE_BLOCK);
@@ -119,9 +117,32 @@ int hash_prefix(struct hash *hash, int fd, uint64_t len, int (*beat)(void *arg),
 		ret = store_read(fd, buf, n, n, at);
 		if (!ret)
 			ret = hash_add(hash, buf, n, &piece);
+		if (!ret && !EVP_DigestUpdate(sha, buf, n))
+			ret = -EIO;
 		if (!ret && beat)
 			ret = beat(arg);
 	}
 	free(buf);
+	return ret;
+}
+
+/*
+ * Add the first @len bytes of a file, and get their SHA-256, which may take long: @beat is
+ * called after each block. -ESTALE: it is shorter.
+ */
+int hash_prefix(struct hash *hash, int fd, uint64_t len, uint8_t sha[WIRE_SHA_LEN],
+		int (*beat)(void *arg), void *arg)
+{
+	EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+	int ret;
+
+	if (!ctx)
+		return -ENOMEM;
+	ret = EVP_DigestInit_ex(ctx, EVP_sha256(), NULL) ? 0 : -EIO;
+	if (!ret)
+		ret = add_prefix(hash, fd, len, ctx, beat, arg);
+	if (!ret && !EVP_DigestFinal_ex(ctx, sha, NULL))
+		ret = -EIO;
+	EVP_MD_CTX_free(ctx);
 	return ret;
 }

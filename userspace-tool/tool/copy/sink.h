@@ -34,6 +34,7 @@ struct sink_window {
  * @method: how it is written
  * @size: what it will have
  * @hash: of what has come
+ * @good: bytes from the beginning that are verified and stored
  * @started: the source has said where it begins
  * @granted: end of what has been lent, in the file
  * @windows: lent pieces, a ring
@@ -49,6 +50,7 @@ struct sink_file {
 	enum method method;
 	uint64_t size;
 	struct hash hash;
+	uint64_t good;
 	bool started;
 	uint64_t granted;
 	struct sink_window windows[COPY_STREAM_WINDOWS];

@@ -119,6 +119,8 @@ static int sink_window_take(struct sink *sink, const struct wire_msg *msg)
 		ret = hash_add(&f->hash, w->map, w->len, &piece);
 	if (!ret && piece != msg->digest)
 		ret = -EBADMSG;
+	if (!ret)
+		f->good += w->len;
 	unmap_window(w);
 	f->head++;
 	return ret;
@@ -212,7 +214,7 @@ static uint64_t usable(const struct sink *sink)
 	return len / WIRE_BLOCK * WIRE_BLOCK;
 }
 
-static int send_ready(struct sink *sink, uint64_t offset)
+static int send_ready(struct sink *sink, uint64_t offset, const uint8_t sha[WIRE_SHA_LEN])
 {
 	struct sink_file *f = &sink->file;
 	struct wire_msg msg = {
@@ -221,8 +223,9 @@ static int send_ready(struct sink *sink, uint64_t offset)
 		.window = WIRE_NO_WINDOW,
 		.offset = offset,
 		.size = f->method == METHOD_MAPPED ? COPY_CHUNK : sink->stream.size,
-		.digest = hash_value(&f->hash),
 		.flags = f->method == METHOD_MAPPED ? WIRE_F_MAPPED : 0,
+		.tail = sha,
+		.tail_len = offset ? WIRE_SHA_LEN : 0,
 	};
 
 	return session_send(sink->s, &msg);
@@ -292,12 +295,14 @@ static int offer(struct sink *sink)
 {
 	struct sink_file *f = &sink->file;
 	uint64_t offset = usable(sink);
+	uint8_t sha[WIRE_SHA_LEN];
 
-	if (hash_prefix(&f->hash, f->part.fd, offset, copy_beat, sink->copy)) {
+	if (hash_prefix(&f->hash, f->part.fd, offset, sha, copy_beat, sink->copy)) {
 		hash_init(&f->hash);
 		offset = 0;
 	}
-	return send_ready(sink, offset);
+	f->good = offset;
+	return send_ready(sink, offset, sha);
 }
 
 /* FILE, not eager. */
@@ -322,11 +327,23 @@ int sink_file_begin(struct sink *sink, const struct wire_msg *msg)
 	return ret ? refuse(sink, ret) : offer(sink);
 }
 
+/* On some file systems truncation frees what is reserved behind the end. */
+static int cut(struct sink_file *f, uint64_t size)
+{
+	struct stat st;
+
+	if (fstat(f->part.fd, &st))
+		return -errno;
+	if ((uint64_t)st.st_size != size && ftruncate(f->part.fd, size))
+		return -errno;
+	return f->method == METHOD_MAPPED ? 0 : store_reserve(f->part.fd, f->size);
+}
+
 /* START: what was offered is right, or it begins again. */
 int sink_file_start(struct sink *sink, const struct wire_msg *msg)
 {
 	struct sink_file *f = &sink->file;
-	int ret = 0;
+	int ret;
 
 	if (!f->id || msg->id != f->id || f->started ||
 	    (msg->offset && msg->offset != f->hash.size))
@@ -334,11 +351,11 @@ int sink_file_start(struct sink *sink, const struct wire_msg *msg)
 	f->started = true;
 	if (!msg->offset)
 		hash_init(&f->hash);
+	f->good = msg->offset;
 	f->granted = msg->offset;
 	sink->copy->resumed += msg->offset;
 	progress_resume(&sink->copy->progress, msg->offset);
-	if (ftruncate(f->part.fd, msg->offset))
-		ret = -errno;
+	ret = cut(f, msg->offset);
 	if (!ret && f->method == METHOD_MAPPED)
 		ret = sink_window_grant(sink);
 	return ret ? give_up_or_end(sink, ret) : 0;
@@ -359,6 +376,8 @@ static int take_landed(struct sink *sink, const struct wire_msg *msg)
 		ret = -EBADMSG;
 	if (!ret)
 		ret = store_write(f->part.fd, &f->method, data, msg->size, msg->offset);
+	if (!ret)
+		f->good += msg->size;
 	return ret;
 }
 
@@ -440,12 +459,17 @@ static int commit(struct sink *sink, const struct wire_msg *msg)
 	return sink_done(sink, f->id, WIRE_NO_WINDOW, 0, f->method, msg->digest);
 }
 
-/* Whatever was given up was wrong, or is the source's fault: nothing to resume. */
+/* What was verified before the failure stays for a later run, which hashes it again. */
+static void keep(struct sink_file *f)
+{
+	part_keep(&f->part, f->good / WIRE_BLOCK * WIRE_BLOCK);
+}
+
 static int aborted(struct sink *sink, const struct wire_msg *msg)
 {
 	struct sink_file *f = &sink->file;
 
-	part_drop(&f->part);
+	keep(f);
 	copy_failed(sink->copy, ERR_REMOTE, wire_errno(msg->status), f->path);
 	return sink_done(sink, f->id, WIRE_NO_WINDOW, wire_errno(msg->status),
 			 METHOD_NONE, 0);
@@ -459,13 +483,16 @@ int sink_file_end(struct sink *sink, const struct wire_msg *msg)
 
 	if (!f->id || msg->id != f->id || !f->started)
 		return -EPROTO;
-	if (f->err)
+	/* Before the file is verified or left to others, its windows must be closed. */
+	sink_window_release(sink);
+	if (f->err == -EBADMSG)
 		part_drop(&f->part);
+	else if (f->err)
+		keep(f);
 	else if (msg->type == WIRE_END)
 		ret = commit(sink, msg);
 	else
 		ret = aborted(sink, msg);
-	sink_window_release(sink);
 	forget(sink);
 	return ret;
 }
@@ -476,7 +503,9 @@ void sink_file_close(struct sink *sink)
 	struct sink_file *f = &sink->file;
 
 	sink_window_release(sink);
-	if (f->id)
-		part_keep(&f->part, f->err ? 0 : f->hash.size / WIRE_BLOCK * WIRE_BLOCK);
+	if (f->id && f->err != -EBADMSG)
+		keep(f);
+	else
+		part_drop(&f->part);
 	forget(sink);
 }

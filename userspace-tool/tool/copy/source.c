@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/util.h"
 #include "copy/hash.h"
@@ -122,9 +124,50 @@ static void describe(struct wire_msg *msg, const struct stat *st, const char *pa
 	msg->tail_len = strlen(path);
 }
 
+/* Whether the file is still what it was before it was read; else -ESTALE. */
+static int check_same(int fd, const struct stat *was)
+{
+	struct stat now;
+
+	if (fstat(fd, &now))
+		return -errno;
+	if (now.st_size != was->st_size ||
+	    now.st_mtim.tv_sec != was->st_mtim.tv_sec ||
+	    now.st_mtim.tv_nsec != was->st_mtim.tv_nsec ||
+	    now.st_ctim.tv_sec != was->st_ctim.tv_sec ||
+	    now.st_ctim.tv_nsec != was->st_ctim.tv_nsec)
+		return -ESTALE;
+	return 0;
+}
+
+static int64_t ns(const struct timespec *t)
+{
+	return t->tv_sec * 1000000000ll + t->tv_nsec;
+}
+
+/*
+ * A file system takes times of changes from the coarse clock. Another change in the same tick
+ * as the last one before fstat() would not alter them, so read only in a later tick.
+ */
+static void await_tick(const struct stat *st)
+{
+	struct timespec now, tick, until;
+	int64_t late;
+
+	clock_getres(CLOCK_REALTIME_COARSE, &tick);
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	late = ns(&st->st_ctim) + ns(&tick);
+	/* A time far ahead is of another clock: any change sets one from this clock. */
+	if (ns(&now) > ns(&st->st_ctim) || ns(&now) + 2 * ns(&tick) < late)
+		return;
+	until.tv_sec = late / 1000000000;
+	until.tv_nsec = late % 1000000000;
+	clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, NULL);
+}
+
 /* Put all of a small file into a window. @file_err: it could not be had. */
-static int fill_window(struct source *src, int fd, struct wire_msg *msg,
-		       struct hash *hash, int *file_err)
+static int fill_window(struct source *src, int fd, const struct stat *st,
+		       struct wire_msg *msg, struct hash *hash, int *file_err)
 {
 	enum method method = METHOD_MAPPED;
 	struct source_window *w;
@@ -145,6 +188,8 @@ static int fill_window(struct source *src, int fd, struct wire_msg *msg,
 		return ret;
 	/* Hashing goes on while the HCA works. */
 	*file_err = hash_add(hash, extent_data(x), x->len, &piece);
+	if (!*file_err)
+		*file_err = check_same(fd, st);
 	msg->window = number(src, w);
 	msg->mode |= method << 16;
 	src->copy->source_methods |= 1u << method;
@@ -164,7 +209,7 @@ static int send_eager(struct source *src, int fd, const char *path, const struct
 	describe(&msg, st, path);
 	ret = source_pend(src, path, st->st_size, SOURCE_FILE, &msg.id);
 	if (!ret && st->st_size)
-		ret = fill_window(src, fd, &msg, &hash, &err);
+		ret = fill_window(src, fd, st, &msg, &hash, &err);
 	if (ret)
 		return ret;
 	msg.digest = hash_value(&hash);
@@ -203,11 +248,12 @@ static int send_start(struct source *src, int fd, uint64_t size, struct hash *ha
 {
 	struct wire_msg msg = { .type = WIRE_START, .window = WIRE_NO_WINDOW };
 	uint64_t offset = src->stream.offset;
+	uint8_t sha[WIRE_SHA_LEN];
 
 	hash_init(hash);
-	if (offset <= size &&
-	    !hash_prefix(hash, fd, offset, copy_beat, src->copy) &&
-	    hash_value(hash) == src->stream.digest)
+	if (offset && offset <= size &&
+	    !hash_prefix(hash, fd, offset, sha, copy_beat, src->copy) &&
+	    !memcmp(sha, src->stream.sha, sizeof(sha)))
 		msg.offset = offset;
 	else
 		hash_init(hash);
@@ -302,8 +348,9 @@ static int send_end(struct source *src, const struct hash *hash, enum method met
 	return session_send(src->s, &msg);
 }
 
-static int send_chunks(struct source *src, int fd, uint64_t size)
+static int send_chunks(struct source *src, int fd, const struct stat *st)
 {
+	uint64_t size = st->st_size;
 	enum method method = METHOD_MAPPED;
 	struct hash hash;
 	uint64_t at, len;
@@ -318,6 +365,8 @@ static int send_chunks(struct source *src, int fd, uint64_t size)
 	}
 	if (ret)
 		return ret;
+	if (!err)
+		err = check_same(fd, st);
 	if (err || is_dead(src))
 		return send_abort(src, err ? err : -ECANCELED);
 	return send_end(src, &hash, method);
@@ -346,7 +395,7 @@ static int send_stream(struct source *src, int fd, const char *path, const struc
 	while (!ret && !src->stream.ready && !is_dead(src))
 		ret = source_pump(src);
 	if (!ret && src->stream.ready)
-		ret = send_chunks(src, fd, st->st_size);
+		ret = send_chunks(src, fd, st);
 	end_stream(src);
 	return ret;
 }
@@ -374,6 +423,7 @@ int source_open(struct source *src, struct copy *copy, const struct wire_msg *si
 int source_file(struct source *src, int fd, const char *path, const struct stat *st)
 {
 	progress_name(&src->copy->progress, path);
+	await_tick(st);
 	if ((uint64_t)st->st_size <= src->eager_size)
 		return send_eager(src, fd, path, st);
 	return send_stream(src, fd, path, st);

@@ -66,7 +66,7 @@ struct source_pending {
  * @mapped: windows come by GRANT
  * @chunk: bytes of a window
  * @offset: what the sink has of it already
- * @digest: of that
+ * @sha: SHA-256 of that
  * @grants: windows granted and not used, a ring
  * @head: grants used so far
  * @tail: grants so far
@@ -77,7 +77,7 @@ struct source_stream {
 	bool mapped;
 	uint64_t chunk;
 	uint64_t offset;
-	uint64_t digest;
+	uint8_t sha[WIRE_SHA_LEN];
 	struct source_grant grants[COPY_STREAM_WINDOWS];
 	unsigned int head;
 	unsigned int tail;

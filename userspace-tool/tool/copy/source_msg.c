@@ -124,7 +124,8 @@ static int on_ready(struct source *src, const struct wire_msg *msg)
 	st->mapped = msg->flags & WIRE_F_MAPPED;
 	st->chunk = msg->size;
 	st->offset = msg->offset;
-	st->digest = msg->digest;
+	if (msg->offset)
+		memcpy(st->sha, msg->tail, sizeof(st->sha));
 	return 0;
 }
 

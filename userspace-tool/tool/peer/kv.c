@@ -42,6 +42,10 @@ static int report_refusal(const struct session *s, const struct session_to *to, 
 		area = refusals[s->refusal].area;
 		err = refusals[s->refusal].err;
 	}
+	if (s->refusal == WIRE_REFUSED_VERSION)
+		return err_report(area, err,
+				  "connect to %s port %s: it has protocol version %u, this program has %u",
+				  to->host, to->port, s->welcome.version, WIRE_VERSION);
 	return err_report(area, err, "connect to %s port %s: %s", to->host, to->port,
 			  wire_refusal_name(s->refusal));
 }

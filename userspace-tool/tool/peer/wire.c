@@ -113,6 +113,8 @@ static bool tail_fits(const struct wire_msg *msg)
 	case WIRE_FILE:
 	case WIRE_NOTE:
 		return msg->tail_len && is_path(msg);
+	case WIRE_READY:
+		return msg->tail_len == (msg->offset ? WIRE_SHA_LEN : 0);
 	case WIRE_BENCH_TOKEN:
 		return msg->tail_len <= WIRE_TAIL_MAX;
 	case WIRE_GRANT:

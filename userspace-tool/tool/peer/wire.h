@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define WIRE_MAGIC		0x4b564252u	/* "KVBR" */
-#define WIRE_VERSION		1
+#define WIRE_VERSION		2
 #define WIRE_DEFAULT_PORT	"7472"
 
 #define WIRE_HELLO_LEN		24
@@ -21,6 +21,7 @@
 #define WIRE_WINDOWS_MAX	64
 #define WIRE_NONCE_LEN		32
 #define WIRE_PROOF_LEN		32
+#define WIRE_SHA_LEN		32
 #define WIRE_NO_WINDOW		0xffffffffu
 
 /* Bytes that one digest covers; every file offset on the wire is a multiple of it. */
@@ -126,7 +127,7 @@ enum wire_type {
  * @atime: seconds since the epoch
  * @mtime_ns: nanoseconds
  * @atime_ns: nanoseconds
- * @tail: a path, a packed token or an echo's payload; points into the message
+ * @tail: a path, a packed token, a SHA-256 or an echo's payload; points into the message
  * @tail_len: its length
  */
 struct wire_msg {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* kverbs cp against kverbs serve, both in this process. */
 #define _GNU_SOURCE
+#include <xxhash.h>
+
 #include "cli/util.h"
 #include "peer/wire.h"
 #include "server.h"
@@ -179,6 +181,70 @@ static void part_of_another_file_is_not(void **state)
 	assert_int_equal(count(r, "root"), 1);
 }
 
+static uint64_t inverse(uint64_t odd)
+{
+	uint64_t x = odd;
+	int i;
+
+	for (i = 0; i < 6; i++)
+		x *= 2 - odd * x;
+	return x;
+}
+
+/*
+ * Change two words without changing the XXH64 of their block: the second, in the next stripe of
+ * 32 bytes, makes up for what the first did to a lane. Lane 0 begins with the sum of both primes.
+ */
+static void forge(uint64_t *block)
+{
+	const uint64_t p1 = 0x9e3779b185ebca87, p2 = 0xc2b2ae3d27d4eb4f;
+	uint64_t was, is;
+
+	was = p1 + p2 + block[0] * p2;
+	was = (was << 31 | was >> 33) * p1;
+	block[0] ^= 0x4556494c;
+	is = p1 + p2 + block[0] * p2;
+	is = (is << 31 | is >> 33) * p1;
+	block[4] += (was - is) * inverse(p2);
+}
+
+/* Anybody who may write can leave a part that has the digests of another file. */
+static void a_forged_part_is_not_taken(void **state)
+{
+	struct server_run *r = *state;
+	uint64_t *p = malloc(5 << 20), digest;
+	char a[PATH_MAX + 64];
+	int fd;
+
+	make(r, "f", 10 << 20);
+	leave_part(r, "f", 5 << 20);
+	fd = openat(r->tmp->fd, "root/.f.kverbs-part", O_RDWR);
+	assert_int_equal(pread(fd, p, 5 << 20, 0), 5 << 20);
+	digest = XXH64(p, WIRE_BLOCK, 0);
+	forge(p);
+	assert_true(XXH64(p, WIRE_BLOCK, 0) == digest);
+	assert_int_equal(pwrite(fd, p, 5 << 20, 0), 5 << 20);
+	close(fd);
+	free(p);
+	assert_int_equal(cp(name(r, "f", a), "192.0.2.1:f", NULL), EXIT_OK);
+	assert_true(same(r, "f", "root/f"));
+	assert_int_equal(count(r, "root"), 1);
+}
+
+static void parts_are_not_copied(void **state)
+{
+	struct server_run *r = *state;
+	char a[PATH_MAX + 64];
+
+	assert_int_equal(mkdirat(r->tmp->fd, "d", 0755), 0);
+	make(r, "d/f", 10);
+	make(r, "d/.g.kverbs-part", 10);
+	assert_int_equal(cp(name(r, "d", a), "192.0.2.1:d", NULL), EXIT_OK);
+	assert_int_equal(count(r, "root/d"), 1);
+	assert_int_equal(cp(name(r, "d/.g.kverbs-part", a), "192.0.2.1:", NULL), EXIT_DENIED);
+	assert_int_equal(count(r, "root"), 1);
+}
+
 /* ---- refusals ----------------------------------------------------------------- */
 
 static void nothing_gets_out_of_the_root(void **state)
@@ -304,6 +370,8 @@ int main(void)
 		server_test(several_go_into_a_directory),
 		server_test(part_is_gone_on_with),
 		server_test(part_of_another_file_is_not),
+		server_test(a_forged_part_is_not_taken),
+		server_test(parts_are_not_copied),
 		server_test(nothing_gets_out_of_the_root),
 		server_test(what_is_not_there_is_said),
 		server_test(links_and_fifos_are_left_out),

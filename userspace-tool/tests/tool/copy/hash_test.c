@@ -4,6 +4,8 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include <openssl/sha.h>
+
 #include "cli/util.h"
 #include "copy/hash.h"
 #include "peer/wire.h"
@@ -115,19 +117,22 @@ static void prefix_of_a_file_is_its_beginning(void **state)
 {
 	struct tmp *tmp = *state;
 	int fd = openat(tmp->fd, "f", O_RDWR | O_CREAT, 0600), go_on = 0;
+	uint8_t sha[WIRE_SHA_LEN], want[WIRE_SHA_LEN];
 	struct hash h;
 
 	assert_int_equal(write(fd, data, SIZE), SIZE);
 	hash_init(&h);
 	beats = 0;
-	assert_int_equal(hash_prefix(&h, fd, 2 * WIRE_BLOCK, beat, &go_on), 0);
+	assert_int_equal(hash_prefix(&h, fd, 2 * WIRE_BLOCK, sha, beat, &go_on), 0);
 	assert_int_equal(beats, 2);
 	assert_true(hash_value(&h) == whole(data, 2 * WIRE_BLOCK));
+	assert_non_null(SHA256(data, 2 * WIRE_BLOCK, want));
+	assert_memory_equal(sha, want, sizeof(want));
 	hash_init(&h);
-	assert_int_equal(hash_prefix(&h, fd, SIZE + 1, NULL, NULL), -ESTALE);
+	assert_int_equal(hash_prefix(&h, fd, SIZE + 1, sha, NULL, NULL), -ESTALE);
 	hash_init(&h);
 	go_on = -ECONNRESET;
-	assert_int_equal(hash_prefix(&h, fd, SIZE, beat, &go_on), -ECONNRESET);
+	assert_int_equal(hash_prefix(&h, fd, SIZE, sha, beat, &go_on), -ECONNRESET);
 	close(fd);
 }
 
@@ -145,12 +150,13 @@ static void prefix_is_read_as_direct_io_wants_it(void **state)
 {
 	struct tmp *tmp = *state;
 	int fd = openat(tmp->fd, "f", O_RDWR | O_CREAT, 0600);
+	uint8_t sha[WIRE_SHA_LEN];
 	struct hash h;
 
 	assert_int_equal(write(fd, data, SIZE), SIZE);
 	hash_init(&h);
 	read_to = 0;
-	assert_int_equal(hash_prefix(&h, fd, 2 * WIRE_BLOCK, NULL, NULL), 0);
+	assert_int_equal(hash_prefix(&h, fd, 2 * WIRE_BLOCK, sha, NULL, NULL), 0);
 	assert_true(read_to && read_to % 4096 == 0);
 	close(fd);
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Clients that violate the protocol: they lose their connection, other clients do not. */
 #define _GNU_SOURCE
+#include <openssl/sha.h>
+
 #include "cli/util.h"
 #include "copy/copy.h"
+#include "copy/sink.h"
 #include "peer/wire.h"
 #include "server.h"
 
@@ -61,6 +64,9 @@ static void expect_drop(const struct wire_msg *msgs, unsigned int n)
 	const struct wire_msg _msgs[] = { __VA_ARGS__ };			\
 	expect_drop(_msgs, ARRAY_SIZE(_msgs));			\
 } while (0)
+
+/* Of a file without contents */
+#define EMPTY_DIGEST XXH64("\0\0\0\0\0\0\0", 8, 0)
 
 #define EAGER(i, sz, w) \
 	NAMED(WIRE_FILE, .id = (i), .size = (sz), .window = (w), .flags = WIRE_F_EAGER)
@@ -184,7 +190,7 @@ static void hellos_must_fit(void **state)
 	struct session s;
 
 	(void)state;
-	hello.version = 2;
+	hello.version = WIRE_VERSION - 1;
 	assert_int_equal(server_connect(&s, &kv, &hello), -ECONNREFUSED);
 	server_leave(&s, kv);
 	hello = files_hello;
@@ -243,6 +249,233 @@ static void names_stay_beneath(void **state)
 	assert_false(tmp_exists(r->tmp, "f"));
 }
 
+/* Neither the part of a copy at work nor its name is another client's. */
+static void names_of_parts_are_refused(void **state)
+{
+	static const char * const names[] = { ".f.kverbs-part", "d/.f.KVERBS-part", ".d.kverbs-part/f" };
+	struct server_run *r = *state;
+	struct wire_msg msg;
+	struct kverbs *kv;
+	struct session s;
+	unsigned int i;
+
+	assert_int_equal(mkdirat(r->tmp->fd, "root/d", 0755), 0);
+	assert_int_equal(mkdirat(r->tmp->fd, "root/.d.kverbs-part", 0755), 0);
+	assert_int_equal(server_connect(&s, &kv, &files_hello), 0);
+	msg = (struct wire_msg)PUT;
+	assert_int_equal(session_send(&s, &msg), 0);
+	for (i = 0; i < 2 * ARRAY_SIZE(names); i++) {
+		msg = (struct wire_msg){
+			.type = i & 1 ? WIRE_DIR : WIRE_FILE, .id = i + 1,
+			.flags = WIRE_F_EAGER, .window = WIRE_NO_WINDOW, .digest = EMPTY_DIGEST,
+			.tail = names[i / 2], .tail_len = strlen(names[i / 2]),
+		};
+		assert_int_equal(session_send(&s, &msg), 0);
+		await_message(&s, WIRE_DONE, &msg);
+		assert_int_equal(wire_errno(msg.status), -EPERM);
+	}
+	server_leave(&s, kv);
+	assert_false(tmp_exists(r->tmp, "root/.f.kverbs-part"));
+}
+
+#define HELD (4 << 20)
+
+/* A part of HELD zeros, as an earlier run of a file twice as long leaves it. */
+static void leave_zeros(const struct server_run *r, const char *name)
+{
+	int fd = openat(r->tmp->fd, name, O_RDWR | O_CREAT | O_TRUNC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, HELD), 0);
+	assert_int_equal(futimens(fd, (struct timespec[]){ { .tv_sec = 5 }, { .tv_sec = 5 } }), 0);
+	close(fd);
+}
+
+/* Upload the second half of such a file, up to START. */
+static void go_on(struct session *s, struct wire_msg *ready)
+{
+	const struct wire_msg msgs[] = { PUT, NAMED(WIRE_FILE, .id = 7, .size = 2 * HELD) };
+	struct wire_msg start = { .type = WIRE_START, .id = 7 };
+
+	send_all(s, msgs, 2);
+	await_message(s, WIRE_READY, ready);
+	start.offset = ready->offset;
+	send_all(s, &start, 1);
+}
+
+/* DONE of a note comes when all before it is done. */
+static void await_start(struct session *s)
+{
+	const struct wire_msg note = NAMED(WIRE_NOTE, .id = 8, .status = 13);
+	struct wire_msg msg;
+
+	send_all(s, &note, 1);
+	await_message(s, WIRE_DONE, &msg);
+	assert_int_equal(msg.id, 8);
+}
+
+/* What may fail for want of space is to fail before the data comes, not in the middle. */
+static void a_reservation_is_kept(void **state)
+{
+	struct server_run *r = *state;
+	struct wire_msg ready;
+	struct kverbs *kv;
+	struct session s;
+	struct stat st;
+
+	leave_zeros(r, "root/.f.kverbs-part");
+	assert_int_equal(server_connect(&s, &kv, &files_hello), 0);
+	go_on(&s, &ready);
+	await_start(&s);
+	if (!(ready.flags & WIRE_F_MAPPED)) {
+		assert_int_equal(ready.offset, HELD);
+		assert_int_equal(fstatat(r->tmp->fd, "root/.f.kverbs-part", &st, 0), 0);
+		assert_int_equal(st.st_size, HELD);
+		assert_true(st.st_blocks * 512ll >= HELD);
+	}
+	server_leave(&s, kv);
+}
+
+/* A source that could not read on, for example, resumes later. */
+static void an_abort_leaves_what_was_verified(void **state)
+{
+	const struct wire_msg abort = { .type = WIRE_ABORT, .id = 7, .status = wire_status(-EIO) };
+	struct server_run *r = *state;
+	struct wire_msg msg;
+	struct kverbs *kv;
+	struct session s;
+	struct stat st;
+
+	leave_zeros(r, "root/.f.kverbs-part");
+	assert_int_equal(server_connect(&s, &kv, &files_hello), 0);
+	go_on(&s, &msg);
+	if (!msg.offset)
+		skip();
+	send_all(&s, &abort, 1);
+	await_message(&s, WIRE_DONE, &msg);
+	assert_int_equal(wire_errno(msg.status), -EIO);
+	assert_int_equal(fstatat(r->tmp->fd, "root/.f.kverbs-part", &st, 0), 0);
+	assert_int_equal(st.st_size, HELD);
+	server_leave(&s, kv);
+}
+
+/*
+ * The source hashes what the sink says to have, which is all of the file, so between FILE and END
+ * no window is needed.
+ */
+static void fetch_all_but(struct server_run *r, void (*change)(int fd), enum wire_type end)
+{
+	const struct wire_msg asks[] = { SINK(0, 0), NAMED(WIRE_GET) };
+	uint8_t *zeros = calloc(1, HELD), sha[WIRE_SHA_LEN];
+	struct wire_msg ready = {
+		.type = WIRE_READY, .offset = HELD, .size = WIRE_BLOCK,
+		.tail = sha, .tail_len = sizeof(sha),
+	};
+	int fd = openat(r->tmp->fd, "root", O_RDONLY | O_DIRECTORY), file;
+	struct wire_msg msg;
+	struct kverbs *kv;
+	struct session s;
+
+	assert_non_null(SHA256(zeros, HELD, sha));
+	free(zeros);
+	leave_zeros(r, "root/f");
+	assert_int_equal(server_connect(&s, &kv, &files_hello), 0);
+	send_all(&s, asks, 2);
+	await_message(&s, WIRE_FILE, &msg);
+	ready.id = msg.id;
+	file = openat(fd, "f", O_RDWR);
+	change(file);
+	close(file);
+	close(fd);
+	assert_int_equal(session_send(&s, &ready), 0);
+	await_message(&s, end, &msg);
+	if (end == WIRE_ABORT)
+		assert_int_equal(wire_errno(msg.status), -ESTALE);
+	server_leave(&s, kv);
+}
+
+static void leave_alone(int fd)
+{
+	assert_true(fd >= 0);
+}
+
+static void write_same(int fd)
+{
+	assert_int_equal(pwrite(fd, "", 1, 100), 1);
+}
+
+static void grow(int fd)
+{
+	assert_int_equal(ftruncate(fd, HELD + 1), 0);
+}
+
+/* Its time is set back, but not that of the change. */
+static void write_and_set_back(int fd)
+{
+	assert_int_equal(pwrite(fd, "", 1, 100), 1);
+	assert_int_equal(futimens(fd, (struct timespec[]){ { .tv_sec = 5 }, { .tv_sec = 5 } }), 0);
+}
+
+static void a_source_that_changes_is_stale(void **state)
+{
+	fetch_all_but(*state, leave_alone, WIRE_END);
+	fetch_all_but(*state, write_same, WIRE_ABORT);
+	fetch_all_but(*state, grow, WIRE_ABORT);
+	fetch_all_but(*state, write_and_set_back, WIRE_ABORT);
+}
+
+/* Its owner may be the user of the server, to whom an earlier run gave the final mode. */
+static void a_directory_is_opened_up_and_gets_its_mode_back(void **state)
+{
+	const struct wire_msg dirs[] = {
+		PUT, { .type = WIRE_DIR, .id = 1, .mode = 0555, .tail = "d", .tail_len = 1 },
+		{ .type = WIRE_DIR_END, .id = 2, .mode = 0555, .tail = "d", .tail_len = 1 },
+	};
+	struct server_run *r = *state;
+	struct wire_msg msg;
+	struct kverbs *kv;
+	struct session s;
+	struct stat st;
+
+	assert_int_equal(mkdirat(r->tmp->fd, "root/d", 0555), 0);
+	assert_int_equal(server_connect(&s, &kv, &files_hello), 0);
+	send_all(&s, dirs, 2);
+	await_message(&s, WIRE_DONE, &msg);
+	assert_int_equal(msg.status, 0);
+	assert_int_equal(fstatat(r->tmp->fd, "root/d", &st, 0), 0);
+	assert_int_equal(st.st_mode & 07777, 0755);
+	send_all(&s, dirs + 2, 1);
+	await_message(&s, WIRE_DONE, &msg);
+	assert_int_equal(fstatat(r->tmp->fd, "root/d", &st, 0), 0);
+	assert_int_equal(st.st_mode & 07777, 0555);
+	server_leave(&s, kv);
+}
+
+/* Without -r, a server that was asked for a file must not write into a directory of its name. */
+static void what_was_asked_for_is_all_that_comes(void **state)
+{
+	static const struct {
+		const char *name;
+		bool files_only;
+		int want;
+	} cases[] = {
+		{ "top", true, 0 }, { "top/evil", true, -EPERM }, { "top/evil", false, 0 },
+		{ "other", false, -EPERM }, { "./top", true, -EPERM },
+	};
+	struct wire_msg msg = { .type = WIRE_FILE };
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct sink sink = { .top = "top", .files_only = cases[i].files_only };
+		struct path path;
+
+		msg.tail = cases[i].name;
+		msg.tail_len = strlen(cases[i].name);
+		assert_int_equal(sink_place(&sink, &msg, &path), cases[i].want);
+	}
+}
+
 static int impatient(void **state)
 {
 	static const char * const words[] = {
@@ -284,6 +517,12 @@ int main(void)
 		server_test(hellos_must_fit),
 		server_test(wrong_digest_stores_nothing),
 		server_test(names_stay_beneath),
+		server_test(names_of_parts_are_refused),
+		server_test(a_reservation_is_kept),
+		server_test(an_abort_leaves_what_was_verified),
+		server_test(a_source_that_changes_is_stale),
+		server_test(a_directory_is_opened_up_and_gets_its_mode_back),
+		cmocka_unit_test(what_was_asked_for_is_all_that_comes),
 		cmocka_unit_test_setup_teardown(silent_clients_are_dropped, impatient,
 						server_teardown),
 	};

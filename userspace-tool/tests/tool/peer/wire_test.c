@@ -80,31 +80,31 @@ static void check_hello(uint16_t version, uint16_t what, uint32_t msg_max,
 static void hello_asks_for_what_there_is(void **state)
 {
 	(void)state;
-	check_hello(1, WIRE_SERVICE_ECHO, WIRE_HEAD_LEN, 1, 0);
-	check_hello(1, WIRE_SERVICE_ECHO, WIRE_HEAD_LEN + WIRE_ECHO_MAX, 8, 0);
-	check_hello(1, WIRE_SERVICE_FILES, WIRE_MSG_MAX, WIRE_FILES_DEPTH, 0);
-	check_hello(0, WIRE_SERVICE_ECHO, 128, 8, WIRE_REFUSED_VERSION);
-	check_hello(2, WIRE_SERVICE_ECHO, 128, 8, WIRE_REFUSED_VERSION);
-	check_hello(1, 0, 128, 8, WIRE_REFUSED_SERVICE);
-	check_hello(1, WIRE_SERVICE_BENCH, WIRE_MSG_MAX, WIRE_BENCH_DEPTH, 0);
-	check_hello(1, WIRE_SERVICE_LANE, WIRE_MSG_MAX, 1, WIRE_REFUSED_SERVICE);
-	check_hello(1, 5, 128, 8, WIRE_REFUSED_SERVICE);
+	check_hello(WIRE_VERSION, WIRE_SERVICE_ECHO, WIRE_HEAD_LEN, 1, 0);
+	check_hello(WIRE_VERSION, WIRE_SERVICE_ECHO, WIRE_HEAD_LEN + WIRE_ECHO_MAX, 8, 0);
+	check_hello(WIRE_VERSION, WIRE_SERVICE_FILES, WIRE_MSG_MAX, WIRE_FILES_DEPTH, 0);
+	check_hello(WIRE_VERSION - 1, WIRE_SERVICE_ECHO, 128, 8, WIRE_REFUSED_VERSION);
+	check_hello(WIRE_VERSION + 1, WIRE_SERVICE_ECHO, 128, 8, WIRE_REFUSED_VERSION);
+	check_hello(WIRE_VERSION, 0, 128, 8, WIRE_REFUSED_SERVICE);
+	check_hello(WIRE_VERSION, WIRE_SERVICE_BENCH, WIRE_MSG_MAX, WIRE_BENCH_DEPTH, 0);
+	check_hello(WIRE_VERSION, WIRE_SERVICE_LANE, WIRE_MSG_MAX, 1, WIRE_REFUSED_SERVICE);
+	check_hello(WIRE_VERSION, 5, 128, 8, WIRE_REFUSED_SERVICE);
 }
 
 static void hello_does_not_ask_for_too_much(void **state)
 {
 	(void)state;
-	check_hello(1, WIRE_SERVICE_ECHO, 128, 0, WIRE_REFUSED_PARAM);
-	check_hello(1, WIRE_SERVICE_ECHO, 128, WIRE_DEPTH_MAX + 1, WIRE_REFUSED_PARAM);
+	check_hello(WIRE_VERSION, WIRE_SERVICE_ECHO, 128, 0, WIRE_REFUSED_PARAM);
+	check_hello(WIRE_VERSION, WIRE_SERVICE_ECHO, 128, WIRE_DEPTH_MAX + 1, WIRE_REFUSED_PARAM);
 	/* A service needs this many receives to be accepted. */
-	check_hello(1, WIRE_SERVICE_ECHO, 128, 128, 0);
-	check_hello(1, WIRE_SERVICE_ECHO, 128, 129, WIRE_REFUSED_PARAM);
-	check_hello(1, WIRE_SERVICE_ECHO, WIRE_HEAD_LEN - 1, 8, WIRE_REFUSED_PARAM);
-	check_hello(1, WIRE_SERVICE_ECHO, UINT32_MAX, 8, WIRE_REFUSED_PARAM);
-	check_hello(1, WIRE_SERVICE_ECHO, WIRE_HEAD_LEN + WIRE_ECHO_MAX, 16,
+	check_hello(WIRE_VERSION, WIRE_SERVICE_ECHO, 128, 128, 0);
+	check_hello(WIRE_VERSION, WIRE_SERVICE_ECHO, 128, 129, WIRE_REFUSED_PARAM);
+	check_hello(WIRE_VERSION, WIRE_SERVICE_ECHO, WIRE_HEAD_LEN - 1, 8, WIRE_REFUSED_PARAM);
+	check_hello(WIRE_VERSION, WIRE_SERVICE_ECHO, UINT32_MAX, 8, WIRE_REFUSED_PARAM);
+	check_hello(WIRE_VERSION, WIRE_SERVICE_ECHO, WIRE_HEAD_LEN + WIRE_ECHO_MAX, 16,
 		    WIRE_REFUSED_PARAM);
-	check_hello(1, WIRE_SERVICE_FILES, WIRE_MSG_MAX, 8, WIRE_REFUSED_PARAM);
-	check_hello(1, WIRE_SERVICE_FILES, WIRE_MSG_MAX - 1, WIRE_FILES_DEPTH,
+	check_hello(WIRE_VERSION, WIRE_SERVICE_FILES, WIRE_MSG_MAX, 8, WIRE_REFUSED_PARAM);
+	check_hello(WIRE_VERSION, WIRE_SERVICE_FILES, WIRE_MSG_MAX - 1, WIRE_FILES_DEPTH,
 		    WIRE_REFUSED_PARAM);
 }
 
@@ -178,6 +178,25 @@ static int decode_changed(const struct wire_msg *msg)
 
 	assert_true(len > 0);
 	return decode_exact(buf, len);
+}
+
+/* What an earlier run left comes with its SHA-256, and nothing comes without. */
+static void an_offer_has_a_digest(void **state)
+{
+	const uint8_t sha[WIRE_SHA_LEN] = { 1, 2, 3 };
+	struct wire_msg in = { .type = WIRE_READY, .id = 1, .size = 1 << 20 }, out;
+	uint8_t buf[WIRE_MSG_MAX];
+	int len;
+
+	(void)state;
+	in.tail = sha;
+	for (in.offset = 0; in.offset <= 1 << 20; in.offset += 1 << 20) {
+		for (in.tail_len = 0; in.tail_len <= WIRE_SHA_LEN; in.tail_len++) {
+			len = wire_encode(&in, buf, sizeof(buf));
+			assert_int_equal(wire_decode(&out, buf, len),
+					 in.tail_len == (in.offset ? WIRE_SHA_LEN : 0) ? 0 : -EBADMSG);
+		}
+	}
 }
 
 static void values_have_bounds(void **state)
@@ -346,6 +365,7 @@ int main(void)
 		cmocka_unit_test(bytes_are_in_network_order),
 		cmocka_unit_test(encoding_needs_room),
 		cmocka_unit_test(every_cut_is_refused),
+		cmocka_unit_test(an_offer_has_a_digest),
 		cmocka_unit_test(values_have_bounds),
 		cmocka_unit_test(unknown_types_are_refused),
 		cmocka_unit_test(measurements_have_the_tails_that_they_need),
