@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +77,7 @@ static void use_journal(struct log *l, const char *path)
 		return;
 	l->form = LOG_FORM_JOURNAL;
 	l->fd = fd;
+	l->journal = path;
 }
 
 int log_open(struct log *l, const char *form, const char *journal)
@@ -133,24 +136,60 @@ static bool may_tell(struct log *l, const struct log_event *e, unsigned int *hel
 	return true;
 }
 
-static void put_text(const struct log *l, const struct line *line)
+/*
+ * A line is shorter than what a pipe or a terminal that is ready takes at once. O_NONBLOCK would
+ * be of all processes that have the same standard error.
+ */
+static bool put_line(int fd, const char *text)
 {
-	char held[64] = "";
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+	ssize_t len = strlen(text);
+
+	return poll(&p, 1, 0) == 1 && write(fd, text, len) == len;
+}
+
+static bool put_text(struct log *l, const struct line *line)
+{
+	char text[TEXT_MAX + 128], held[64] = "";
 
 	if (line->held)
 		snprintf(held, sizeof(held), " (%u lines omitted)", line->held);
-	dprintf(l->fd, "kverbs: serve: %s%s\n", line->text, held);
+	snprintf(text, sizeof(text), "kverbs: serve: %s%s\n", line->text, held);
+	return put_line(l->form == LOG_FORM_TEXT ? l->fd : STDERR_FILENO, text);
 }
 
-static void put_fields(const struct log *l, const struct line *line)
+static ssize_t send_to(int fd, const char *text, size_t len)
+{
+	return send(fd, text, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* A journal that was started again has another socket. */
+static bool send_fields(struct log *l, const char *text, size_t len)
+{
+	int fd;
+
+	if (send_to(l->fd, text, len) >= 0)
+		return true;
+	if (errno != ECONNREFUSED && errno != ENOTCONN && errno != ECONNRESET)
+		return false;
+	fd = open_journal(l->journal);
+	if (fd < 0)
+		return false;
+	close(l->fd);
+	l->fd = fd;
+	return send_to(l->fd, text, len) >= 0;
+}
+
+static bool put_fields(struct log *l, const struct line *line)
 {
 	const struct log_event *e = line->e;
 	char *text = NULL;
+	bool told;
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
 
 	if (!f)
-		return;
+		return false;
 	fprintf(f, "MESSAGE=%s\nPRIORITY=%d\nSYSLOG_IDENTIFIER=kverbs\nKVERBS_EVENT=%s\n",
 		line->text, e->priority, e->name);
 	if (e->peer)
@@ -162,9 +201,9 @@ static void put_fields(const struct log *l, const struct line *line)
 	if (line->held)
 		fprintf(f, "KVERBS_LEFT_OUT=%u\n", line->held);
 	fclose(f);
-	if (send(l->fd, text, len, MSG_NOSIGNAL) < 0)
-		dprintf(STDERR_FILENO, "kverbs: serve: %s\n", line->text);
+	told = send_fields(l, text, len) || put_text(l, line);
 	free(text);
+	return told;
 }
 
 static void add(struct json_object *o, const char *key, const char *text)
@@ -182,13 +221,14 @@ static const char *level(int priority)
 	return names[priority & 7];
 }
 
-static void put_json(const struct log *l, const struct line *line)
+static bool put_json(struct log *l, const struct line *line)
 {
 	struct json_object *o = json_object_new_object();
 	const struct log_event *e = line->e;
 	struct timespec now;
+	char at[32], *text;
+	bool told = false;
 	struct tm tm;
-	char at[32];
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	gmtime_r(&now.tv_sec, &tm);
@@ -202,8 +242,13 @@ static void put_json(const struct log *l, const struct line *line)
 	add(o, "message", line->text);
 	if (line->held)
 		json_put_int(o, "left_out", line->held);
-	dprintf(l->fd, "%s\n", json_object_to_json_string_ext(o, JSON_C_TO_STRING_NOSLASHESCAPE));
+	if (asprintf(&text, "%s\n",
+		     json_object_to_json_string_ext(o, JSON_C_TO_STRING_NOSLASHESCAPE)) >= 0) {
+		told = put_line(l->fd, text);
+		free(text);
+	}
 	json_object_put(o);
+	return told;
 }
 
 /* Whatever of it may be a peer's: one line, and a terminal's nothing but text. */
@@ -233,7 +278,7 @@ static void compose(struct line *line, const char *fmt, va_list ap)
 
 void log_say(struct log *l, const struct log_event *e, const char *fmt, ...)
 {
-	static void (*const put[])(const struct log *l, const struct line *line) = {
+	static bool (*const put[])(struct log *l, const struct line *line) = {
 		[LOG_FORM_TEXT] = put_text,
 		[LOG_FORM_JSON] = put_json,
 		[LOG_FORM_JOURNAL] = put_fields,
@@ -247,7 +292,7 @@ void log_say(struct log *l, const struct log_event *e, const char *fmt, ...)
 	compose(&line, fmt, ap);
 	va_end(ap);
 	pthread_mutex_lock(&l->lock);
-	if (may_tell(l, e, &line.held))
-		put[l->form](l, &line);
+	if (may_tell(l, e, &line.held) && !put[l->form](l, &line))
+		l->all.held += line.held + 1;
 	pthread_mutex_unlock(&l->lock);
 }

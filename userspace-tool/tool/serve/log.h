@@ -2,7 +2,8 @@
 /*
  * Log of a server: a line for each event, to the journal with fields if standard error is
  * connected to it, else to standard error. Lines about one address are rate-limited, and
- * control characters are replaced.
+ * control characters are replaced. A reader that does not read loses lines, but does not stop
+ * the server.
  */
 #ifndef KVERBS_TOOL_LOG_H
 #define KVERBS_TOOL_LOG_H
@@ -62,6 +63,7 @@ struct log_slot {
  * @lock: protects all members
  * @form: format of lines
  * @fd: standard error or a socket
+ * @journal: path of the socket, to connect again
  * @verbose: LOG_INFO too
  * @rate: lines a second about one address, 0: no bound
  * @seed: random, so that clients cannot choose which addresses share a slot
@@ -72,6 +74,7 @@ struct log {
 	pthread_mutex_t lock;
 	enum log_form form;
 	int fd;
+	const char *journal;
 	bool verbose;
 	double rate;
 	uint64_t seed;

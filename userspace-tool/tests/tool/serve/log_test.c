@@ -263,10 +263,40 @@ static void without_a_journal_lines_go_to_standard_error(void **state)
 	unsetenv("JOURNAL_STREAM");
 }
 
+/* A reader that has stopped must not stop the server. */
+static void a_full_pipe_loses_lines(void **state)
+{
+	const struct log_event e = { LOG_WARNING, .name = "x" };
+	static char text[1 << 17];
+	int fds[2], i;
+	struct log l;
+	ssize_t n;
+
+	begin(&l, *state, "text");
+	close(l.fd);
+	assert_int_equal(pipe(fds), 0);
+	l.fd = fds[1];
+	for (i = 0; i < 20000; i++)
+		log_say(&l, &e, "a line that fills a pipe after a while");
+	assert_true(l.all.held > 0);
+	n = read(fds[0], text, sizeof(text) - 1);
+	assert_true(n > 0);
+	log_say(&l, &e, "last");
+	n = read(fds[0], text, sizeof(text) - 1);
+	assert_true(n > 0);
+	text[n] = '\0';
+	assert_non_null(strstr(text, "last ("));
+	assert_non_null(strstr(text, "lines omitted"));
+	close(fds[0]);
+	close(fds[1]);
+	log_close(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		tmp_test(a_line_says_who_what_and_why),
+		tmp_test(a_full_pipe_loses_lines),
 		tmp_test(what_is_only_of_interest_is_for_the_verbose),
 		tmp_test(control_characters_do_not_get_through),
 		tmp_test(lines_about_one_address_are_bounded),
