@@ -40,7 +40,8 @@ int opts_number(const char *name, const char *arg, uint64_t min, uint64_t max,
 	int shift;
 
 	errno = 0;
-	v = strtoull(arg, &end, 0);
+	/* Not base 0: it would read 010 as 8. */
+	v = strtoull(arg, &end, arg[0] == '0' && (arg[1] == 'x' || arg[1] == 'X') ? 16 : 10);
 	shift = shift_of(end);
 	if (errno || end == arg || shift < 0 || !isdigit((unsigned char)*arg) ||
 	    v > UINT64_MAX >> shift || v << shift < min || v << shift > max) {

@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include "cli/units.h"
+#include "cli/util.h"
 #include "copy/progress.h"
+#include "copy/report.h"
 
 #define REDRAW_SECONDS 0.2
 #define DEFAULT_WIDTH 80
@@ -37,7 +39,7 @@ static double rate(const struct progress *p, double now)
 static void format_figures(const struct progress *p, double now, char *buf, size_t room)
 {
 	char done[UNITS_LEN], per[UNITS_LEN], eta[UNITS_LEN];
-	double r = rate(p, now);
+	double r = rate(p, now), left, part;
 
 	units_bytes(p->done, done, sizeof(done));
 	units_bytes(r, per, sizeof(per));
@@ -45,9 +47,12 @@ static void format_figures(const struct progress *p, double now, char *buf, size
 		snprintf(buf, room, "%10s %10s/s", done, per);
 		return;
 	}
-	units_time(r > 0 ? (p->total - p->done) / r : -1, eta, sizeof(eta));
+	left = p->total > p->done ? p->total - p->done : 0;
+	units_time(r > 0 ? left / r : -1, eta, sizeof(eta));
+	/* A file that grew since it was counted makes it more than all. */
+	part = p->done * 100. / p->total;
 	snprintf(buf, room, "%3u%% %10s %10s/s %8s",
-		 (unsigned int)(p->done * 100. / p->total), done, per, eta);
+		 (unsigned int)min(part, 100.), done, per, eta);
 }
 
 static size_t put_bar(const struct progress *p, unsigned int cells, char *buf)
@@ -129,7 +134,7 @@ static void touch(struct progress *p)
 
 void progress_name(struct progress *p, const char *name)
 {
-	snprintf(p->name, sizeof(p->name), "%s", name);
+	report_clean(p->name, sizeof(p->name), name);
 	touch(p);
 }
 

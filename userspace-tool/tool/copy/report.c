@@ -14,14 +14,39 @@
 
 #define CLEAN_MAX 512
 
+/* Bytes of a character that commands a terminal, or alters the order of those after it; else 0 */
+static size_t command_len(const char *s)
+{
+	const unsigned char *u = (const unsigned char *)s;
+
+	if (u[0] < 0x20 || u[0] == 0x7f)
+		return 1;
+	/* U+0080 to U+009F, U+061C */
+	if ((u[0] == 0xc2 && u[1] < 0xa0) || (u[0] == 0xd8 && u[1] == 0x9c))
+		return 2;
+	/* U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069 */
+	if (u[0] == 0xe2 && u[1] == 0x80 &&
+	    (u[2] == 0x8e || u[2] == 0x8f || (u[2] >= 0xa8 && u[2] <= 0xae)))
+		return 3;
+	if (u[0] == 0xe2 && u[1] == 0x81 && u[2] >= 0xa6 && u[2] <= 0xa9)
+		return 3;
+	return 0;
+}
+
 /* A peer's names are bytes: none of them is to reach the terminal as a command. */
 void report_clean(char *buf, size_t room, const char *name)
 {
-	size_t i;
+	char *to = buf, *from;
+	size_t len;
 
-	for (i = 0; name[i] && i + 1 < room; i++)
-		buf[i] = (unsigned char)name[i] < 0x20 || name[i] == 0x7f ? '?' : name[i];
-	buf[i] = '\0';
+	snprintf(buf, room, "%s", name);
+	out_make_utf8(buf);
+	for (from = buf; *from; from += len) {
+		len = command_len(from);
+		*to++ = len ? '?' : *from;
+		len = len ? len : 1;
+	}
+	*to = '\0';
 }
 
 static void on_fail(struct copy *copy, enum err_area area, int err, const char *path)
@@ -118,7 +143,11 @@ static void print_text(const struct copy *copy, double seconds)
 		out_text(", %" PRIu64 " bytes of them from before", copy->resumed);
 	if (copy->failed)
 		out_text(", %" PRIu64 " failed", copy->failed);
-	out_text(copy->failed ? ", the others verified\n" : ", verified\n");
+	if (!copy->failed)
+		out_text(", verified");
+	else if (copy->files)
+		out_text(", the others verified");
+	out_text("\n");
 }
 
 /* The sum, and the exit status: the first failure's, if there was one. */

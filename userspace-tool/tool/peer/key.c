@@ -23,6 +23,9 @@ static int check_file(int fd)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -EINVAL;
+	/* Another user could put another key there. */
+	if (st.st_uid && st.st_uid != geteuid())
+		return -EPERM;
 	return st.st_mode & 0027 ? -EPERM : 0;
 }
 

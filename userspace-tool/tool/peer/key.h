@@ -25,7 +25,7 @@ struct key {
 	uint8_t bytes[KEY_MAX + 2];
 };
 
-/* -EPERM: others may read or write the file; -EINVAL: what is in it is no key. */
+/* -EPERM: others own, may read or may write the file; -EINVAL: what is in it is no key. */
 int key_read(struct key **key, const char *path);
 /* The same, and an exit status, having said why. */
 int key_load(struct key **key, const char *path);

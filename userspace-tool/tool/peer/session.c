@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/units.h"
 #include "cli/util.h"
 #include "peer/session.h"
 
@@ -129,7 +130,7 @@ static int connect_one(struct session *s, const struct sockaddr *addr,
 	/* Refused so soon that not even receives were taken: that it tells then. */
 	ret = post_all(s);
 	if (!ret || ret == -ENOTCONN)
-		ret = kverbs_conn_wait(s->conn, s->timeout_ms);
+		ret = kverbs_conn_wait(s->conn, opts->timeout_ms);
 	if (!ret)
 		return 0;
 	if (ret == -ECONNREFUSED)
@@ -138,24 +139,63 @@ static int connect_one(struct session *s, const struct sockaddr *addr,
 	return ret;
 }
 
+/* What a peer says tells more than an error on the way to it. */
+static int rank(int err)
+{
+	switch (err) {
+	case 0:
+		return 0;
+	case -ENXIO:
+	case -EADDRNOTAVAIL:
+	case -EAFNOSUPPORT:
+		return 1;
+	case -ENODEV:
+		return 2;
+	case -ENETUNREACH:
+	case -EHOSTUNREACH:
+		return 3;
+	case -ETIMEDOUT:
+		return 5;
+	case -ECONNRESET:
+	case -ECONNREFUSED:
+		return 6;
+	default:
+		return 4;
+	}
+}
+
+/* A fair part of the time that is left, so that an address that is dead takes no more. */
+static int part_of_time(const struct addrinfo *ai, double until)
+{
+	double ms = (until - units_now()) * 1e3;
+	unsigned int n = 0;
+
+	for (; ai; ai = ai->ai_next)
+		n++;
+	return ms > n ? ms / n : 1;
+}
+
 /* Not kverbs_connect(): it would keep to itself what a refusal says. */
 static int connect_any(struct session *s, const struct session_to *to,
-		       const struct kverbs_conn_opts *opts)
+		       struct kverbs_conn_opts *opts)
 {
+	double until = units_now() + s->timeout_ms / 1e3;
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
 	struct addrinfo *list, *ai;
-	int ret;
+	int ret, err = -ENXIO;
 
 	if (getaddrinfo(to->host, to->port, &hints, &list))
 		return -ENXIO;
-	ret = -ENXIO;
 	for (ai = list; ai; ai = ai->ai_next) {
+		opts->timeout_ms = part_of_time(ai, until);
 		ret = connect_one(s, ai->ai_addr, opts);
+		if (!ret || rank(ret) >= rank(err))
+			err = ret;
 		if (!ret || s->refusal)
 			break;
 	}
 	freeaddrinfo(list);
-	return ret;
+	return err;
 }
 
 int session_connect(struct session *s, struct kverbs *kv, const struct session_to *to,

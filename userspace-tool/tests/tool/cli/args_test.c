@@ -83,6 +83,10 @@ static void numbers_have_suffixes_and_bounds(void **state)
 	(void)state;
 	assert_int_equal(opts_number("-s", "64k", 0, 1 << 20, &v), 0);
 	assert_int_equal(v, 65536);
+	assert_int_equal(opts_number("-s", "010", 0, 100, &v), 0);
+	assert_int_equal(v, 10);
+	assert_int_equal(opts_number("-s", "08", 0, 100, &v), 0);
+	assert_int_equal(v, 8);
 	assert_int_equal(opts_number("-s", "0x10", 0, 100, &v), 0);
 	assert_int_equal(v, 16);
 	assert_int_equal(opts_number("-s", "1M", 0, 1 << 20, &v), 0);

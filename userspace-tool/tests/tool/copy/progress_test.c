@@ -10,7 +10,9 @@
 
 #include "cli/hist.h"
 #include "cli/units.h"
+#include "cli/util.h"
 #include "copy/progress.h"
+#include "copy/report.h"
 
 static void check_bytes(uint64_t n, const char *want)
 {
@@ -129,6 +131,41 @@ static void line_fits_any_width(void **state)
 	}
 }
 
+static void names_that_are_shown_are_text(void **state)
+{
+	static const struct {
+		const char *name, *want;
+	} cases[] = {
+		{ "a\033[2J\x7f", "a?[2J?" }, { "a\xc2\x9b" "2J", "a?2J" }, { "\xc3\xa9", "\xc3\xa9" },
+		{ "\x9b" "2J", "?2J" }, { "a\xe2\x80\xae" "b", "a?b" }, { "a\xe2\x81\xa7" "b", "a?b" },
+		{ "\xe2\x82\xac", "\xe2\x82\xac" }, { "a\xc2", "a?" },
+	};
+	struct progress p = { .on = false };
+	unsigned int i;
+	char buf[64];
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		report_clean(buf, sizeof(buf), cases[i].name);
+		assert_string_equal(buf, cases[i].want);
+		progress_name(&p, cases[i].name);
+		assert_string_equal(p.name, cases[i].want);
+	}
+}
+
+/* A file may have grown since it was counted. */
+static void more_than_all_is_all(void **state)
+{
+	struct progress p = half_way();
+	char line[512];
+
+	(void)state;
+	p.done = 2 * p.total;
+	progress_format(&p, 12, 80, line, sizeof(line));
+	assert_non_null(strstr(line, "100%"));
+	assert_non_null(strstr(line, "00:00"));
+}
+
 static void names_do_not_command_the_terminal(void **state)
 {
 	struct progress p = half_way();
@@ -164,6 +201,8 @@ int main(void)
 		cmocka_unit_test(resumed_bytes_are_no_rate),
 		cmocka_unit_test(total_may_be_unknown),
 		cmocka_unit_test(line_fits_any_width),
+		cmocka_unit_test(names_that_are_shown_are_text),
+		cmocka_unit_test(more_than_all_is_all),
 		cmocka_unit_test(names_do_not_command_the_terminal),
 		cmocka_unit_test(round_trips_have_statistics),
 	};

@@ -35,6 +35,18 @@ static void expect_key(const struct tmp *tmp, const char *text, size_t len)
 	key_put(key);
 }
 
+static void a_key_of_another_user_is_not_taken(void **state)
+{
+	struct tmp *tmp = *state;
+	struct key *key;
+
+	tmp_write(tmp, "key", sixteen);
+	assert_int_equal(fchmodat(tmp->fd, "key", 0600, 0), 0);
+	if (fchownat(tmp->fd, "key", 12345, -1, 0))
+		skip();
+	assert_int_equal(key_read(&key, path_of(tmp, "key")), -EPERM);
+}
+
 static void a_key_is_what_is_in_the_file_but_for_line_ends(void **state)
 {
 	expect_key(*state, sixteen, 16);
@@ -150,6 +162,7 @@ static void a_key_is_there_until_its_last_user_goes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		tmp_test(a_key_of_another_user_is_not_taken),
 		tmp_test(a_key_is_what_is_in_the_file_but_for_line_ends),
 		tmp_test(a_key_has_16_bytes_or_more),
 		tmp_test(a_key_that_others_can_read_is_none),
