@@ -32,7 +32,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	link_open(&l);
 	msgs_send(&l, &in);
-	assert(files_serve(&l.s, jail->root, how & READ_ONLY) <= 0);
+	assert(files_serve(&l.s, &(struct files_conf){
+		.root = jail->root, .read_only = how & READ_ONLY, .depth_max = 16,
+	}) <= 0);
 	link_close(&l);
 	check_windows(&l);
 	jail_check(jail);

@@ -40,6 +40,7 @@ enum method {
  * @source_methods: bit mask of enum method
  * @sink_methods: the same of the other end
  * @digest: of the last file
+ * @depth_max: levels of a tree that are read, 0: any
  * @beat: when the peer was last told that we are still alive
  * @fail: told of each failure, or NULL
  * @skip: told of each that is left out, or NULL
@@ -57,6 +58,7 @@ struct copy {
 	unsigned int source_methods;
 	unsigned int sink_methods;
 	uint64_t digest;
+	unsigned int depth_max;
 	double beat;
 	void (*fail)(struct copy *copy, enum err_area area, int err, const char *path);
 	void (*skip)(struct copy *copy, int err, const char *path);

@@ -50,6 +50,8 @@ static int store(struct sink *sink, const struct wire_msg *msg, struct path *pat
 		return ret;
 	ret = part_truncate(&part);
 	if (!ret)
+		ret = sink_room(sink, part.fd, msg->size);
+	if (!ret)
 		ret = write_all(sink, msg, part.fd);
 	if (ret) {
 		part_drop(&part);

@@ -69,6 +69,9 @@ struct sink_file {
  * @files_only: no directories
  * @resume: go on with what an earlier run left
  * @sync: force everything to the disk
+ * @umask: permission bits that nothing gets
+ * @min_free: bytes that must stay free where files go
+ * @max_size: bytes that a file may have, 0: any
  * @eager: windows for small files
  * @stream: windows for large ones, made when first needed
  * @parent: the last file's directory, or -1
@@ -86,6 +89,9 @@ struct sink {
 	bool files_only;
 	bool resume;
 	bool sync;
+	mode_t umask;
+	uint64_t min_free;
+	uint64_t max_size;
 	struct landing eager;
 	struct landing stream;
 	int parent;
@@ -107,6 +113,8 @@ void sink_free(struct sink *sink);
 
 /* These return why the file cannot be had */
 int sink_place(struct sink *sink, const struct wire_msg *msg, struct path *path);
+/* Whether the file @fd may get @size bytes */
+int sink_room(const struct sink *sink, int fd, uint64_t size);
 int sink_parent(struct sink *sink, const struct path *path);
 
 int sink_done(struct sink *sink, uint32_t id, uint32_t window, int err,

@@ -62,6 +62,10 @@ static int grant_one(struct sink *sink)
 
 	w->at = f->granted;
 	w->len = min((uint64_t)COPY_CHUNK, f->size - f->granted);
+	/* Another copy may have filled the file system in the meantime. */
+	ret = sink_room(sink, f->part.fd, w->at + w->len);
+	if (ret)
+		return ret;
 	ret = map_window(sink, w, f->part.fd);
 	if (ret)
 		return ret;
@@ -168,7 +172,7 @@ int sink_done(struct sink *sink, uint32_t id, uint32_t window, int err,
 void sink_meta(const struct sink *sink, const struct wire_msg *msg,
 	       struct part_meta *meta)
 {
-	meta->mode = msg->mode & 0777;
+	meta->mode = msg->mode & 0777 & ~sink->umask;
 	meta->times[0].tv_sec = msg->atime;
 	meta->times[0].tv_nsec = msg->atime_ns;
 	meta->times[1].tv_sec = msg->mtime;
@@ -247,6 +251,9 @@ static int open_file(struct sink *sink, const struct wire_msg *msg)
 	if (ret < 0)
 		return ret;
 	ret = part_open(&f->part, ret, path.name);
+	if (ret)
+		return ret;
+	ret = sink_room(sink, f->part.fd, f->size);
 	if (ret)
 		return ret;
 	f->method = store_method(f->part.fd, f->size);
@@ -328,15 +335,20 @@ int sink_file_begin(struct sink *sink, const struct wire_msg *msg)
 }
 
 /* On some file systems truncation frees what is reserved behind the end. */
-static int cut(struct sink_file *f, uint64_t size)
+static int cut(struct sink *sink, uint64_t size)
 {
+	struct sink_file *f = &sink->file;
 	struct stat st;
+	int ret;
 
 	if (fstat(f->part.fd, &st))
 		return -errno;
 	if ((uint64_t)st.st_size != size && ftruncate(f->part.fd, size))
 		return -errno;
-	return f->method == METHOD_MAPPED ? 0 : store_reserve(f->part.fd, f->size);
+	ret = sink_room(sink, f->part.fd, f->size);
+	if (ret || f->method == METHOD_MAPPED)
+		return ret;
+	return store_reserve(f->part.fd, f->size);
 }
 
 /* START: what was offered is right, or it begins again. */
@@ -355,7 +367,7 @@ int sink_file_start(struct sink *sink, const struct wire_msg *msg)
 	f->granted = msg->offset;
 	sink->copy->resumed += msg->offset;
 	progress_resume(&sink->copy->progress, msg->offset);
-	ret = cut(f, msg->offset);
+	ret = cut(sink, msg->offset);
 	if (!ret && f->method == METHOD_MAPPED)
 		ret = sink_window_grant(sink);
 	return ret ? give_up_or_end(sink, ret) : 0;

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "copy/sink.h"
@@ -104,6 +106,24 @@ int sink_place(struct sink *sink, const struct wire_msg *msg, struct path *path)
 		return -ENAMETOOLONG;
 	ret = path_parse(path, renamed, ret);
 	return !ret && names_part(path->text) ? -EPERM : ret;
+}
+
+int sink_room(const struct sink *sink, int fd, uint64_t size)
+{
+	uint64_t has, more, avail;
+	struct statvfs fs;
+	struct stat st;
+
+	if (sink->max_size && size > sink->max_size)
+		return -EFBIG;
+	if (!sink->min_free)
+		return 0;
+	if (fstat(fd, &st) || fstatvfs(fd, &fs))
+		return -errno;
+	has = st.st_blocks * 512ull;
+	more = size > has ? size - has : 0;
+	avail = (uint64_t)fs.f_bavail * fs.f_frsize;
+	return avail < more || avail - more < sink->min_free ? -ENOSPC : 0;
 }
 
 /* The directory that a name is in; the last one is kept open. */

@@ -17,12 +17,14 @@
  * @arg: for @ops
  * @path: where it is, from the top's name on
  * @len: of @path
+ * @depth: directories that are open
  */
 struct walk {
 	const struct tree_ops *ops;
 	void *arg;
 	char path[PATH_MAX];
 	size_t len;
+	unsigned int depth;
 };
 
 static int visit(struct walk *w, int fd);
@@ -108,20 +110,23 @@ static int list(struct walk *w, DIR *dir)
 
 static int visit_dir(struct walk *w, int fd, const struct stat *st)
 {
-	DIR *dir = fdopendir(fd);
+	bool deep = w->ops->depth_max && w->depth == w->ops->depth_max;
+	DIR *dir = deep ? NULL : fdopendir(fd);
 	int ret;
 
 	if (!dir) {
-		ret = w->ops->skip(w->arg, w->path, -errno);
+		ret = w->ops->skip(w->arg, w->path, deep ? -EMFILE : -errno);
 		close(fd);
 		return ret;
 	}
+	w->depth++;
 	ret = w->ops->dir(w->arg, w->path, st);
 	if (!ret)
 		ret = list(w, dir);
 	if (!ret)
 		ret = w->ops->dir_end(w->arg, w->path, st);
 	closedir(dir);
+	w->depth--;
 	return ret;
 }
 
@@ -207,7 +212,8 @@ static int ignore_skip(void *arg, const char *path, int err)
  */
 int walk_total(int fd, bool recursive, struct copy *copy, uint64_t *total)
 {
-	static const struct tree_ops ops = {
+	const struct tree_ops ops = {
+		.depth_max = copy ? copy->depth_max : 0,
 		.file = count_file,
 		.dir = ignore_dir,
 		.dir_end = ignore_dir,
@@ -255,6 +261,7 @@ int walk_send(struct source *src, int fd, const char *name, bool recursive,
 	      int (*skip)(void *arg, const char *path, int err))
 {
 	const struct tree_ops ops = {
+		.depth_max = src->copy->depth_max,
 		.file = send_file,
 		.dir = send_dir,
 		.dir_end = send_dir_end,

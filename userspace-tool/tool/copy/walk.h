@@ -10,6 +10,8 @@
 
 /**
  * struct tree_ops - what to do with what is found; not 0 ends the walk
+ * @depth_max: levels of directories, each of which takes a descriptor while what is in it is
+ *	walked; 0: any. Those beneath are skipped with -EMFILE.
  * @file: a regular file, open for reading
  * @dir: a directory, before what is in it
  * @dir_end: the same, after that
@@ -17,6 +19,7 @@
  *	-ECANCELED a part file of an incomplete copy, another -errno could not be read
  */
 struct tree_ops {
+	unsigned int depth_max;
 	int (*file)(void *arg, int fd, const char *path, const struct stat *st);
 	int (*dir)(void *arg, const char *path, const struct stat *st);
 	int (*dir_end)(void *arg, const char *path, const struct stat *st);

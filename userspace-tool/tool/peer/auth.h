@@ -10,8 +10,8 @@
 #include "peer/key.h"
 #include "peer/session.h"
 
-/* How long all of it may take, at most. */
-#define AUTH_MS 10000
+/* How long all of it may take, at most: a few round trips, with packets lost. */
+#define AUTH_MS 3000
 
 enum auth_role {
 	AUTH_CLIENT,

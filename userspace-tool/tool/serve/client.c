@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* A client of kverbs serve: from the request until its thread is joined. */
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "peer/auth.h"
@@ -11,13 +13,18 @@
 #include "serve/rping_server.h"
 #include "serve/serve.h"
 
+static bool serves(const struct server *srv, unsigned int service)
+{
+	return !srv->services || srv->services & 1u << service;
+}
+
 static uint32_t welcome_flags(const struct server *srv)
 {
 	uint32_t flags = 0;
 
-	if (srv->root >= 0)
+	if (srv->files.root >= 0 && serves(srv, WIRE_SERVICE_FILES))
 		flags |= WIRE_F_SERVES_FILES;
-	if (srv->read_only)
+	if (srv->files.read_only)
 		flags |= WIRE_F_READ_ONLY;
 	return flags;
 }
@@ -110,12 +117,36 @@ static int let_in(struct client *c)
 		return session_accept(&c->s, welcome_flags(srv), srv->idle_ms);
 	ret = auth_accept(&c->s, welcome_flags(srv), srv->idle_ms, key);
 	key_put(key);
-	if (!ret)
-		limit_proven(&c->visit);
+	if (!ret && limit_proven(&c->visit))
+		return -EDQUOT;
 	/* A peer that disconnected has not tried a wrong key. */
-	else if (ret != -ECONNRESET)
+	if (ret && ret != -ECONNRESET)
 		tell_unproven(c, ret);
 	return ret;
+}
+
+static int serve_rping(struct client *c)
+{
+	const struct log_event e = {
+		.priority = LOG_WARNING,
+		.name = "differed",
+		.peer = &c->s.addr,
+		.service = c->service,
+	};
+	struct rping_tally tally = { 0 };
+	int ret = rping_serve(&c->s, &tally);
+
+	if (tally.differed)
+		log_say(&c->server->guard.log, &e, "%" PRIu64 " of %" PRIu64 " texts differed",
+			tally.differed, tally.pings);
+	return ret;
+}
+
+void serve_client_evict(struct visit *v)
+{
+	struct client *c = (void *)((char *)v - offsetof(struct client, visit));
+
+	session_disconnect(&c->s);
 }
 
 static int serve_client(struct client *c)
@@ -128,14 +159,14 @@ static int serve_client(struct client *c)
 		return ret;
 	tell(c, 0);
 	if (srv->rping)
-		return rping_serve(&c->s);
+		return serve_rping(c);
 	switch (c->s.hello.what) {
 	case WIRE_SERVICE_ECHO:
 		return echo_serve(&c->s);
 	case WIRE_SERVICE_BENCH:
 		return bench_serve(&c->s, srv->bind);
 	default:
-		return files_serve(&c->s, srv->root, srv->read_only);
+		return files_serve(&c->s, &srv->files);
 	}
 }
 
@@ -197,6 +228,8 @@ unsigned int serve_client_take(struct server *srv, struct kverbs_conn *conn,
 	struct client *c;
 	unsigned int why;
 
+	if (!srv->rping && !serves(srv, hello->what))
+		return WIRE_REFUSED_SERVICE;
 	if (srv->nr_clients >= srv->max_clients)
 		return WIRE_REFUSED_BUSY;
 	c = new_client(srv, conn, hello);

@@ -20,22 +20,25 @@ static int refuse_put(struct session *s, int err)
 	return ret ? ret : session_flush(s);
 }
 
-static int open_target(struct sink *sink, int root, bool read_only,
+static int open_target(struct sink *sink, const struct files_conf *conf,
 		       const struct wire_msg *put)
 {
 	struct path path;
 	int ret;
 
-	if (root < 0)
+	if (conf->root < 0)
 		return -EOPNOTSUPP;
-	if (read_only)
+	if (conf->read_only)
 		return -EROFS;
 	ret = path_parse(&path, put->tail, put->tail_len);
 	if (ret)
 		return ret;
 	sink->resume = !(put->flags & WIRE_F_NO_RESUME);
 	sink->sync = put->flags & WIRE_F_SYNC;
-	return sink_target(sink, root, &path, put->flags & WIRE_F_MUST_BE_DIR);
+	sink->umask = conf->umask;
+	sink->min_free = conf->min_free;
+	sink->max_size = conf->max_size;
+	return sink_target(sink, conf->root, &path, put->flags & WIRE_F_MUST_BE_DIR);
 }
 
 static int take_all(struct sink *sink)
@@ -52,7 +55,7 @@ static int take_all(struct sink *sink)
 	return ret;
 }
 
-static int serve_put(struct session *s, int root, bool read_only,
+static int serve_put(struct session *s, const struct files_conf *conf,
 		     const struct wire_msg *put)
 {
 	struct copy copy = { .session = s };
@@ -63,7 +66,7 @@ static int serve_put(struct session *s, int root, bool read_only,
 		return -ENOMEM;
 	ret = sink_open(sink, &copy);
 	if (!ret)
-		ret = open_target(sink, root, read_only, put);
+		ret = open_target(sink, conf, put);
 	ret = ret ? refuse_put(s, ret) : take_all(sink);
 	sink_close(sink);
 	session_stop(s);
@@ -145,9 +148,10 @@ static int answer_gets(struct source *src, int root)
 	return ret;
 }
 
-static int serve_gets(struct session *s, int root, const struct wire_msg *sink)
+static int serve_gets(struct session *s, const struct files_conf *conf,
+		      const struct wire_msg *sink)
 {
-	struct copy copy = { .session = s };
+	struct copy copy = { .session = s, .depth_max = conf->depth_max };
 	struct source *src = malloc(sizeof(*src));
 	int ret;
 
@@ -155,7 +159,7 @@ static int serve_gets(struct session *s, int root, const struct wire_msg *sink)
 		return -ENOMEM;
 	ret = source_open(src, &copy, sink);
 	if (!ret)
-		ret = answer_gets(src, root);
+		ret = answer_gets(src, conf->root);
 	session_stop(s);
 	source_free(src);
 	free(src);
@@ -163,7 +167,7 @@ static int serve_gets(struct session *s, int root, const struct wire_msg *sink)
 }
 
 /* Serve one client until it has had enough. The connection is ended. */
-int files_serve(struct session *s, int root, bool read_only)
+int files_serve(struct session *s, const struct files_conf *conf)
 {
 	struct wire_msg msg;
 	int ret;
@@ -172,8 +176,8 @@ int files_serve(struct session *s, int root, bool read_only)
 	if (ret)
 		return ret;
 	if (msg.type == WIRE_PUT)
-		return serve_put(s, root, read_only, &msg);
+		return serve_put(s, conf, &msg);
 	if (msg.type == WIRE_SINK)
-		return serve_gets(s, root, &msg);
+		return serve_gets(s, conf, &msg);
 	return -EPROTO;
 }

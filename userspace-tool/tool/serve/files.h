@@ -3,8 +3,28 @@
 #ifndef KVERBS_TOOL_FILES_H
 #define KVERBS_TOOL_FILES_H
 
+#include <sys/types.h>
+
 #include "peer/session.h"
 
-int files_serve(struct session *s, int root, bool read_only);
+/**
+ * struct files_conf - what clients may do with files
+ * @root: the directory, open, or -1
+ * @read_only: nothing is written there
+ * @depth_max: levels of a tree that is read, each of which takes a descriptor; 0: any
+ * @umask: permission bits that files and directories do not get
+ * @min_free: bytes of the file system that must stay free
+ * @max_size: bytes that a file may have, 0: any
+ */
+struct files_conf {
+	int root;
+	bool read_only;
+	unsigned int depth_max;
+	mode_t umask;
+	uint64_t min_free;
+	uint64_t max_size;
+};
+
+int files_serve(struct session *s, const struct files_conf *conf);
 
 #endif /* KVERBS_TOOL_FILES_H */

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/err.h"
 #include "cli/units.h"
@@ -9,6 +10,8 @@
 #include "serve/guard.h"
 
 #define WHY_MAX 256
+/* Of a connection: its events, and the two messages before it has slots of its own */
+#define SPARE_SLOTS 8
 
 /* Describe an error in word @bad of a list; @line of @path, or 0. */
 static void say_why(char why[WHY_MAX], const char *path, unsigned int line, int err,
@@ -142,15 +145,33 @@ unsigned int guard_admit(struct guard *g, const struct kverbs_addr *peer)
 	return allow_has(&g->allow, peer) ? 0 : WIRE_REFUSED_ADDRESS;
 }
 
-/* Maximum of memory locked for a client; bench charges its lanes later. */
-static uint64_t bytes_of(const struct wire_hello *hello)
+/*
+ * Maximum of memory locked and of ring slots for a client: all of its receives and sends, which
+ * it can prevent from completing. bench charges its lanes later; they have rings of their own.
+ */
+static struct limit_need need_of(const struct wire_hello *hello)
 {
-	uint64_t bytes = 2ull * hello->depth * hello->msg_max;
+	struct limit_need need = {
+		.bytes = 2ull * hello->depth * hello->msg_max,
+		.slots = 2ull * hello->depth + SPARE_SLOTS,
+	};
 
 	/* As a source, which has more than a sink has windows. */
-	if (hello->what == WIRE_SERVICE_FILES)
-		bytes += SOURCE_EXTENTS * COPY_CHUNK;
-	return bytes;
+	if (hello->what == WIRE_SERVICE_FILES) {
+		need.bytes += SOURCE_EXTENTS * COPY_CHUNK;
+		need.slots += SOURCE_EXTENTS;
+	}
+	return need;
+}
+
+void guard_bound_memory(struct guard *g)
+{
+	uint64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+
+	if (!g->limit.all_bytes)
+		g->limit.all_bytes = pages * page / 4 * 3;
+	if (!g->limit.bytes)
+		g->limit.bytes = g->limit.all_bytes / 2;
 }
 
 unsigned int guard_check(struct guard *g, struct visit *v, const struct kverbs_addr *peer,
@@ -158,7 +179,7 @@ unsigned int guard_check(struct guard *g, struct visit *v, const struct kverbs_a
 {
 	if (g->key_path && !(hello->flags & WIRE_F_KEY))
 		return WIRE_REFUSED_KEY;
-	return limit_enter(&g->limit, v, peer, bytes_of(hello), g->key_path, units_now());
+	return limit_enter(&g->limit, v, peer, need_of(hello), g->key_path, units_now());
 }
 
 struct key *guard_key(struct guard *g)

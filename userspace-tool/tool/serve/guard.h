@@ -63,6 +63,8 @@ unsigned int guard_admit(struct guard *g, const struct kverbs_addr *peer);
 /* The same of what it asks for; the visit is to leave, whatever it is. */
 unsigned int guard_check(struct guard *g, struct visit *v, const struct kverbs_addr *peer,
 			 const struct wire_hello *hello);
+/* Memory for all clients, and a part of it for one address, if no option says how much. */
+void guard_bound_memory(struct guard *g);
 /* Get the current key, to be put; NULL: clients need none. */
 struct key *guard_key(struct guard *g);
 /* Tell that a peer is refused. */

@@ -4,6 +4,7 @@
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "cli/util.h"
 #include "peer/wire.h"
@@ -17,6 +18,7 @@ static int compare(const void *a, const void *b)
 void limit_init(struct limit *l)
 {
 	pthread_mutex_init(&l->lock, NULL);
+	TAILQ_INIT(&l->strangers);
 	TAILQ_INIT(&l->idle);
 }
 
@@ -27,12 +29,26 @@ void limit_free(struct limit *l)
 	pthread_mutex_destroy(&l->lock);
 }
 
-/* A host is one whatever port it comes from; the address comes first in its peer. */
+/*
+ * A host is one whatever port it comes from, and whatever address of its IPv6 prefix of 64 bits,
+ * of which it may choose any. The same prefix of another link is another: only link-local
+ * addresses have a scope. The address comes first in its peer.
+ */
 static struct kverbs_addr host_of(const struct kverbs_addr *addr)
 {
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 	struct kverbs_addr host = { .family = addr->family };
 
-	memcpy(host.addr, addr->addr, sizeof(host.addr));
+	if (addr->family == AF_INET6 && !memcmp(addr->addr, mapped, sizeof(mapped))) {
+		host.family = AF_INET;
+		memcpy(host.addr, addr->addr + sizeof(mapped), 4);
+	} else if (addr->family == AF_INET6) {
+		memcpy(host.addr, addr->addr, 8);
+		if (addr->addr[0] == 0xfe && (addr->addr[1] & 0xc0) == 0x80)
+			host.scope_id = addr->scope_id;
+	} else {
+		memcpy(host.addr, addr->addr, 4);
+	}
 	return host;
 }
 
@@ -87,19 +103,97 @@ static bool has_room(const struct limit *l, const struct limit_peer *p, uint64_t
 	return !l->bytes || (p->bytes <= l->bytes && bytes <= l->bytes - p->bytes);
 }
 
-static unsigned int check(const struct limit *l, struct limit_peer *p, uint64_t bytes,
+static bool all_have_room(const struct limit *l, uint64_t bytes)
+{
+	return !l->all_bytes || (l->used.bytes <= l->all_bytes &&
+				 bytes <= l->all_bytes - l->used.bytes);
+}
+
+static unsigned int check_need(const struct limit *l, const struct limit_peer *p,
+			       const struct limit_need *need)
+{
+	if (!has_room(l, p, need->bytes))
+		return WIRE_REFUSED_MEMORY;
+	if (l->all_slots && p->slots + need->slots > l->all_slots / 2)
+		return WIRE_REFUSED_PEER;
+	if (l->all_slots && l->used.slots + need->slots > l->all_slots)
+		return WIRE_REFUSED_BUSY;
+	return all_have_room(l, need->bytes) ? 0 : WIRE_REFUSED_BUSY;
+}
+
+static void add_bytes(struct visit *v, uint64_t bytes)
+{
+	v->bytes += bytes;
+	v->peer->bytes += bytes;
+	v->limit->used.bytes += bytes;
+}
+
+static void add_slots(struct visit *v, uint64_t slots)
+{
+	v->slots += slots;
+	v->peer->slots += slots;
+	v->limit->used.slots += slots;
+}
+
+static void not_unproven(struct visit *v)
+{
+	if (!v->unproven)
+		return;
+	v->unproven = false;
+	v->limit->unproven--;
+	v->peer->unproven--;
+	TAILQ_REMOVE(&v->limit->strangers, v, stranger);
+}
+
+/* The oldest client of @p, or of the address that has most, which has not proved. */
+static struct visit *find_stranger(struct limit *l, const struct limit_peer *p)
+{
+	struct visit *v, *most = NULL;
+
+	TAILQ_FOREACH(v, &l->strangers, stranger) {
+		if (p && v->peer == p)
+			return v;
+		if (!p && (!most || v->peer->unproven > most->peer->unproven))
+			most = v;
+	}
+	return most;
+}
+
+/*
+ * Proving takes no longer than a few messages. So it is those who wait longest, of the address
+ * with most of them, that are least likely to do it.
+ */
+static bool make_room(struct limit *l, const struct limit_peer *p)
+{
+	struct visit *v = NULL;
+
+	if (p->unproven >= LIMIT_UNPROVEN_PEER_MAX)
+		v = find_stranger(l, p);
+	else if (l->unproven >= LIMIT_UNPROVEN_MAX)
+		v = find_stranger(l, NULL);
+	else
+		return true;
+	if (!v || !l->evict)
+		return false;
+	not_unproven(v);
+	v->evicted = true;
+	l->evict(v);
+	return true;
+}
+
+static unsigned int check(struct limit *l, struct limit_peer *p, const struct limit_need *need,
 			  bool unproven, double now)
 {
+	unsigned int why;
+
 	if (p->clients >= l->clients)
 		return WIRE_REFUSED_PEER;
-	if (!has_room(l, p, bytes))
-		return WIRE_REFUSED_MEMORY;
-	if (unproven && (l->unproven >= LIMIT_UNPROVEN_MAX ||
-			 p->unproven >= LIMIT_UNPROVEN_PEER_MAX))
-		return WIRE_REFUSED_BUSY;
+	why = check_need(l, p, need);
+	if (why)
+		return why;
 	if (!bucket_take(&p->bucket, l->rate, max(l->rate, 1.), now))
 		return WIRE_REFUSED_RATE;
-	return 0;
+	return unproven && !make_room(l, p) ? WIRE_REFUSED_BUSY : 0;
 }
 
 static void enter(struct limit *l, struct visit *v, struct limit_peer *p)
@@ -110,21 +204,26 @@ static void enter(struct limit *l, struct visit *v, struct limit_peer *p)
 		TAILQ_REMOVE(&l->idle, p, idle);
 		l->nr_idle--;
 	}
-	p->unproven += v->unproven;
-	l->unproven += v->unproven;
-	p->bytes += v->bytes;
+	if (v->unproven) {
+		p->unproven++;
+		l->unproven++;
+		TAILQ_INSERT_TAIL(&l->strangers, v, stranger);
+	} else {
+		add_bytes(v, v->need.bytes);
+		add_slots(v, v->need.slots);
+	}
 }
 
 unsigned int limit_enter(struct limit *l, struct visit *v, const struct kverbs_addr *addr,
-			 uint64_t bytes, bool unproven, double now)
+			 struct limit_need need, bool unproven, double now)
 {
 	struct limit_peer *p;
 	unsigned int why;
 
-	*v = (struct visit){ .bytes = bytes, .unproven = unproven };
+	*v = (struct visit){ .need = need, .unproven = unproven };
 	pthread_mutex_lock(&l->lock);
 	p = find_peer(l, addr);
-	why = p ? check(l, p, bytes, unproven, now) : WIRE_REFUSED_BUSY;
+	why = p ? check(l, p, &need, unproven, now) : WIRE_REFUSED_BUSY;
 	if (!why)
 		enter(l, v, p);
 	else
@@ -133,18 +232,20 @@ unsigned int limit_enter(struct limit *l, struct visit *v, const struct kverbs_a
 	return why;
 }
 
-static void prove(struct visit *v)
+unsigned int limit_proven(struct visit *v)
 {
-	v->limit->unproven -= v->unproven;
-	v->peer->unproven -= v->unproven;
-	v->unproven = false;
-}
+	struct limit *l = v->limit;
+	unsigned int why;
 
-void limit_proven(struct visit *v)
-{
-	pthread_mutex_lock(&v->limit->lock);
-	prove(v);
-	pthread_mutex_unlock(&v->limit->lock);
+	pthread_mutex_lock(&l->lock);
+	why = v->evicted ? WIRE_REFUSED_BUSY : check_need(l, v->peer, &v->need);
+	if (!why && v->unproven) {
+		not_unproven(v);
+		add_bytes(v, v->need.bytes);
+		add_slots(v, v->need.slots);
+	}
+	pthread_mutex_unlock(&l->lock);
+	return why;
 }
 
 int limit_charge(struct visit *v, uint64_t bytes)
@@ -154,12 +255,10 @@ int limit_charge(struct visit *v, uint64_t bytes)
 	if (!v)
 		return 0;
 	pthread_mutex_lock(&v->limit->lock);
-	if (has_room(v->limit, v->peer, bytes)) {
-		v->peer->bytes += bytes;
-		v->bytes += bytes;
-	} else {
+	if (has_room(v->limit, v->peer, bytes) && all_have_room(v->limit, bytes))
+		add_bytes(v, bytes);
+	else
 		ret = -EDQUOT;
-	}
 	pthread_mutex_unlock(&v->limit->lock);
 	return ret;
 }
@@ -169,8 +268,7 @@ void limit_uncharge(struct visit *v, uint64_t bytes)
 	if (!v)
 		return;
 	pthread_mutex_lock(&v->limit->lock);
-	v->peer->bytes -= bytes;
-	v->bytes -= bytes;
+	add_bytes(v, -bytes);
 	pthread_mutex_unlock(&v->limit->lock);
 }
 
@@ -181,8 +279,9 @@ void limit_leave(struct visit *v)
 	if (!l)
 		return;
 	pthread_mutex_lock(&l->lock);
-	prove(v);
-	v->peer->bytes -= v->bytes;
+	not_unproven(v);
+	add_bytes(v, -v->bytes);
+	add_slots(v, -v->slots);
 	if (!--v->peer->clients)
 		rest(l, v->peer);
 	pthread_mutex_unlock(&l->lock);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Limits of connections and memory for each address, and of clients that have not been
- * authenticated. An address without a client is kept only for its rate, in a table of
- * bounded size.
+ * Limits of connections, memory and ring slots, of all clients and for each address, and of
+ * clients that have not been authenticated. An address is an IPv4 address or an IPv6 prefix of
+ * 64 bits, which is what one host may have. An address without a client is kept only for its
+ * rate, in a table of bounded size.
  */
 #ifndef KVERBS_TOOL_LIMIT_H
 #define KVERBS_TOOL_LIMIT_H
@@ -28,6 +29,7 @@
  * @clients: that it has
  * @unproven: those of them who have not proved
  * @bytes: memory that they have
+ * @slots: ring slots that they have
  * @bucket: how often it came
  * @idle: in the list of those that have nothing
  */
@@ -36,31 +38,54 @@ struct limit_peer {
 	unsigned int clients;
 	unsigned int unproven;
 	uint64_t bytes;
+	uint64_t slots;
 	struct bucket bucket;
 
 	TAILQ_ENTRY(limit_peer) idle;
+};
+
+struct visit;
+
+/**
+ * struct limit_need - what a client may use
+ * @bytes: memory
+ * @slots: ring slots
+ */
+struct limit_need {
+	uint64_t bytes;
+	uint64_t slots;
 };
 
 /**
  * struct limit - all addresses
  * @clients: that one may have
  * @bytes: that one may have, 0: any
+ * @all_bytes: that all may have, 0: any
+ * @all_slots: that all may have, and one half of them, 0: any
  * @rate: how many may come from it in a second, 0: any
+ * @evict: ends the connection of a client that has not proved and must make room, or NULL
  * @lock: of what follows
  * @peers: tree of them, tsearch(3)
  * @nr_idle: those that have nothing
  * @unproven: clients who have not proved
+ * @used: what all clients have
+ * @strangers: clients who have not proved, who came last is last
  * @idle: those that have nothing, who came last is last
  */
 struct limit {
 	uint64_t clients;
 	uint64_t bytes;
+	uint64_t all_bytes;
+	uint64_t all_slots;
 	double rate;
+	void (*evict)(struct visit *v);
 	pthread_mutex_t lock;
 	void *peers;
 	unsigned int nr_idle;
 	unsigned int unproven;
+	struct limit_need used;
 
+	TAILQ_HEAD(limit_strangers, visit) strangers;
 	TAILQ_HEAD(limit_idle, limit_peer) idle;
 };
 
@@ -68,28 +93,38 @@ struct limit {
  * struct visit - a connected client
  * @limit: where it is counted; NULL: not at all
  * @peer: its address
+ * @need: what is charged for it as soon as it is authenticated
  * @bytes: charged for it
+ * @slots: charged for it
  * @unproven: it is not authenticated yet
+ * @evicted: it had to make room before it was
+ * @stranger: in the list of those who have not proved
  */
 struct visit {
 	struct limit *limit;
 	struct limit_peer *peer;
+	struct limit_need need;
 	uint64_t bytes;
+	uint64_t slots;
 	bool unproven;
+	bool evicted;
+
+	TAILQ_ENTRY(visit) stranger;
 };
 
-/* @clients, @bytes and @rate are set, the rest is 0. */
+/* The limits and @evict are set, the rest is 0. */
 void limit_init(struct limit *l);
 void limit_free(struct limit *l);
 
 /*
- * A client comes, for so many bytes: 0, or why not, enum wire_refusal. @unproven: it is
- * yet to prove. @now: seconds.
+ * A client comes, and needs so much: 0, or why not, enum wire_refusal. @unproven: it is yet to
+ * prove, and is charged for nothing before; if there are too many of those, the oldest of the
+ * address that has most makes room. @now: seconds.
  */
 unsigned int limit_enter(struct limit *l, struct visit *v, const struct kverbs_addr *addr,
-			 uint64_t bytes, bool unproven, double now);
-/* The client is authenticated. */
-void limit_proven(struct visit *v);
+			 struct limit_need need, bool unproven, double now);
+/* The client is authenticated. 0, or why it must leave, enum wire_refusal. */
+unsigned int limit_proven(struct visit *v);
 /* More, or -EDQUOT; and back. A visit that is NULL may have anything. */
 int limit_charge(struct visit *v, uint64_t bytes);
 void limit_uncharge(struct visit *v, uint64_t bytes);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <errno.h>
-#include <inttypes.h>
 
-#include "cli/err.h"
 #include "ping/rping.h"
 #include "serve/rping_server.h"
 
@@ -11,15 +9,13 @@
  * @s: its connection
  * @buf: where its texts go
  * @req: what moves them, one at a time
- * @pings: texts that came
- * @differed: those that are not what rping sends
+ * @tally: what came
  */
 struct rping_server {
 	struct session *s;
 	struct kverbs_buf *buf;
 	struct kverbs_req req;
-	uint64_t pings;
-	uint64_t differed;
+	struct rping_tally *tally;
 };
 
 static int recv_info(struct rping_server *r, struct rping_info *info)
@@ -76,7 +72,8 @@ static int take_text(struct rping_server *r, size_t *len)
 	ret = move(r, kverbs_read, KVERBS_REMOTE_READ, &info, *len);
 	if (ret)
 		return ret;
-	r->differed += rping_text_differs(kverbs_buf_addr(r->buf), *len, r->pings++);
+	r->tally->differed += rping_text_differs(kverbs_buf_addr(r->buf), *len,
+						 r->tally->pings++);
 	return go_ahead(r);
 }
 
@@ -95,9 +92,9 @@ static int give_text(struct rping_server *r, size_t len)
 	return ret ? ret : go_ahead(r);
 }
 
-int rping_serve(struct session *s)
+int rping_serve(struct session *s, struct rping_tally *tally)
 {
-	struct rping_server r = { .s = s };
+	struct rping_server r = { .s = s, .tally = tally };
 	size_t len;
 	int ret;
 
@@ -109,9 +106,6 @@ int rping_serve(struct session *s)
 		if (!ret)
 			ret = give_text(&r, len);
 	}
-	if (r.differed)
-		err_warn("client %s: %" PRIu64 " of %" PRIu64 " texts differed",
-			 s->peer, r.differed, r.pings);
 	/* A request that was given up still has the buffer. */
 	session_stop(s);
 	kverbs_buf_free(r.buf);

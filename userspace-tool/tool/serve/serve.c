@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <json-c/json.h>
@@ -19,6 +20,7 @@
 #include "cli/out.h"
 #include "cli/signals.h"
 #include "cli/units.h"
+#include "cli/util.h"
 #include "copy/path.h"
 #include "peer/kv.h"
 #include "ping/rping.h"
@@ -26,6 +28,11 @@
 #include "serve/serve.h"
 
 #define CQ_ENTRIES 65536
+
+/* Descriptors of a client besides those of a tree, and levels of a tree. */
+#define CLIENT_FILES 8
+#define DEPTH_LEAST 16
+#define DEPTH_MOST 128
 
 /* How long a signal may go unseen if it comes just before a wait. */
 #define LOOK_MS 500
@@ -44,6 +51,8 @@ static void catch_signals(void)
 	signals_count(SIGINT, &stop);
 	signals_count(SIGTERM, &stop);
 	signals_count(SIGHUP, &reload);
+	/* Who reads the log may go; the server stays. */
+	signals_handle(SIGPIPE, SIG_IGN);
 }
 
 static void reject(struct kverbs_conn *conn, unsigned int why)
@@ -178,7 +187,7 @@ static void announce(const struct server *srv)
 	out_text("listening on %s port %u, ", bind, port);
 	if (srv->root_path)
 		out_text("files in %s%s\n", srv->root_path,
-			 srv->read_only ? " (read-only)" : "");
+			 srv->files.read_only ? " (read-only)" : "");
 	else
 		out_text(srv->rping ? "rping\n" : "no files\n");
 }
@@ -211,9 +220,9 @@ static int run_open(struct server *srv)
 	int status;
 
 	if (srv->root_path) {
-		srv->root = path_open_root(srv->root_path);
-		if (srv->root < 0)
-			return err_report(ERR_LOCAL, srv->root, "open %s",
+		srv->files.root = path_open_root(srv->root_path);
+		if (srv->files.root < 0)
+			return err_report(ERR_LOCAL, srv->files.root, "open %s",
 					  srv->root_path);
 	}
 	status = kv_open(&srv->kv, CQ_ENTRIES);
@@ -223,14 +232,39 @@ static int run_open(struct server *srv)
 		pthread_mutex_destroy(&srv->lock);
 		kverbs_close(srv->kv);
 	}
-	if (srv->root >= 0)
-		close(srv->root);
+	if (srv->files.root >= 0)
+		close(srv->files.root);
 	return status;
+}
+
+/*
+ * As many descriptors as the system permits, and of a half of them so few for each client that
+ * those of one address cannot use them up.
+ */
+static void bound_descriptors(struct server *srv)
+{
+	uint64_t depth;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		limit.rlim_cur = limit.rlim_max = 1024;
+	limit.rlim_cur = limit.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &limit))
+		getrlimit(RLIMIT_NOFILE, &limit);
+	depth = limit.rlim_cur / 2 / srv->guard.limit.clients;
+	depth = depth > CLIENT_FILES ? depth - CLIENT_FILES : 0;
+	srv->files.depth_max = min(max(depth, (uint64_t)DEPTH_LEAST), (uint64_t)DEPTH_MOST);
 }
 
 static int run(struct server *srv)
 {
-	int status = guard_open(&srv->guard, srv->verbose);
+	int status;
+
+	srv->guard.limit.all_slots = CQ_ENTRIES;
+	srv->guard.limit.evict = serve_client_evict;
+	guard_bound_memory(&srv->guard);
+	bound_descriptors(srv);
+	status = guard_open(&srv->guard, srv->verbose);
 
 	if (status)
 		return status;
@@ -254,8 +288,17 @@ static const char notes[] =
 static const struct opts_option options[] = {
 	OPTS_OPTION("root", 0, OPTS_TEXT, struct server, root_path,
 		    OPTS_HELP("DIR", "let clients read and write files beneath DIR")),
-	OPTS_OPTION("read-only", 0, OPTS_SET, struct server, read_only,
+	OPTS_OPTION("read-only", 0, OPTS_SET, struct server, files.read_only,
 		    OPTS_HELP(NULL, "do not let clients write")),
+	OPTS_OPTION("umask", 0, OPTS_TEXT, struct server, umask,
+		    OPTS_HELP("MODE", "permission bits to clear in files and directories\n"
+			      "(default: none)")),
+	OPTS_RANGE("min-free", 0, OPTS_NUMBER, struct server, files.min_free, 1, 1ull << 62,
+		   OPTS_HELP("BYTES", "leave so much of the file system free (default: none)")),
+	OPTS_RANGE("max-file-size", 0, OPTS_NUMBER, struct server, files.max_size, 1, 1ull << 62,
+		   OPTS_HELP("BYTES", "maximum size of a file that clients write (default: none)")),
+	OPTS_OPTION("services", 0, OPTS_TEXT, struct server, services_list,
+		    OPTS_HELP("LIST", "serve only these: ping, files, bench (comma-separated)")),
 	OPTS_OPTION("bind", 'b', OPTS_TEXT, struct server, bind,
 		    OPTS_HELP("ADDR", "local address (default: any)")),
 	OPTS_OPTION("port", 'p', OPTS_PORT, struct server, port,
@@ -281,7 +324,11 @@ static const struct opts_option options[] = {
 		   OPTS_HELP("N", "maximum of clients of one address (default 256)")),
 	OPTS_RANGE("peer-bytes", 0, OPTS_NUMBER, struct server, guard.limit.bytes, 1, 1ull << 50,
 		   OPTS_HELP("BYTES", "maximum of memory for clients of one address\n"
-			     "(default: none)")),
+			     "(default: half of --max-bytes)")),
+	OPTS_RANGE("max-bytes", 0, OPTS_NUMBER, struct server, guard.limit.all_bytes, 1,
+		   1ull << 50,
+		   OPTS_HELP("BYTES", "maximum of memory for all clients\n"
+			     "(default: three quarters of this host's)")),
 	OPTS_OPTION("rate", 0, OPTS_REAL, struct server, guard.limit.rate,
 		    OPTS_HELP("N", "new clients of one address per second (default: any)")),
 	OPTS_RANGE("grace", 0, OPTS_MILLIS, struct server, grace_ms, 0, 86400000,
@@ -293,10 +340,48 @@ static const struct opts_option options[] = {
 	{ }
 };
 
+static int parse_umask(struct server *srv)
+{
+	char *end;
+	unsigned long v;
+
+	if (!srv->umask)
+		return 0;
+	v = strtoul(srv->umask, &end, 8);
+	if (*end || end == srv->umask || end - srv->umask > 4 || v > 0777)
+		return err_usage("--umask: '%s' is not an octal number up to 777", srv->umask);
+	srv->files.umask = v;
+	return 0;
+}
+
+static int parse_services(struct server *srv)
+{
+	static const char * const names[] = {
+		[WIRE_SERVICE_ECHO] = "ping",
+		[WIRE_SERVICE_FILES] = "files",
+		[WIRE_SERVICE_BENCH] = "bench",
+	};
+	const char *p = srv->services_list;
+	unsigned int i;
+	size_t len;
+
+	for (; p; p = p[len] ? p + len + 1 : NULL) {
+		len = strcspn(p, ",");
+		for (i = WIRE_SERVICE_ECHO; i < ARRAY_SIZE(names); i++)
+			if (strlen(names[i]) == len && !memcmp(names[i], p, len))
+				break;
+		if (i == ARRAY_SIZE(names))
+			return err_usage("--services: '%.*s' is none of ping, files and bench",
+					 (int)len, p);
+		srv->services |= 1u << i;
+	}
+	return 0;
+}
+
 static int serve_run(int argc, char **argv)
 {
 	struct server srv = {
-		.root = -1,
+		.files.root = -1,
 		.guard.opts.log_rate = 5,
 		.guard.limit.clients = 256,
 		.grace_ms = 10000,
@@ -309,8 +394,14 @@ static int serve_run(int argc, char **argv)
 		return EXIT_USAGE;
 	if (first != argc)
 		return err_usage("unexpected argument '%s'", argv[first]);
-	if (srv.read_only && !srv.root_path)
+	if (srv.files.read_only && !srv.root_path)
 		return err_usage("--read-only requires --root");
+	if (srv.rping && srv.services_list)
+		return err_usage("--rping and --services exclude each other");
+	if (parse_umask(&srv) || parse_services(&srv))
+		return EXIT_USAGE;
+	if (srv.services & 1u << WIRE_SERVICE_FILES && !srv.root_path)
+		return err_usage("--services: files require --root");
 	if (srv.rping && srv.root_path)
 		return err_usage("--rping and --root exclude each other");
 	if (!srv.port)

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "peer/session.h"
+#include "serve/files.h"
 #include "serve/guard.h"
 
 struct server;
@@ -41,8 +42,10 @@ struct client {
  * @bind: local address, or NULL
  * @port: port
  * @root_path: what is served, or NULL
- * @root: the same, open, or -1
- * @read_only: nothing is written there
+ * @files: what clients may do with it
+ * @umask: of that, as it was given, or NULL
+ * @services_list: names of services, or NULL
+ * @services: bits of enum wire_service, 0: any
  * @rping: clients are rping's
  * @verbose: a line for each client
  * @max_clients: at a time
@@ -60,8 +63,10 @@ struct server {
 	const char *bind;
 	const char *port;
 	const char *root_path;
-	int root;
-	bool read_only;
+	struct files_conf files;
+	const char *umask;
+	const char *services_list;
+	unsigned int services;
 	bool rping;
 	bool verbose;
 	uint64_t max_clients;
@@ -77,6 +82,8 @@ struct server {
 /* A request becomes a client: 0, or why it is refused, enum wire_refusal. */
 unsigned int serve_client_take(struct server *srv, struct kverbs_conn *conn,
 			       const struct wire_hello *hello);
+/* End the connection of a client that has not proved yet, to make room. */
+void serve_client_evict(struct visit *v);
 /* Join threads that have ended; with @all every one. */
 void serve_clients_reap(struct server *srv, bool all);
 /* End the connections of all. */

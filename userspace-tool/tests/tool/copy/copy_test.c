@@ -338,6 +338,59 @@ static void read_only_is_only_read(void **state)
 	assert_int_equal(count(r, "root"), 1);
 }
 
+static int bounded(void **state)
+{
+	static const char * const words[] = {
+		"--root", "ROOT", "--max-file-size", "100K", "--umask", "027", "--services", "files",
+		NULL,
+	};
+
+	return server_start(state, words);
+}
+
+static void a_server_bounds_what_it_stores(void **state)
+{
+	char *ping[] = { "ping", "-c", "1", "-q", "-W", FAKE_PATIENCE_S, "192.0.2.1", NULL };
+	struct server_run *r = *state;
+	char a[PATH_MAX + 64];
+	struct stat st;
+
+	make(r, "f", 100 << 10);
+	assert_int_equal(fchmodat(r->tmp->fd, "f", 0777, 0), 0);
+	assert_int_equal(cp(name(r, "f", a), "192.0.2.1:f", NULL), EXIT_OK);
+	assert_int_equal(fstatat(r->tmp->fd, "root/f", &st, 0), 0);
+	assert_int_equal(st.st_mode & 0777, 0750);
+	make(r, "g", (100 << 10) + 1);
+	assert_int_equal(cp(name(r, "g", a), "192.0.2.1:g", NULL), EXIT_FAILED);
+	assert_int_equal(err_last()->err, -EFBIG);
+	assert_int_equal(count(r, "root"), 1);
+	/* It does not serve anything else. */
+	err_command("ping");
+	assert_int_equal(cmd_ping.run(7, ping), EXIT_UNREACHABLE);
+}
+
+static int nearly_full(void **state)
+{
+	static const char * const words[] = { "--root", "ROOT", "--min-free", "4096T", NULL };
+
+	return server_start(state, words);
+}
+
+static void space_that_is_to_stay_free_is_not_used(void **state)
+{
+	static const size_t sizes[] = { 1, 3 << 20 };
+	struct server_run *r = *state;
+	char a[PATH_MAX + 64];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		make(r, "f", sizes[i]);
+		assert_int_equal(cp(name(r, "f", a), "192.0.2.1:f", NULL), EXIT_FAILED);
+		assert_int_equal(err_last()->err, -ENOSPC);
+		assert_int_equal(count(r, "root"), 0);
+	}
+}
+
 static void nobody_there_is_unreachable(void **state)
 {
 	struct server_run *r = *state;
@@ -379,6 +432,10 @@ int main(void)
 						server_teardown),
 		cmocka_unit_test_setup_teardown(read_only_is_only_read, read_only,
 						server_teardown),
+		cmocka_unit_test_setup_teardown(a_server_bounds_what_it_stores, bounded,
+						server_teardown),
+		cmocka_unit_test_setup_teardown(space_that_is_to_stay_free_is_not_used,
+						nearly_full, server_teardown),
 		server_test(nobody_there_is_unreachable),
 		server_test(ping_comes_back_verified),
 	};

@@ -102,6 +102,26 @@ static void everything_is_met_once(void **state)
 	assert_true(strstr(seen, "file top/sub/b\n") < strstr(seen, "end top/sub\n"));
 }
 
+/* Each level takes a descriptor, and a client of a server chooses how many there are. */
+static void depth_is_bounded(void **state)
+{
+	struct tree_ops bounded = ops;
+	struct tmp *tmp = *state;
+	int ret = 0;
+
+	assert_int_equal(mkdirat(tmp->fd, "d", 0755), 0);
+	assert_int_equal(mkdirat(tmp->fd, "d/e", 0755), 0);
+	assert_int_equal(mkdirat(tmp->fd, "d/e/f", 0755), 0);
+	bounded.depth_max = 2;
+	seen[0] = '\0';
+	assert_int_equal(tree_walk(openat(tmp->fd, "d", O_RDONLY), "top", true, &bounded, &ret), 0);
+	assert_string_equal(seen, "dir top\ndir top/e\nerror top/e/f\nend top/e\nend top\n");
+	bounded.depth_max = 3;
+	seen[0] = '\0';
+	assert_int_equal(tree_walk(openat(tmp->fd, "d", O_RDONLY), "top", true, &bounded, &ret), 0);
+	assert_null(strstr(seen, "error"));
+}
+
 static void an_error_ends_the_walk(void **state)
 {
 	struct tmp *tmp = *state;
@@ -119,6 +139,7 @@ int main(void)
 		tmp_test(file_is_walked),
 		tmp_test(directory_needs_recursion),
 		tmp_test(everything_is_met_once),
+		tmp_test(depth_is_bounded),
 		tmp_test(an_error_ends_the_walk),
 	};
 

@@ -40,6 +40,10 @@ static void a_list_that_is_none_is_wrong_usage(void **state)
 	assert_int_equal(run_command(&cmd_serve, "--allow-file", "/nowhere"), EXIT_FAILED);
 	assert_int_equal(err_last()->err, -ENOENT);
 	assert_int_equal(run_command(&cmd_serve, "--log", "xml"), EXIT_USAGE);
+	assert_int_equal(run_command(&cmd_serve, "--umask", "8"), EXIT_USAGE);
+	assert_int_equal(run_command(&cmd_serve, "--umask", "1000"), EXIT_USAGE);
+	assert_int_equal(run_command(&cmd_serve, "--services", "ping,"), EXIT_USAGE);
+	assert_int_equal(run_command(&cmd_serve, "--services", "files"), EXIT_USAGE);
 }
 
 /* ---- resources of the host --------------------------------------------------- */
@@ -47,6 +51,24 @@ static void a_list_that_is_none_is_wrong_usage(void **state)
 static int quiet(void **state)
 {
 	return start_with(state, "--log", "text");
+}
+
+/* The log's reader ends: "kverbs serve 2>&1 | logger" */
+static void a_log_without_a_reader_is_no_end(void **state)
+{
+	int old = dup(STDERR_FILENO), said[2];
+
+	(void)state;
+	assert_int_equal(pipe(said), 0);
+	close(said[0]);
+	dup2(said[1], STDERR_FILENO);
+	fake_fail(KVERBS_ACCEPT, 1, -EAGAIN);
+	assert_int_not_equal(ping("-q"), EXIT_OK);
+	server_wait_idle();
+	dup2(old, STDERR_FILENO);
+	close(old);
+	close(said[1]);
+	assert_int_equal(ping(), EXIT_OK);
 }
 
 static void who_finds_no_room_is_told_of_without_v(void **state)
@@ -319,6 +341,7 @@ int main(void)
 		guarded(a_client_is_told_that_its_address_is_not_allowed, choosy),
 		cmocka_unit_test(a_list_that_is_none_is_wrong_usage),
 		guarded(who_finds_no_room_is_told_of_without_v, quiet),
+		guarded(a_log_without_a_reader_is_no_end, quiet),
 		guarded(an_address_has_as_many_clients_as_it_may, one_each),
 		guarded(an_address_has_as_much_memory_as_it_may, frugal),
 		guarded(a_measurement_is_counted_with_all_that_it_takes, frugal),
