@@ -162,7 +162,7 @@ static void sweep_one(struct part *old, time_t before)
 	close(old->fd);
 }
 
-/* Nobody resumes a part file with a salt, so a killed process leaves it for ever. */
+/* No copy resumes a part file with a salt, so one of a killed process would stay for ever. */
 static void sweep_salted(const struct part *part)
 {
 	int fd = openat(part->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -471,7 +471,7 @@ static int commit(struct sink *sink, const struct wire_msg *msg)
 	return sink_done(sink, f->id, WIRE_NO_WINDOW, 0, f->method, msg->digest);
 }
 
-/* What was verified before the failure stays for a later run, which hashes it again. */
+/* The verified beginning stays for a later run, which hashes it again. */
 static void keep(struct sink_file *f)
 {
 	part_keep(&f->part, f->good / WIRE_BLOCK * WIRE_BLOCK);

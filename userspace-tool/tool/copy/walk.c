@@ -73,7 +73,7 @@ static int enter(struct walk *w, int dir, const char *name)
 	return ret;
 }
 
-/* What another copy has not finished has no name yet, and the sink would refuse it. */
+/* A part file is incomplete, and the sink would refuse its name. */
 static int leave_out(struct walk *w, const char *name)
 {
 	size_t len = w->len;

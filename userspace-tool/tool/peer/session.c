@@ -139,7 +139,7 @@ static int connect_one(struct session *s, const struct sockaddr *addr,
 	return ret;
 }
 
-/* What a peer says tells more than an error on the way to it. */
+/* An error from the peer tells more than one on the way to it. */
 static int rank(int err)
 {
 	switch (err) {

@@ -51,7 +51,7 @@ static void catch_signals(void)
 	signals_count(SIGINT, &stop);
 	signals_count(SIGTERM, &stop);
 	signals_count(SIGHUP, &reload);
-	/* Who reads the log may go; the server stays. */
+	/* The end of the log's reader must not end the server. */
 	signals_handle(SIGPIPE, SIG_IGN);
 }
 
@@ -247,13 +247,17 @@ static void bound_descriptors(struct server *srv)
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit))
-		limit.rlim_cur = limit.rlim_max = 1024;
+		limit = (struct rlimit){ .rlim_cur = 1024, .rlim_max = 1024 };
 	limit.rlim_cur = limit.rlim_max;
 	if (setrlimit(RLIMIT_NOFILE, &limit))
 		getrlimit(RLIMIT_NOFILE, &limit);
 	depth = limit.rlim_cur / 2 / srv->guard.limit.clients;
-	depth = depth > CLIENT_FILES ? depth - CLIENT_FILES : 0;
-	srv->files.depth_max = min(max(depth, (uint64_t)DEPTH_LEAST), (uint64_t)DEPTH_MOST);
+	if (depth > DEPTH_MOST + CLIENT_FILES)
+		srv->files.depth_max = DEPTH_MOST;
+	else if (depth < DEPTH_LEAST + CLIENT_FILES)
+		srv->files.depth_max = DEPTH_LEAST;
+	else
+		srv->files.depth_max = depth - CLIENT_FILES;
 }
 
 static int run(struct server *srv)

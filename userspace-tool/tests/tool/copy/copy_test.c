@@ -341,8 +341,8 @@ static void read_only_is_only_read(void **state)
 static int bounded(void **state)
 {
 	static const char * const words[] = {
-		"--root", "ROOT", "--max-file-size", "100K", "--umask", "027", "--services", "files",
-		NULL,
+		"--root", "ROOT", "--max-file-size", "100K", "--umask", "027",
+		"--services", "files", NULL,
 	};
 
 	return server_start(state, words);
@@ -364,7 +364,7 @@ static void a_server_bounds_what_it_stores(void **state)
 	assert_int_equal(cp(name(r, "g", a), "192.0.2.1:g", NULL), EXIT_FAILED);
 	assert_int_equal(err_last()->err, -EFBIG);
 	assert_int_equal(count(r, "root"), 1);
-	/* It does not serve anything else. */
+	/* The server has no other service. */
 	err_command("ping");
 	assert_int_equal(cmd_ping.run(7, ping), EXIT_UNREACHABLE);
 }

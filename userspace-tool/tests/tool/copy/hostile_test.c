@@ -252,7 +252,9 @@ static void names_stay_beneath(void **state)
 /* Neither the part of a copy at work nor its name is another client's. */
 static void names_of_parts_are_refused(void **state)
 {
-	static const char * const names[] = { ".f.kverbs-part", "d/.f.KVERBS-part", ".d.kverbs-part/f" };
+	static const char * const names[] = {
+		".f.kverbs-part", "d/.f.KVERBS-part", ".d.kverbs-part/f",
+	};
 	struct server_run *r = *state;
 	struct wire_msg msg;
 	struct kverbs *kv;
@@ -314,7 +316,7 @@ static void await_start(struct session *s)
 	assert_int_equal(msg.id, 8);
 }
 
-/* What may fail for want of space is to fail before the data comes, not in the middle. */
+/* A file that does not fit must fail before its data comes, not in the middle. */
 static void a_reservation_is_kept(void **state)
 {
 	struct server_run *r = *state;
@@ -424,7 +426,7 @@ static void a_source_that_changes_is_stale(void **state)
 	fetch_all_but(*state, write_and_set_back, WIRE_ABORT);
 }
 
-/* Its owner may be the user of the server, to whom an earlier run gave the final mode. */
+/* A directory of an earlier run may have its final mode already, without write permission. */
 static void a_directory_is_opened_up_and_gets_its_mode_back(void **state)
 {
 	const struct wire_msg dirs[] = {

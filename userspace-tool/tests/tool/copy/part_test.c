@@ -196,6 +196,7 @@ static void an_occupied_name_does_not_lock_out(void **state)
 	struct tmp *tmp = *state;
 	struct part part;
 	unsigned int i;
+	int flags;
 
 	for (i = 0; i < ARRAY_SIZE(types); i++) {
 		if (types[i] == S_IFDIR)
@@ -206,7 +207,8 @@ static void an_occupied_name_does_not_lock_out(void **state)
 		assert_int_equal(part_commit(&part, &meta), 0);
 		assert_true(tmp_exists(tmp, "f"));
 		assert_true(tmp_exists(tmp, NAME));
-		assert_int_equal(unlinkat(tmp->fd, NAME, types[i] == S_IFDIR ? AT_REMOVEDIR : 0), 0);
+		flags = types[i] == S_IFDIR ? AT_REMOVEDIR : 0;
+		assert_int_equal(unlinkat(tmp->fd, NAME, flags), 0);
 	}
 }
 
@@ -278,7 +280,7 @@ static void make_old(const struct tmp *tmp, const char *name, time_t age)
 	assert_int_equal(utimensat(tmp->fd, name, times, 0), 0);
 }
 
-/* Nobody resumes them, so the process that made one and was killed leaves it for ever. */
+/* No copy resumes a salted part, so one of a killed process would stay for ever. */
 static void salted_parts_of_the_dead_are_removed(void **state)
 {
 	struct tmp *tmp = *state;

@@ -235,7 +235,7 @@ static void silent_strangers_make_room(void **state)
 	assert_int_equal(enter_unproven(&l, &x, 1), 0);
 	assert_ptr_equal(evicted, &v[1]);
 	assert_int_equal(l.unproven, LIMIT_UNPROVEN_MAX);
-	/* It may have proved at the same time. */
+	/* A client may prove just when it is evicted. */
 	assert_int_equal(limit_proven(&v[0]), WIRE_REFUSED_BUSY);
 	assert_int_equal(limit_proven(&w), 0);
 	for (i = 0; i < LIMIT_UNPROVEN_MAX; i++)
