@@ -65,7 +65,7 @@ static int check_top(const struct sink *sink, const char *text, size_t len)
 	return strlen(sink->top) == len && !memcmp(sink->top, text, len) ? 0 : -EPERM;
 }
 
-/* An incomplete file of another copy is nobody's to replace, nor its name to take. */
+/* A client must neither replace the part file of another copy nor take its name. */
 static bool names_part(const char *text)
 {
 	size_t len;
