@@ -61,7 +61,9 @@ static uint64_t digest(uint16_t type, uint64_t len)
 	hash_init(&hash);
 	if (len && (len > sizeof(zeros) || hash_add(&hash, zeros, len, &piece)))
 		return 0;
-	return type == WIRE_DATA && len ? piece : hash_value(&hash);
+	if (type == WIRE_DATA && len)
+		return piece;
+	return hash_value(&hash, &value) ? 0 : value;
 }
 
 static bool has_path(uint16_t type)

@@ -39,6 +39,7 @@ enum method {
  * @failed: files and directories that could not be copied
  * @source_methods: bit mask of enum method
  * @sink_methods: the same of the other end
+ * @keyed: digests are made with a key of the connection
  * @digest: of the last file
  * @depth_max: levels of a tree that are read, 0: any
  * @beat: when the peer was last told that we are still alive
@@ -57,6 +58,7 @@ struct copy {
 	uint64_t failed;
 	unsigned int source_methods;
 	unsigned int sink_methods;
+	bool keyed;
 	uint64_t digest;
 	unsigned int depth_max;
 	double beat;

@@ -267,6 +267,7 @@ static int copy_with(struct cp *cp, struct session *s)
 	copy->session = s;
 	report_init(copy, cp->progress, cp->verbose);
 	copy->progress.total = cp->total;
+	copy->keyed = session_mac_key(s);
 	ret = cp->upload ? cp_put(cp) : cp_get(cp);
 	progress_clear(&copy->progress);
 	if (ret < 0)

@@ -4,15 +4,21 @@
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include <openssl/core_names.h>
 #include <openssl/evp.h>
+#include <openssl/params.h>
 
 #include "cli/signals.h"
 #include "cli/util.h"
 #include "copy/hash.h"
 #include "copy/store.h"
+#include "lib/byteorder.h"
 #include "peer/wire.h"
+
+#define SIP_KEY_LEN (WIRE_MAC_KEY_LEN / 2)
 
 /*
  * hash_add() may read a mapping of a file that another process truncates: SIGBUS must
@@ -49,26 +55,95 @@ static void add_digest(XXH64_state_t *state, uint64_t digest)
 	XXH64_update(state, &be, sizeof(be));
 }
 
-void hash_init(struct hash *hash)
+/* The first key is for blocks, the second for all else. */
+static int sip(const uint8_t *key, unsigned int which, const void *data, size_t len,
+	       uint64_t *value)
 {
-	XXH64_reset(&hash->state, 0);
-	hash->size = 0;
+	size_t size = 8, n;
+	OSSL_PARAM params[] = {
+		OSSL_PARAM_construct_size_t(OSSL_MAC_PARAM_SIZE, &size),
+		OSSL_PARAM_construct_end(),
+	};
+	uint8_t out[8];
+
+	if (!EVP_Q_mac(NULL, "SIPHASH", NULL, NULL, params, key + which * SIP_KEY_LEN, SIP_KEY_LEN,
+		       data, len, out, sizeof(out), &n) || n != sizeof(out))
+		return -EIO;
+	*value = get_be(out, 8);
+	return 0;
 }
 
-static void hash_blocks(struct hash *hash, XXH64_state_t *window, const char *p,
-			size_t len)
+static int sip_numbers(const uint8_t *key, uint64_t a, uint64_t b, const char what[4],
+		       uint64_t *value)
 {
+	uint8_t bytes[20];
+
+	put_be(bytes, a, 8);
+	put_be(bytes + 8, b, 8);
+	memcpy(bytes + 16, what, 4);
+	return sip(key, 1, bytes, sizeof(bytes), value);
+}
+
+void hash_init(struct hash *hash)
+{
+	memset(hash, 0, sizeof(*hash));
+	XXH64_reset(&hash->state, 0);
+}
+
+int hash_begin(struct hash *hash, const uint8_t *key, const struct wire_msg *file)
+{
+	uint8_t bytes[40 + WIRE_PATH_MAX];
+
+	hash_init(hash);
+	if (!key)
+		return 0;
+	if (file->tail_len > WIRE_PATH_MAX)
+		return -ENAMETOOLONG;
+	hash->key = key;
+	put_be(bytes, file->size, 8);
+	put_be(bytes + 8, file->mtime, 8);
+	put_be(bytes + 16, file->atime, 8);
+	put_be(bytes + 24, file->mtime_ns, 4);
+	put_be(bytes + 28, file->atime_ns, 4);
+	put_be(bytes + 32, file->mode & 0777, 4);
+	memcpy(bytes + 36, "FILE", 4);
+	memcpy(bytes + 40, file->tail, file->tail_len);
+	return sip(key, 1, bytes, 40 + file->tail_len, &hash->chain);
+}
+
+int hash_confirm(const uint8_t *key, uint64_t digest, uint64_t *confirm)
+{
+	*confirm = digest;
+	return key ? sip_numbers(key, digest, 0, "DONE", confirm) : 0;
+}
+
+static int hash_blocks(struct hash *hash, const char *p, size_t len, uint64_t *piece)
+{
+	XXH64_state_t window;
+	uint64_t digest;
+	int ret = 0;
 	size_t n;
 
-	for (; len; len -= n, p += n) {
-		uint64_t digest;
-
+	*piece = 0;
+	XXH64_reset(&window, 0);
+	for (; len && !ret; len -= n, p += n) {
 		n = len < WIRE_BLOCK ? len : WIRE_BLOCK;
-		digest = XXH64(p, n, 0);
-		add_digest(&hash->state, digest);
-		add_digest(window, digest);
 		hash->size += n;
+		if (!hash->key) {
+			digest = XXH64(p, n, 0);
+			add_digest(&hash->state, digest);
+			add_digest(&window, digest);
+			continue;
+		}
+		ret = sip(hash->key, 0, p, n, &digest);
+		if (!ret)
+			ret = sip_numbers(hash->key, hash->chain, digest, "BLCK", &hash->chain);
+		if (!ret)
+			ret = sip_numbers(hash->key, *piece, digest, "DATA", piece);
 	}
+	if (!hash->key)
+		*piece = XXH64_digest(&window);
+	return ret;
 }
 
 /*
@@ -77,28 +152,29 @@ static void hash_blocks(struct hash *hash, XXH64_state_t *window, const char *p,
  */
 int hash_add(struct hash *hash, const void *data, size_t len, uint64_t *piece)
 {
-	XXH64_state_t window;
+	int ret;
 
 	pthread_once(&guard_once, guard_install);
-	XXH64_reset(&window, 0);
 	if (sigsetjmp(escape, 1)) {
 		set_guarded(0);
 		return -ESTALE;
 	}
 	set_guarded(1);
-	hash_blocks(hash, &window, data, len);
+	ret = hash_blocks(hash, data, len, piece);
 	set_guarded(0);
-	*piece = XXH64_digest(&window);
-	return 0;
+	return ret;
 }
 
 /* The digest of all so far, with its length. */
-uint64_t hash_value(const struct hash *hash)
+int hash_value(const struct hash *hash, uint64_t *value)
 {
 	XXH64_state_t state = hash->state;
 
+	if (hash->key)
+		return sip_numbers(hash->key, hash->chain, hash->size, "END ", value);
 	add_digest(&state, hash->size);
-	return XXH64_digest(&state);
+	*value = XXH64_digest(&state);
+	return 0;
 }
 
 static int add_prefix(struct hash *hash, int fd, uint64_t len, EVP_MD_CTX *sha,

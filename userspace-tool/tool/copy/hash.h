@@ -4,6 +4,10 @@
  * those digests, big-endian, in the order of the file. So the digest of a file
  * can be had piece by piece. It finds errors. What an earlier run left may be of a stranger,
  * who can make any XXH64, so beginnings of files are compared by SHA-256.
+ *
+ * If both ends have proved to have a key, SipHash-2-4 with a key of this connection is in place
+ * of XXH64, and the digest also covers the name, mode and times. Then nobody between both can
+ * change what is verified.
  */
 #ifndef KVERBS_TOOL_HASH_H
 #define KVERBS_TOOL_HASH_H
@@ -18,20 +22,29 @@
 #include "peer/wire.h"
 
 #define HASH_NAME "xxh64-1MiB-tree"
+#define HASH_KEYED_NAME "siphash-1MiB-chain"
 
 /**
  * struct hash - the digest of a file so far
  * @state: over the digests of its blocks
  * @size: bytes
+ * @key: of SipHash for blocks, and then for all else, or NULL
+ * @chain: with a key, in place of @state
  */
 struct hash {
 	XXH64_state_t state;
 	uint64_t size;
+	const uint8_t *key;
+	uint64_t chain;
 };
 
 void hash_init(struct hash *hash);
+/* The digest of what FILE is to bring. @key: NULL without one */
+int hash_begin(struct hash *hash, const uint8_t *key, const struct wire_msg *file);
+/* What DONE has: only who has the key can tell it from the digest. */
+int hash_confirm(const uint8_t *key, uint64_t digest, uint64_t *confirm);
 int hash_add(struct hash *hash, const void *data, size_t len, uint64_t *piece);
-uint64_t hash_value(const struct hash *hash);
+int hash_value(const struct hash *hash, uint64_t *value);
 int hash_prefix(struct hash *hash, int fd, uint64_t len, uint8_t sha[WIRE_SHA_LEN],
 		int (*beat)(void *arg), void *arg);
 

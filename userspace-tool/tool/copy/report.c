@@ -118,8 +118,9 @@ static void print_json(const struct copy *copy, double seconds)
 	json_put_int(o, "resumed_bytes", copy->resumed);
 	json_put_num(o, "seconds", seconds);
 	json_put_num(o, "rate_MBps", rate_of(copy, seconds));
-	json_put_str(o, "checksum_algorithm", HASH_NAME);
-	if (copy->files == 1) {
+	json_put_str(o, "checksum_algorithm", copy->keyed ? HASH_KEYED_NAME : HASH_NAME);
+	/* With a key it is of no use behind the connection. */
+	if (copy->files == 1 && !copy->keyed) {
 		snprintf(digest, sizeof(digest), "%016" PRIx64, copy->digest);
 		json_put_str(o, "checksum", digest);
 	}

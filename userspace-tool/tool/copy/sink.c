@@ -11,24 +11,45 @@
 #include "copy/sink.h"
 #include "copy/store.h"
 
-static int write_all(const struct sink *sink, const struct wire_msg *msg, int fd)
+int sink_landed(struct sink *sink, const struct landing *l, uint32_t window, size_t len,
+		const void **data)
+{
+	*data = landing_window(l, window);
+	if (!session_mac_key(sink->s))
+		return 0;
+	if (!sink->own)
+		sink->own = aligned_alloc(STORE_DIRECT_ALIGN, COPY_CHUNK);
+	if (!sink->own)
+		return -ENOMEM;
+	memcpy(sink->own, *data, len);
+	*data = sink->own;
+	return 0;
+}
+
+static int write_all(struct sink *sink, const struct wire_msg *msg, int fd)
 {
 	enum method method = METHOD_BUFFERED;
+	uint64_t piece, value = 0;
 	struct hash hash;
-	void *data;
-	uint64_t piece;
+	const void *data;
 	int ret;
 
-	hash_init(&hash);
+	ret = hash_begin(&hash, session_mac_key(sink->s), msg);
+	if (ret)
+		return ret;
 	if (msg->size) {
-		data = landing_window(&sink->eager, msg->window);
-		ret = hash_add(&hash, data, msg->size, &piece);
+		ret = sink_landed(sink, &sink->eager, msg->window, msg->size, &data);
+		if (!ret)
+			ret = hash_add(&hash, data, msg->size, &piece);
 		if (!ret)
 			ret = store_write(fd, &method, data, msg->size, 0);
 		if (ret)
 			return ret;
 	}
-	return hash_value(&hash) == msg->digest ? 0 : -EBADMSG;
+	ret = hash_value(&hash, &value);
+	if (ret)
+		return ret;
+	return value == msg->digest ? 0 : -EBADMSG;
 }
 
 static int store(struct sink *sink, const struct wire_msg *msg, struct path *path)
@@ -276,4 +297,5 @@ void sink_free(struct sink *sink)
 	landing_free(&sink->eager);
 	landing_free(&sink->stream);
 	free(sink->rename);
+	free(sink->own);
 }

@@ -34,6 +34,7 @@ struct sink_window {
  * @method: how it is written
  * @size: what it will have
  * @hash: of what has come
+ * @begin: the same before anything came
  * @good: bytes from the beginning that are verified and stored
  * @started: the source has said where it begins
  * @granted: end of what has been lent, in the file
@@ -50,6 +51,7 @@ struct sink_file {
 	enum method method;
 	uint64_t size;
 	struct hash hash;
+	struct hash begin;
 	uint64_t good;
 	bool started;
 	uint64_t granted;
@@ -74,6 +76,7 @@ struct sink_file {
  * @max_size: bytes that a file may have, 0: any
  * @eager: windows for small files
  * @stream: windows for large ones, made when first needed
+ * @own: room for a window that nobody else can write to, if there is a key
  * @parent: the last file's directory, or -1
  * @parent_path: its name
  * @file: the large file at hand
@@ -94,6 +97,7 @@ struct sink {
 	uint64_t max_size;
 	struct landing eager;
 	struct landing stream;
+	void *own;
 	int parent;
 	char parent_path[PATH_MAX];
 	struct sink_file file;
@@ -117,6 +121,12 @@ int sink_place(struct sink *sink, const struct wire_msg *msg, struct path *path)
 int sink_room(const struct sink *sink, int fd, uint64_t size);
 int sink_parent(struct sink *sink, const struct path *path);
 
+/*
+ * What has landed in a window. With a key it must not change any more after it was verified, and
+ * somebody between both ends knows how to write to a window.
+ */
+int sink_landed(struct sink *sink, const struct landing *l, uint32_t window, size_t len,
+		const void **data);
 int sink_done(struct sink *sink, uint32_t id, uint32_t window, int err,
 	      enum method method, uint64_t digest);
 int sink_file_begin(struct sink *sink, const struct wire_msg *msg);

@@ -162,11 +162,13 @@ int sink_done(struct sink *sink, uint32_t id, uint32_t window, int err,
 		.status = wire_status(err),
 		.id = id,
 		.window = window,
-		.digest = digest,
 		.mode = method << 16,
 	};
+	int ret = 0;
 
-	return session_send(sink->s, &msg);
+	if (!err)
+		ret = hash_confirm(session_mac_key(sink->s), digest, &msg.digest);
+	return ret ? ret : session_send(sink->s, &msg);
 }
 
 void sink_meta(const struct sink *sink, const struct wire_msg *msg,
@@ -305,7 +307,7 @@ static int offer(struct sink *sink)
 	uint8_t sha[WIRE_SHA_LEN];
 
 	if (hash_prefix(&f->hash, f->part.fd, offset, sha, copy_beat, sink->copy)) {
-		hash_init(&f->hash);
+		f->hash = f->begin;
 		offset = 0;
 	}
 	f->good = offset;
@@ -326,9 +328,11 @@ int sink_file_begin(struct sink *sink, const struct wire_msg *msg)
 	snprintf(f->path, sizeof(f->path), "%.*s", (int)msg->tail_len,
 		 (const char *)msg->tail);
 	sink_meta(sink, msg, &f->meta);
-	hash_init(&f->hash);
+	ret = hash_begin(&f->begin, session_mac_key(sink->s), msg);
+	f->hash = f->begin;
 	progress_name(&sink->copy->progress, f->path);
-	ret = open_file(sink, msg);
+	if (!ret)
+		ret = open_file(sink, msg);
 	if (!ret && f->method != METHOD_MAPPED)
 		ret = open_pool(sink);
 	return ret ? refuse(sink, ret) : offer(sink);
@@ -362,7 +366,7 @@ int sink_file_start(struct sink *sink, const struct wire_msg *msg)
 		return -EPROTO;
 	f->started = true;
 	if (!msg->offset)
-		hash_init(&f->hash);
+		f->hash = f->begin;
 	f->good = msg->offset;
 	f->granted = msg->offset;
 	sink->copy->resumed += msg->offset;
@@ -376,14 +380,16 @@ int sink_file_start(struct sink *sink, const struct wire_msg *msg)
 static int take_landed(struct sink *sink, const struct wire_msg *msg)
 {
 	struct sink_file *f = &sink->file;
-	void *data = landing_window(&sink->stream, msg->window);
+	const void *data;
 	uint64_t piece;
 	int ret;
 
 	if (msg->offset != f->hash.size ||
 	    msg->size != min((uint64_t)sink->stream.size, f->size - f->hash.size))
 		return -EPROTO;
-	ret = hash_add(&f->hash, data, msg->size, &piece);
+	ret = sink_landed(sink, &sink->stream, msg->window, msg->size, &data);
+	if (!ret)
+		ret = hash_add(&f->hash, data, msg->size, &piece);
 	if (!ret && piece != msg->digest)
 		ret = -EBADMSG;
 	if (!ret)
@@ -445,10 +451,13 @@ int sink_file_data(struct sink *sink, const struct wire_msg *msg)
 
 static int verify(const struct sink_file *f, const struct wire_msg *msg)
 {
-	if (f->hash.size != f->size || msg->size != f->size ||
-	    msg->digest != hash_value(&f->hash))
-		return -EBADMSG;
-	return 0;
+	uint64_t value = 0;
+	int ret = hash_value(&f->hash, &value);
+
+	if (ret)
+		return ret;
+	return f->hash.size == f->size && msg->size == f->size && msg->digest == value ?
+	       0 : -EBADMSG;
 }
 
 static int commit(struct sink *sink, const struct wire_msg *msg)

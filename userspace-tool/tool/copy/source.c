@@ -205,16 +205,20 @@ static int send_eager(struct source *src, int fd, const char *path, const struct
 	struct hash hash;
 	int ret, err = 0;
 
-	hash_init(&hash);
 	describe(&msg, st, path);
-	ret = source_pend(src, path, st->st_size, SOURCE_FILE, &msg.id);
+	ret = hash_begin(&hash, session_mac_key(src->s), &msg);
+	if (!ret)
+		ret = source_pend(src, path, st->st_size, SOURCE_FILE, &msg.id);
 	if (!ret && st->st_size)
 		ret = fill_window(src, fd, st, &msg, &hash, &err);
 	if (ret)
 		return ret;
-	msg.digest = hash_value(&hash);
+	ret = hash_value(&hash, &msg.digest);
+	if (ret)
+		return ret;
+	p = source_pending(src, msg.id);
+	p->digest = msg.digest;
 	if (err) {
-		p = source_pending(src, msg.id);
 		p->err = err;
 		msg.status = wire_status(err);
 	}
@@ -250,13 +254,13 @@ static int send_start(struct source *src, int fd, uint64_t size, struct hash *ha
 	uint64_t offset = src->stream.offset;
 	uint8_t sha[WIRE_SHA_LEN];
 
-	hash_init(hash);
+	*hash = src->stream.begin;
 	if (offset && offset <= size &&
 	    !hash_prefix(hash, fd, offset, sha, copy_beat, src->copy) &&
 	    !memcmp(sha, src->stream.sha, sizeof(sha)))
 		msg.offset = offset;
 	else
-		hash_init(hash);
+		*hash = src->stream.begin;
 	*at = msg.offset;
 	src->copy->resumed += msg.offset;
 	progress_resume(&src->copy->progress, msg.offset);
@@ -340,10 +344,15 @@ static int send_end(struct source *src, const struct hash *hash, enum method met
 		.id = src->stream.id,
 		.window = WIRE_NO_WINDOW,
 		.size = hash->size,
-		.digest = hash_value(hash),
 		.mode = method << 16,
 	};
+	struct source_pending *p = source_pending(src, msg.id);
+	int ret = hash_value(hash, &msg.digest);
 
+	if (ret)
+		return ret;
+	if (p)
+		p->digest = msg.digest;
 	src->copy->source_methods |= 1u << method;
 	return session_send(src->s, &msg);
 }
@@ -391,7 +400,9 @@ static int send_stream(struct source *src, int fd, const char *path, const struc
 	if (ret)
 		return ret;
 	src->stream.id = msg.id;
-	ret = session_send(src->s, &msg);
+	ret = hash_begin(&src->stream.begin, session_mac_key(src->s), &msg);
+	if (!ret)
+		ret = session_send(src->s, &msg);
 	while (!ret && !src->stream.ready && !is_dead(src))
 		ret = source_pump(src);
 	if (!ret && src->stream.ready)

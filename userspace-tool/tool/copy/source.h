@@ -7,6 +7,7 @@
 
 #include "copy/copy.h"
 #include "copy/extent.h"
+#include "copy/hash.h"
 
 #define SOURCE_EXTENTS 16
 
@@ -49,6 +50,7 @@ enum source_kind {
  * @path: its name
  * @size: bytes, if it is a file
  * @kind: what it is
+ * @digest: of the file
  * @err: why we gave up, or 0
  */
 struct source_pending {
@@ -56,6 +58,7 @@ struct source_pending {
 	char *path;
 	uint64_t size;
 	enum source_kind kind;
+	uint64_t digest;
 	int err;
 };
 
@@ -66,6 +69,7 @@ struct source_pending {
  * @mapped: windows come by GRANT
  * @chunk: bytes of a window
  * @offset: what the sink has of it already
+ * @begin: the digest before anything was sent
  * @sha: SHA-256 of that
  * @grants: windows granted and not used, a ring
  * @head: grants used so far
@@ -77,6 +81,7 @@ struct source_stream {
 	bool mapped;
 	uint64_t chunk;
 	uint64_t offset;
+	struct hash begin;
 	uint8_t sha[WIRE_SHA_LEN];
 	struct source_grant grants[COPY_STREAM_WINDOWS];
 	unsigned int head;

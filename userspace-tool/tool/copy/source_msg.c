@@ -39,6 +39,7 @@ int source_pend(struct source *src, const char *path, uint64_t size,
 	p->size = size;
 	p->kind = kind;
 	p->err = 0;
+	p->digest = 0;
 	*id = p->id;
 	return 0;
 }
@@ -145,12 +146,20 @@ static void note_done(struct source *src, const struct source_pending *p,
 static int on_done(struct source *src, const struct wire_msg *msg)
 {
 	struct source_pending *p = source_pending(src, msg->id);
+	uint64_t confirm = 0;
+	int ret;
 
 	if (!msg->id || !p)
 		return -EPROTO;
 	if (p->kind == SOURCE_FILE && !msg->status) {
+		ret = hash_confirm(session_mac_key(src->s), p->digest, &confirm);
+		if (ret)
+			return ret;
+		/* Somebody else said that it is done, or the sink has taken another file. */
+		if (msg->digest != confirm)
+			p->err = -EBADMSG;
 		src->copy->sink_methods |= 1u << (msg->mode >> 16 & 0xf);
-		src->copy->digest = msg->digest;
+		src->copy->digest = p->digest;
 	}
 	note_done(src, p, msg);
 	free(p->path);

@@ -21,6 +21,7 @@ int auth_proof(const struct auth *a, const struct key *key, enum auth_role role,
 	static const char names[][ROLE_LEN] = {
 		[AUTH_CLIENT] = "kverbs client 1",
 		[AUTH_SERVER] = "kverbs server 1",
+		[AUTH_DIGESTS] = "kverbs digests2",
 	};
 	uint8_t bytes[ROLE_LEN + sizeof(*a)];
 	size_t len;
@@ -42,6 +43,15 @@ static int check_proof(const struct auth *a, const struct key *key, enum auth_ro
 	if (ret)
 		return ret;
 	return CRYPTO_memcmp(right, proof, sizeof(right)) ? -EKEYREJECTED : 0;
+}
+
+/* Nobody else has it, and no other connection. */
+static int make_mac_key(struct session *s, const struct auth *a, const struct key *key)
+{
+	int ret = auth_proof(a, key, AUTH_DIGESTS, s->mac_key);
+
+	s->keyed = !ret;
+	return ret;
 }
 
 static int make_nonce(uint8_t nonce[WIRE_NONCE_LEN])
@@ -124,6 +134,8 @@ int auth_connect(struct session *s, const struct key *key)
 	if (msg.status)
 		return -EKEYREJECTED;
 	ret = check_proof(&a, key, AUTH_SERVER, msg.tail);
+	if (!ret)
+		ret = make_mac_key(s, &a, key);
 	return ret == -EKEYREJECTED ? -ENOKEY : ret;
 }
 
@@ -239,6 +251,8 @@ static int let_in(struct door *d, const struct key *key, const struct auth *a)
 	int ret;
 
 	ret = auth_proof(a, key, AUTH_SERVER, proof);
+	if (!ret)
+		ret = make_mac_key(d->s, a, key);
 	if (!ret)
 		ret = session_open(d->s);
 	if (ret)

@@ -16,6 +16,7 @@
 enum auth_role {
 	AUTH_CLIENT,
 	AUTH_SERVER,
+	AUTH_DIGESTS,	/* no proof, but a key for digests */
 };
 
 /**

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <openssl/crypto.h>
+
 #include "cli/units.h"
 #include "cli/util.h"
 #include "peer/session.h"
@@ -272,6 +274,7 @@ void session_disconnect(struct session *s)
 void session_free(struct session *s)
 {
 	session_stop(s);
+	OPENSSL_cleanse(s->mac_key, sizeof(s->mac_key));
 	kverbs_buf_free(s->mem);
 	free(s->recv);
 	free(s->send);
@@ -290,6 +293,11 @@ static int why(struct session *s, const struct kverbs_req *req, int err)
 	if (err == -EIO && req->wc_status == WC_WR_FLUSH_ERR)
 		return -ECONNRESET;
 	return err;
+}
+
+const uint8_t *session_mac_key(const struct session *s)
+{
+	return s->keyed ? s->mac_key : NULL;
 }
 
 bool session_broken(struct session *s, int err)

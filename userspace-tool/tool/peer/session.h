@@ -37,6 +37,8 @@ struct visit;
  * @sent: messages sent so far
  * @end: no more messages than that, since no receive could be posted again; 0: any
  * @held: the slot of the last message is not posted again yet
+ * @keyed: both have proved to have a key
+ * @mac_key: made of it for digests on this connection alone
  */
 struct session {
 	struct kverbs *kv;
@@ -59,6 +61,8 @@ struct session {
 	uint64_t sent;
 	uint64_t end;
 	bool held;
+	bool keyed;
+	uint8_t mac_key[WIRE_MAC_KEY_LEN];
 };
 
 /**
@@ -91,6 +95,8 @@ void session_disconnect(struct session *s);
 void session_stop(struct session *s);
 void session_free(struct session *s);
 
+/* For digests, or NULL without a key */
+const uint8_t *session_mac_key(const struct session *s);
 /* Whether an error of a call on the connection means that the connection is over. */
 bool session_broken(struct session *s, int err);
 bool session_stopped(const struct session *s);

@@ -22,6 +22,8 @@
 #define WIRE_NONCE_LEN		32
 #define WIRE_PROOF_LEN		32
 #define WIRE_SHA_LEN		32
+/* Of two keys of SipHash */
+#define WIRE_MAC_KEY_LEN	32
 #define WIRE_NO_WINDOW		0xffffffffu
 
 /* Bytes that one digest covers; every file offset on the wire is a multiple of it. */

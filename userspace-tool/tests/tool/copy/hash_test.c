@@ -34,6 +34,14 @@ static int drop(void **state)
 	return 0;
 }
 
+static uint64_t value_of(const struct hash *h)
+{
+	uint64_t value;
+
+	assert_int_equal(hash_value(h, &value), 0);
+	return value;
+}
+
 static uint64_t whole(const uint8_t *p, size_t len)
 {
 	struct hash h;
@@ -41,7 +49,7 @@ static uint64_t whole(const uint8_t *p, size_t len)
 
 	hash_init(&h);
 	assert_int_equal(hash_add(&h, p, len, &piece), 0);
-	return hash_value(&h);
+	return value_of(&h);
 }
 
 static void digest_is_the_documented_one(void **state)
@@ -69,7 +77,7 @@ static void windows_make_up_the_file(void **state)
 			len = SIZE - at < step ? SIZE - at : step;
 			assert_int_equal(hash_add(&h, data + at, len, &piece), 0);
 		}
-		assert_true(hash_value(&h) == want);
+		assert_true(value_of(&h) == want);
 		assert_int_equal(h.size, SIZE);
 	}
 }
@@ -105,6 +113,56 @@ static void pieces_are_told_apart(void **state)
 	assert_true(a == b);
 }
 
+static uint64_t keyed(const uint8_t *key, const struct wire_msg *file, const uint8_t *p)
+{
+	struct hash h;
+	uint64_t piece;
+
+	assert_int_equal(hash_begin(&h, key, file), 0);
+	assert_int_equal(hash_add(&h, p, 2 * WIRE_BLOCK + 5, &piece), 0);
+	return value_of(&h);
+}
+
+/* With a key, the digest is of the name, the mode and the times as well. */
+static void a_key_protects_all_of_a_file(void **state)
+{
+	const struct wire_msg file = { .size = 2 * WIRE_BLOCK + 5, .mode = 0644, .mtime = 7,
+				       .tail = "name", .tail_len = 4 };
+	uint8_t key[WIRE_MAC_KEY_LEN] = { 1, 2, 3 }, other[WIRE_MAC_KEY_LEN] = { 1, 2, 4 };
+	uint64_t want = keyed(key, &file, data), confirm;
+	struct wire_msg msg;
+	unsigned int i;
+
+	(void)state;
+	assert_true(keyed(key, &file, data) == want);
+	assert_false(keyed(other, &file, data) == want);
+	assert_false(keyed(NULL, &file, data) == want);
+	other[2] = 3;
+	other[31] = 1;
+	assert_false(keyed(other, &file, data) == want);
+	for (i = 0; i < 6; i++) {
+		msg = file;
+		msg.tail = i == 0 ? "nbme" : "name";
+		msg.tail_len -= i == 1;
+		msg.mode ^= i == 2;
+		msg.mtime += i == 3;
+		msg.mtime_ns += i == 4;
+		msg.size += i == 5;
+		assert_false(keyed(key, &msg, data) == want);
+	}
+	/* The method is for display, and only one end knows it. */
+	msg = file;
+	msg.mode |= 1 << 16;
+	assert_true(keyed(key, &msg, data) == want);
+	data[WIRE_BLOCK + 1] ^= 1;
+	assert_false(keyed(key, &file, data) == want);
+	data[WIRE_BLOCK + 1] ^= 1;
+	assert_int_equal(hash_confirm(key, want, &confirm), 0);
+	assert_false(confirm == want);
+	assert_int_equal(hash_confirm(NULL, want, &confirm), 0);
+	assert_true(confirm == want);
+}
+
 static int beats;
 
 static int beat(void *arg)
@@ -125,7 +183,7 @@ static void prefix_of_a_file_is_its_beginning(void **state)
 	beats = 0;
 	assert_int_equal(hash_prefix(&h, fd, 2 * WIRE_BLOCK, sha, beat, &go_on), 0);
 	assert_int_equal(beats, 2);
-	assert_true(hash_value(&h) == whole(data, 2 * WIRE_BLOCK));
+	assert_true(value_of(&h) == whole(data, 2 * WIRE_BLOCK));
 	assert_non_null(SHA256(data, 2 * WIRE_BLOCK, want));
 	assert_memory_equal(sha, want, sizeof(want));
 	hash_init(&h);
@@ -194,6 +252,7 @@ int main(void)
 		cmocka_unit_test(windows_make_up_the_file),
 		cmocka_unit_test(every_byte_counts),
 		cmocka_unit_test(pieces_are_told_apart),
+		cmocka_unit_test(a_key_protects_all_of_a_file),
 		tmp_test(prefix_of_a_file_is_its_beginning),
 		tmp_test(prefix_is_read_as_direct_io_wants_it),
 	};

@@ -63,6 +63,41 @@ static void the_environment_may_name_the_key(void **state)
 	unsetenv(KEY_ENV);
 }
 
+/* Every kind of file, with digests that are made with the key */
+static void copies_have_keyed_digests(void **state)
+{
+	static const size_t sizes[] = { 0, 10, 65536, 65537, (5 << 20) + 3 };
+	struct server_run *r = *state;
+	char a[PATH_MAX + 16], b[PATH_MAX + 16];
+	char *x = calloc(1, 6 << 20), *y = calloc(1, 6 << 20);
+	unsigned int i;
+	size_t n;
+	int fd;
+
+	snprintf(a, sizeof(a), "%s/a", etc->path);
+	snprintf(b, sizeof(b), "%s/b", etc->path);
+	for (n = 0; n < 6 << 20; n++)
+		x[n] = n * 7 >> 3;
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		fd = openat(etc->fd, "a", O_RDWR | O_CREAT | O_TRUNC, 0600);
+		assert_int_equal(write(fd, x, sizes[i]), sizes[i]);
+		close(fd);
+		/* The last one goes on from what an earlier run left. */
+		fd = openat(r->tmp->fd, "root/.c.kverbs-part", O_RDWR | O_CREAT, 0600);
+		assert_int_equal(write(fd, x, min(sizes[i], (size_t)3 << 20)),
+				 min(sizes[i], (size_t)3 << 20));
+		close(fd);
+		assert_int_equal(run_command(&cmd_cp, "--key", key_file, a, "192.0.2.1:c"),
+				 EXIT_OK);
+		assert_int_equal(run_command(&cmd_cp, "--key", key_file, "192.0.2.1:c", b),
+				 EXIT_OK);
+		assert_int_equal(tmp_read(etc, "b", y, 6 << 20), sizes[i]);
+		assert_memory_equal(x, y, sizes[i]);
+	}
+	free(x);
+	free(y);
+}
+
 static void who_has_another_key_is_refused_and_told(void **state)
 {
 	(void)state;
@@ -311,6 +346,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		guarded(who_has_no_key_is_refused_and_told, keyed),
 		guarded(who_has_the_key_is_served, keyed),
+		guarded(copies_have_keyed_digests, keyed),
 		guarded(silent_clients_make_room, keyed),
 		guarded(the_environment_may_name_the_key, keyed),
 		guarded(who_has_another_key_is_refused_and_told, keyed),
