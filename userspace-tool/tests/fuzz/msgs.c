@@ -56,7 +56,7 @@ static uint64_t digest(uint16_t type, uint64_t len)
 {
 	static const uint8_t zeros[HASHED_MAX];
 	struct hash hash;
-	uint64_t piece;
+	uint64_t piece, value = 0;
 
 	hash_init(&hash);
 	if (len && (len > sizeof(zeros) || hash_add(&hash, zeros, len, &piece)))

@@ -2,12 +2,12 @@
 /*
  * Digests: XXH64 (seed 0) of each block of WIRE_BLOCK bytes, and XXH64 over
  * those digests, big-endian, in the order of the file. So the digest of a file
- * can be had piece by piece. It finds errors. What an earlier run left may be of a stranger,
- * who can make any XXH64, so beginnings of files are compared by SHA-256.
+ * can be had piece by piece. It finds errors. A part file of an earlier run may be another
+ * client's, and any XXH64 can be forged, so beginnings of files are compared by SHA-256.
  *
  * If both ends have proved to have a key, SipHash-2-4 with a key of this connection is in place
- * of XXH64, and the digest also covers the name, mode and times. Then nobody between both can
- * change what is verified.
+ * of XXH64, and the digest also covers the name, mode and times. Then an attacker on the path
+ * cannot change them unnoticed.
  */
 #ifndef KVERBS_TOOL_HASH_H
 #define KVERBS_TOOL_HASH_H
@@ -41,7 +41,7 @@ struct hash {
 void hash_init(struct hash *hash);
 /* The digest of what FILE is to bring. @key: NULL without one */
 int hash_begin(struct hash *hash, const uint8_t *key, const struct wire_msg *file);
-/* What DONE has: only who has the key can tell it from the digest. */
+/* The digest in DONE: without the key it cannot be made from that of the file. */
 int hash_confirm(const uint8_t *key, uint64_t digest, uint64_t *confirm);
 int hash_add(struct hash *hash, const void *data, size_t len, uint64_t *piece);
 int hash_value(const struct hash *hash, uint64_t *value);

@@ -119,7 +119,7 @@ static void print_json(const struct copy *copy, double seconds)
 	json_put_num(o, "seconds", seconds);
 	json_put_num(o, "rate_MBps", rate_of(copy, seconds));
 	json_put_str(o, "checksum_algorithm", copy->keyed ? HASH_KEYED_NAME : HASH_NAME);
-	/* With a key it is of no use behind the connection. */
+	/* With a key the digest means nothing outside of this connection. */
 	if (copy->files == 1 && !copy->keyed) {
 		snprintf(digest, sizeof(digest), "%016" PRIx64, copy->digest);
 		json_put_str(o, "checksum", digest);

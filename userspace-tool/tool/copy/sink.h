@@ -76,7 +76,7 @@ struct sink_file {
  * @max_size: bytes that a file may have, 0: any
  * @eager: windows for small files
  * @stream: windows for large ones, made when first needed
- * @own: room for a window that nobody else can write to, if there is a key
+ * @own: copy of a window, which the source cannot write to, if there is a key
  * @parent: the last file's directory, or -1
  * @parent_path: its name
  * @file: the large file at hand
@@ -122,8 +122,8 @@ int sink_room(const struct sink *sink, int fd, uint64_t size);
 int sink_parent(struct sink *sink, const struct path *path);
 
 /*
- * What has landed in a window. With a key it must not change any more after it was verified, and
- * somebody between both ends knows how to write to a window.
+ * The data that has landed in a window. An attacker on the path could still write to a window that
+ * is exported, so with a key this is a copy, which cannot change after it was verified.
  */
 int sink_landed(struct sink *sink, const struct landing *l, uint32_t window, size_t len,
 		const void **data);

@@ -155,7 +155,7 @@ static int on_done(struct source *src, const struct wire_msg *msg)
 		ret = hash_confirm(session_mac_key(src->s), p->digest, &confirm);
 		if (ret)
 			return ret;
-		/* Somebody else said that it is done, or the sink has taken another file. */
+		/* The sink has stored another file, or DONE is forged. */
 		if (msg->digest != confirm)
 			p->err = -EBADMSG;
 		src->copy->sink_methods |= 1u << (msg->mode >> 16 & 0xf);

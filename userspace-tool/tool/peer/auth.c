@@ -45,7 +45,7 @@ static int check_proof(const struct auth *a, const struct key *key, enum auth_ro
 	return CRYPTO_memcmp(right, proof, sizeof(right)) ? -EKEYREJECTED : 0;
 }
 
-/* Nobody else has it, and no other connection. */
+/* No other connection has the same key. */
 static int make_mac_key(struct session *s, const struct auth *a, const struct key *key)
 {
 	int ret = auth_proof(a, key, AUTH_DIGESTS, s->mac_key);
