@@ -9,6 +9,11 @@
 #include <linux/mmap_lock.h>
 #include <linux/sched.h>
 
+/* Before 6.1 the freezer has no state of its own. */
+#ifndef TASK_FREEZABLE_UNSAFE
+#define TASK_FREEZABLE_UNSAFE	0
+#endif
+
 #ifndef KVERBS_HAVE_VM_FLAGS_SET
 static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What a device says of itself, its ports and their GIDs, in the terms of user space. */
+/* The answer of DEVICE_QUERY: a device, its ports and their GIDs. */
 #include <linux/nsproxy.h>
 #include <linux/slab.h>
 #include <rdma/ib_cache.h>

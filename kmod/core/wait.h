@@ -13,6 +13,8 @@
 #include <linux/swait.h>
 #include <linux/wait.h>
 
+#include "compat.h"
+
 #define KVERBS_WAIT_STATE	(TASK_KILLABLE | TASK_FREEZABLE_UNSAFE)
 
 /* As wait_event_killable_timeout(). */

@@ -96,18 +96,21 @@ static void deadline_ends_what_is_not_up(struct kunit *test)
 
 /**
  * struct wish - an interval that a user asks for
+ * @what: how short it is
  * @may: the user has CAP_NET_ADMIN
  * @asked: milliseconds
  * @got: of the connection
  * @error: of CONNECT
  */
-static const struct wish {
+struct wish {
 	const char *what;
 	bool may;
 	u16 asked;
 	u16 got;
 	int error;
-} wishes[] = {
+};
+
+static const struct wish wishes[] = {
 	{ "none", false, 0, 0, 0 },
 	{ "too short for all", true, 9, 0, -EINVAL },
 	{ "short for a privileged user", true, 10, 10, 0 },
