@@ -2,6 +2,7 @@
 /* When keepalive or a timeout ends a connection, and when not. */
 #include <linux/capability.h>
 #include <linux/cred.h>
+#include <linux/mman.h>
 
 #include "conn_cmd.h"
 #include "fake_conn.h"
@@ -151,6 +152,9 @@ static void keepalive_of_a_user_is_not_frequent(struct kunit *test)
 	struct kverbs_ucmd ucmd = { .file = file, .cmd = &cmd };
 	struct kverbs_conn_obj *conn_obj;
 
+	/* A command reads user memory, if only 0 bytes, so the task needs some. */
+	KUNIT_ASSERT_NE(test, 0, kunit_vm_mmap(test, NULL, 0, PAGE_SIZE, PROT_READ,
+					       MAP_ANONYMOUS | MAP_PRIVATE, 0));
 	KUNIT_ASSERT_EQ(test, wish->error, connect_with(&ucmd, wish->may));
 	if (wish->error)
 		return;
