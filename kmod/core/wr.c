@@ -4,7 +4,6 @@
  * by the local DMA lkey, or, if these are too many, chunks of the lkey cache. On iWARP an
  * entry of a READ names an MR that covers just its bytes until it has arrived.
  */
-#include <linux/kverbs.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 

@@ -2,7 +2,7 @@
 #ifndef KVERBS_SLOT_H
 #define KVERBS_SLOT_H
 
-#include "queue.h"
+#include "req.h"
 
 struct kverbs_ring;
 

@@ -12,6 +12,7 @@
 #include "internal.h"
 #include "request.h"
 #include "split.h"
+#include "wait.h"
 
 /* How long to sleep for room where some may come in silence. */
 #define SILENT_ROOM_MS 1

@@ -11,6 +11,7 @@
 #include "dispatch.h"
 #include "internal.h"
 #include "request.h"
+#include "wait.h"
 
 /* iWARP carries the most private data. */
 #define PRIV_MAX 512

@@ -9,6 +9,7 @@
 #include "addr.h"
 #include "conn.h"
 #include "internal.h"
+#include "wait.h"
 
 static int opts_get(struct kverbs_conn_opts *opts, const struct kverbs_conn_opts *from)
 {

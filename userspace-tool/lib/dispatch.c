@@ -10,6 +10,7 @@
 #include "internal.h"
 #include "listener.h"
 #include "request.h"
+#include "wait.h"
 
 static void dispatch_work(struct kverbs *kv, const struct kverbs_cqe *cqe)
 {

@@ -14,7 +14,6 @@
 #include "list.h"
 #include "ring.h"
 #include "table.h"
-#include "wait.h"
 
 #define KVERBS_DEFAULT_TIMEOUT_MS 10000
 

@@ -14,6 +14,7 @@
 #include "internal.h"
 #include "listener.h"
 #include "request.h"
+#include "wait.h"
 
 /* A port that is free in one family may be taken in the other. */
 #define FREE_PORT_TRIES 8

@@ -8,6 +8,7 @@
 #include "conn.h"
 #include "internal.h"
 #include "request.h"
+#include "wait.h"
 
 /* enum ib_wc_status: flushed because its connection ended */
 #define WC_WR_FLUSH_ERR 5

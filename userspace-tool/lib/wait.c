@@ -10,6 +10,7 @@
 #include "internal.h"
 #include "request.h"
 #include "sys.h"
+#include "wait.h"
 
 #define NSEC_PER_MSEC 1000000u
 #define NSEC_PER_SEC 1000000000u

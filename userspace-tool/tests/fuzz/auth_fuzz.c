@@ -5,7 +5,6 @@
  * requests and leaks nothing.
  */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <pthread.h>
 
 #include "fake_kernel.h"

@@ -2,7 +2,6 @@
 /* Two contexts, a server and a client, and the data between them */
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "t.h"
 

@@ -2,7 +2,6 @@
 #include <errno.h>
 
 #include "bench/conn.h"
-#include "cli/util.h"
 
 #define CQ_MIN 4096
 

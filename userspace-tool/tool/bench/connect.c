@@ -11,7 +11,6 @@
 #include "cli/out.h"
 #include "cli/signals.h"
 #include "cli/table.h"
-#include "cli/util.h"
 #include "peer/auth.h"
 
 #define WARM_UP_MOST 10

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Bandwidth: as many operations in flight as were asked for, on all lanes. */
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 
 #include "bench/field.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "bench/field.h"
-#include "cli/util.h"
 
 static bool is_stopped(const struct field *f)
 {

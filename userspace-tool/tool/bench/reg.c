@@ -13,7 +13,6 @@
 #include "cli/out.h"
 #include "cli/signals.h"
 #include "cli/table.h"
-#include "cli/util.h"
 
 #define FIRST 4096u
 #define LAST (16u << 20)

@@ -4,7 +4,6 @@
 #define KVERBS_TOOL_DEV_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include <kverbs.h>
 

@@ -4,7 +4,6 @@
 #define KVERBS_TOOL_DOCTOR_FINDING_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "cli/util.h"
 

@@ -4,7 +4,6 @@
 #define KVERBS_TOOL_DOCTOR_RDMA_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include <linux/kverbs.h>
 

@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <kverbs.h>
 
 #include "peer/wire.h"
 

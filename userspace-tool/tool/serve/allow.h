@@ -7,7 +7,6 @@
 #define KVERBS_TOOL_ALLOW_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include <linux/kverbs.h>

@@ -10,7 +10,6 @@
 
 #include "bench/conn.h"
 #include "bench/field.h"
-#include "cli/util.h"
 #include "serve/bench_server.h"
 #include "serve/limit.h"
 

@@ -3,7 +3,6 @@
  * kverbs serve: one server for everything, a thread for each client.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

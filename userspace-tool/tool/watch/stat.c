@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include <json-c/json.h>
 
@@ -17,7 +16,6 @@
 #include "cli/opts.h"
 #include "cli/out.h"
 #include "cli/units.h"
-#include "cli/util.h"
 #include "watch/prom.h"
 #include "watch/rate.h"
 #include "watch/snap.h"

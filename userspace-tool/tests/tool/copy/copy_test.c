@@ -4,7 +4,6 @@
 #include <xxhash.h>
 
 #include "cli/util.h"
-#include "peer/wire.h"
 #include "server.h"
 
 #define CHUNK (2u << 20)

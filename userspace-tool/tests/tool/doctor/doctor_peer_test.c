@@ -4,11 +4,8 @@
 #include "doctor_host.h"
 
 #include <pthread.h>
-#include <signal.h>
 
-#include "cli/cmd.h"
 #include "cli/err.h"
-#include "cli/util.h"
 
 #define PEER "192.0.2.1"
 #define ROUTE(_dev, _source) "[{\"dev\":\"" _dev "\",\"prefsrc\":\"" _source "\"}]"

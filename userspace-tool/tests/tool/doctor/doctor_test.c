@@ -9,7 +9,6 @@
 #include <sys/utsname.h>
 
 #include "cli/err.h"
-#include "cli/util.h"
 
 static void a_host_that_is_well_is_not_blamed(void **state)
 {

@@ -7,7 +7,6 @@
 #include "doctor_host.h"
 
 #include "cli/err.h"
-#include "cli/util.h"
 #include "doctor/nft.h"
 
 #define CHAIN(_family, _name, _more)						\

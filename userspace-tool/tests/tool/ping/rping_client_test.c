@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
