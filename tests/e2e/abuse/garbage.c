@@ -151,7 +151,7 @@ static void expect_all_well(void)
 	serve_stop();
 }
 
-TEST(private_data_of_every_length_that_is_no_hello_is_refused)
+TEST(private_data_of_any_length_that_is_not_a_hello_is_refused)
 {
 	unsigned char priv[KVERBS_PRIV_CONNECT_MAX];
 	uint32_t length;
@@ -164,7 +164,7 @@ TEST(private_data_of_every_length_that_is_no_hello_is_refused)
 	expect_all_well();
 }
 
-TEST(a_hello_with_anything_wrong_is_refused)
+TEST(a_hello_with_any_wrong_field_is_refused)
 {
 	static const struct {
 		unsigned int at;
@@ -214,7 +214,7 @@ static unsigned int some(void)
 }
 
 /* This includes messages longer than the server's receives. */
-TEST(noise_of_every_length_ends_the_connection_and_harms_nobody)
+TEST(noise_of_any_length_ends_only_its_connection)
 {
 	static const uint32_t lengths[] = {
 		73, 127, 128, 129, 1000, 4095, 4096, 4097, FILES_MAX - 1, FILES_MAX,
@@ -259,7 +259,7 @@ static uint32_t write_message(unsigned int type)
 	return HEAD + tail;
 }
 
-TEST(messages_that_are_right_alone_but_not_here_harm_nobody)
+TEST(valid_messages_out_of_sequence_end_only_their_connection)
 {
 	unsigned int type, i;
 	uint32_t conn;
@@ -275,7 +275,7 @@ TEST(messages_that_are_right_alone_but_not_here_harm_nobody)
 	expect_all_well();
 }
 
-TEST(clients_that_ask_for_the_most_and_say_nothing_keep_nobody_out)
+TEST(silent_clients_with_the_largest_requests_do_not_block_others)
 {
 	uint32_t conns[LAZY];
 	int i;
@@ -291,7 +291,7 @@ TEST(clients_that_ask_for_the_most_and_say_nothing_keep_nobody_out)
 }
 
 /* The server waits until it may send; otherwise its answer ends the connection. */
-TEST(clients_that_ask_and_take_no_answer_keep_nobody_out)
+TEST(clients_that_read_no_answers_do_not_block_others)
 {
 	unsigned int i, length;
 	uint32_t conns[LAZY];

@@ -55,7 +55,7 @@ static void expect_refused(void)
 	CHECK_ERR(dev_try_region(both.server.ring.fd, memory, PAGE, 0, NULL), ENOMEM);
 }
 
-TEST(at_the_limit_of_locked_memory_what_there_is_goes_on)
+TEST(existing_connections_work_at_the_limit_of_locked_memory)
 {
 	struct kverbs_sqe sqe;
 	unsigned int j;
@@ -76,7 +76,7 @@ TEST(at_the_limit_of_locked_memory_what_there_is_goes_on)
 	CHECK_EQ(test_status_kb(0, "VmPin"), 2 * SIZE / 1024);
 }
 
-TEST(the_end_of_a_connection_gives_no_locked_memory_back_but_DESTROY_does)
+TEST(locked_memory_is_released_by_DESTROY_not_by_the_end_of_a_connection)
 {
 	open_as_somebody();
 	lock_and_lend_all();

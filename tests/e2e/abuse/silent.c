@@ -76,7 +76,7 @@ static void expect_complete(unsigned int first, unsigned int nr)
 }
 
 /* iWARP has no RNR retries: the receiver ends the connection. */
-TEST(messages_that_find_no_receive_end_the_connection)
+TEST(messages_without_a_posted_receive_end_the_connection)
 {
 	unsigned int sent;
 	struct kverbs_cqe cqe;
@@ -128,13 +128,13 @@ TEST_GROUP(endless_retries)
 {
 	if (dev_is_iwarp())
 		return;
-	test_add("messages that are tried without end wait for the receive",
+	test_add("messages with unlimited retries wait for the receive",
 		 endless_retries_wait_for_the_receive, NULL);
-	test_add("keepalive ends a connection whose messages are tried without end",
+	test_add("keepalive ends a connection whose messages are retried without limit",
 		 keepalive_ends_endless_retries, NULL);
 }
 
-TEST(close_does_not_wait_for_messages_that_find_no_receive)
+TEST(close_does_not_wait_for_messages_without_a_posted_receive)
 {
 	open_to_silent(ENDLESS, 0);
 	send_some();
@@ -164,7 +164,7 @@ static void send_in_vain(void)
 	pause();
 }
 
-TEST(SIGKILL_does_not_wait_for_messages_that_find_no_receive)
+TEST(SIGKILL_does_not_wait_for_messages_without_a_posted_receive)
 {
 	int pid = child_start(send_in_vain);
 

@@ -41,7 +41,7 @@ pictures_are_svg() {
 
 check "everything is measured once" everything_is_measured
 check "nothing is missing" nothing_is_missing
-check "tables are made of kept results" tables_are_made_anew
+check "tables are made from stored results" tables_are_made_anew
 check "there is a picture of each sweep" pictures_are_svg
 [[ $FAILED -eq 0 ]] || RESULT=1
 finish

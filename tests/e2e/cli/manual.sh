@@ -47,7 +47,7 @@ run_here() {
 
 copy_source || exit 1
 all=$("$TOP/tests/e2e/cli/doc_commands") || exit 1
-check "commands are found" [ "$(wc -l <<<"$all")" -ge 70 ]
+check "the documents contain commands" [ "$(wc -l <<<"$all")" -ge 70 ]
 : >"$DIR/commands"
 while IFS=$'\t' read -r page command; do
 	# packages.sh runs these, on an installed Debian.
@@ -58,7 +58,7 @@ while IFS=$'\t' read -r page command; do
 		printf '%s\t%s\n' "$page" "$command" >>"$DIR/commands"
 	fi
 done <<<"$all"
-check "modprobe can know of the module" list_modules
+check "modprobe finds the module" list_modules
 whole guest 6.12 rxe --no-module -- "$TOP/tests/e2e/cli/guest/manual" "$DIR"
 [[ $FAILED -eq 0 ]] || RESULT=1
 finish

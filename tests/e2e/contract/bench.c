@@ -20,7 +20,7 @@ static struct kverbs_sqe a_write(void)
 
 /* ---- results --------------------------------------------------------------------- */
 
-TEST(BENCH_of_WRITEs_does_what_was_asked_for)
+TEST(BENCH_of_WRITEs_reports_the_requested_iterations)
 {
 	struct kverbs_cmd_bench cmd;
 	uint64_t before;
@@ -59,7 +59,7 @@ TEST(BENCH_leaves_its_connection_up_if_nothing_was_received)
 	CHECK_OK(dev_destroy(track.pair.fd, track.region));
 }
 
-TEST(BENCH_of_READs_brings_the_peers_bytes)
+TEST(BENCH_of_READs_fetches_the_peers_bytes)
 {
 	struct kverbs_cmd_bench cmd;
 
@@ -94,7 +94,7 @@ TEST(BENCH_times_each_operation_of_a_latency)
 	CHECK(cmd.out_sum_ns <= cmd.out_elapsed_ns);
 }
 
-TEST(BENCH_goes_on_for_as_long_as_it_was_asked_to)
+TEST(BENCH_runs_for_the_requested_time)
 {
 	struct kverbs_cmd_bench cmd;
 
@@ -133,7 +133,7 @@ static void bench_on(uint32_t flags)
 	CHECK_EQ(ring_unread(&ring), 0);
 }
 
-TEST(BENCH_goes_by_the_ring_of_its_connection)
+TEST(BENCH_polls_as_the_ring_of_its_connection_does)
 {
 	track_open();
 	bench_on(0);
@@ -156,7 +156,7 @@ TEST(BENCH_that_cannot_write_its_histogram_sends_nothing)
 	CHECK_EQ(dev_query(track.pair.fd, track.pair.client).out_ops, 0);
 }
 
-TEST(BENCH_tells_how_long_its_histogram_must_be)
+TEST(BENCH_reports_the_size_of_its_histogram)
 {
 	struct kverbs_cmd_bench cmd;
 
@@ -221,7 +221,7 @@ TEST(BENCH_of_an_atomic_refuses_an_odd_address)
 	CHECK_ERR(track_run(&cmd), EINVAL);
 }
 
-TEST(BENCH_writes_to_no_region_that_is_READ_ONLY)
+TEST(BENCH_refuses_to_write_to_a_READ_ONLY_region)
 {
 	struct kverbs_cmd_bench cmd;
 
@@ -237,7 +237,7 @@ TEST(BENCH_writes_to_no_region_that_is_READ_ONLY)
 	CHECK_ERR(track_run(&cmd), EINVAL);
 }
 
-TEST(BENCH_of_what_iWARP_lacks_gives_EOPNOTSUPP)
+TEST(BENCH_of_operations_that_iWARP_lacks_gives_EOPNOTSUPP)
 {
 	struct kverbs_cmd_bench cmd;
 
@@ -266,7 +266,7 @@ TEST(BENCH_of_a_message_that_is_too_long_gives_EMSGSIZE)
 	CHECK_ERR(track_run(&cmd), EMSGSIZE);
 }
 
-TEST(BENCH_of_a_connection_that_is_over_gives_ENOTCONN)
+TEST(BENCH_on_an_ended_connection_gives_ENOTCONN)
 {
 	struct kverbs_cmd_bench cmd;
 
@@ -325,7 +325,7 @@ static pthread_t begin_endless(void)
 	return thread;
 }
 
-TEST(BENCH_has_its_connection_to_itself)
+TEST(BENCH_excludes_other_users_of_its_connection)
 {
 	struct kverbs_cmd_bench cmd;
 	pthread_t thread;
@@ -358,7 +358,7 @@ static void on_signal(int number)
 	(void)number;
 }
 
-TEST(a_signal_ends_a_BENCH_which_tells_how_far_it_came)
+TEST(a_signal_ends_a_BENCH_which_reports_its_progress)
 {
 	struct sigaction action = { .sa_handler = on_signal };
 	pthread_t thread;
@@ -409,7 +409,7 @@ TEST(BENCH_with_a_wrong_key_gives_EIO_and_the_status)
 	CHECK_ERR(track_run(&cmd), ENOTCONN);
 }
 
-TEST(BENCH_that_hears_nothing_gives_up)
+TEST(BENCH_without_an_answer_times_out)
 {
 	struct kverbs_cmd_bench cmd;
 

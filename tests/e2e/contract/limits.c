@@ -54,7 +54,7 @@ TEST(a_region_is_charged_for_every_page_that_it_touches)
 	CHECK_EQ(test_status_kb(0, "VmPin"), 8);
 }
 
-TEST(who_may_lock_nothing_gets_EPERM)
+TEST(a_limit_of_zero_gives_EPERM)
 {
 	int fd = dev_open();
 
@@ -62,7 +62,7 @@ TEST(who_may_lock_nothing_gets_EPERM)
 	CHECK_ERR(try_pages(fd, 1, NULL), EPERM);
 }
 
-TEST(CAP_IPC_LOCK_knows_no_limit)
+TEST(CAP_IPC_LOCK_removes_the_limit)
 {
 	struct rlimit none = { 0, 0 };
 	int fd = dev_open();
@@ -87,7 +87,7 @@ TEST(a_region_shows_in_VMPIN_until_DESTROY)
 	CHECK_EQ(test_status_kb(0, "VmPin"), before);
 }
 
-TEST(close_gives_the_charge_back)
+TEST(close_releases_the_charge)
 {
 	int fd = dev_open(), next = dev_open();
 
@@ -116,7 +116,7 @@ static int fork_and_pin(int fd)
 	return pid;
 }
 
-TEST(what_a_child_made_stays_while_the_parent_has_the_file)
+TEST(objects_of_a_child_live_while_the_parent_has_the_file_open)
 {
 	int next = dev_open();
 	int pid, status;
@@ -134,7 +134,7 @@ TEST(what_a_child_made_stays_while_the_parent_has_the_file)
 	CHECK_OK(try_pages(next, PAGES - 1, NULL));
 }
 
-TEST(a_killed_process_gives_the_charge_back)
+TEST(SIGKILL_releases_the_charge)
 {
 	int next = dev_open(), fd = dev_open();
 	int pid;
@@ -148,7 +148,7 @@ TEST(a_killed_process_gives_the_charge_back)
 	CHECK_OK(try_pages(next, PAGES, NULL));
 }
 
-TEST(what_a_child_pinned_is_charged_to_it_and_given_back_by_the_parent)
+TEST(memory_pinned_by_a_child_is_charged_to_it_and_released_by_the_parent)
 {
 	int fd = dev_open(), next = dev_open();
 	int pid;
@@ -198,7 +198,7 @@ TEST(a_region_of_one_byte_and_one_across_two_pages_are_fine)
 	CHECK_EQ(test_status_kb(0, "VmPin"), 12);
 }
 
-TEST(a_file_holds_as_many_objects_as_INFO_says)
+TEST(a_file_can_have_as_many_objects_as_INFO_reports)
 {
 	struct kverbs_cmd_info info = { .size = sizeof(info) };
 	int fd = dev_open();
@@ -214,7 +214,7 @@ TEST(a_file_holds_as_many_objects_as_INFO_says)
 	CHECK_OK(dev_try_region(fd, memory, 1, 0, NULL));
 }
 
-TEST(a_file_holds_no_more_than_256_rings)
+TEST(a_file_can_have_256_rings_and_no_more)
 {
 	struct kverbs_cmd_ring_create make = { .size = sizeof(make), .sq_entries = 1,
 					       .cq_entries = 1 };

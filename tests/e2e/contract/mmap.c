@@ -34,7 +34,7 @@ static int try_map(uint64_t offset, uint64_t size, int prot, int flags)
 
 #define RW	(PROT_READ | PROT_WRITE)
 
-TEST(all_three_parts_can_be_mapped)
+TEST(all_three_areas_can_be_mapped)
 {
 	make_ring();
 	CHECK_OK(try_map(made.out_sq_offset, made.out_sq_size, RW, MAP_SHARED));
@@ -42,7 +42,7 @@ TEST(all_three_parts_can_be_mapped)
 	CHECK_OK(try_map(made.out_idx_offset, made.out_idx_size, RW, MAP_SHARED));
 }
 
-TEST(a_part_of_another_size_cannot_be_mapped)
+TEST(an_area_cannot_be_mapped_with_another_size)
 {
 	make_ring();
 	CHECK(made.out_sq_size > 4096);
@@ -56,7 +56,7 @@ TEST(a_part_of_another_size_cannot_be_mapped)
 		  EINVAL);
 }
 
-TEST(an_offset_inside_a_part_cannot_be_mapped)
+TEST(an_offset_inside_an_area_cannot_be_mapped)
 {
 	make_ring();
 	CHECK_ERR(try_map(made.out_sq_offset + 4096, made.out_sq_size, RW, MAP_SHARED),
@@ -93,7 +93,7 @@ TEST(completions_cannot_be_made_writable_later)
 	CHECK_EQ(errno, EACCES);
 }
 
-TEST(no_part_can_be_mapped_privately)
+TEST(no_area_can_be_mapped_privately)
 {
 	make_ring();
 	CHECK_ERR(try_map(made.out_sq_offset, made.out_sq_size, RW, MAP_PRIVATE), EINVAL);
@@ -102,7 +102,7 @@ TEST(no_part_can_be_mapped_privately)
 	CHECK_ERR(try_map(made.out_idx_offset, made.out_idx_size, RW, MAP_PRIVATE), EINVAL);
 }
 
-TEST(no_part_can_be_executed)
+TEST(no_area_can_be_executed)
 {
 	void *addr;
 
@@ -141,7 +141,7 @@ TEST(a_mapping_outlives_its_ring)
 	CHECK_EQ(user->sq_tail, 0x12345678);
 }
 
-TEST(new_rings_show_nothing_of_old_ones)
+TEST(new_rings_contain_nothing_of_old_ones)
 {
 	unsigned char *page;
 	size_t i;

@@ -77,7 +77,7 @@ TEST(an_id_of_another_file_gives_ENOENT)
 	CHECK_EQ(dev_query(pair.fd, pair.client).out_state, KVERBS_CONN_ESTABLISHED);
 }
 
-TEST(an_id_is_not_zero_and_not_used_again_soon)
+TEST(an_id_is_not_zero_and_not_reused_soon)
 {
 	int fd = dev_open();
 	uint32_t first = dev_region(fd, memory, 1, 0);
@@ -248,7 +248,7 @@ TEST(DISCONNECT_twice_gives_ENOTCONN)
 	CHECK_ERR(dev_disconnect(pair.fd, pair.client), ENOTCONN);
 }
 
-TEST(ACCEPT_and_REJECT_of_what_was_not_requested_give_ENOTCONN)
+TEST(ACCEPT_and_REJECT_of_a_connection_without_a_request_give_ENOTCONN)
 {
 	pair_open(&pair);
 	CHECK_ERR(dev_accept(&pair.ring, pair.client, NULL), ENOTCONN);
@@ -284,7 +284,7 @@ TEST(LISTEN_on_a_port_in_use_gives_EADDRINUSE)
 	CHECK_ERR(run(KVERBS_LISTEN), EADDRINUSE);
 }
 
-TEST(LISTEN_below_port_1024_without_the_right_gives_EACCES)
+TEST(LISTEN_below_port_1024_without_the_capability_gives_EACCES)
 {
 	struct kverbs_addr addr = addr_of("a", 80);
 	static struct ring ring;
@@ -296,7 +296,7 @@ TEST(LISTEN_below_port_1024_without_the_right_gives_EACCES)
 	CHECK_ERR(dev_cmd(ring.fd, KVERBS_LISTEN, &cmd), EACCES);
 }
 
-TEST(LISTEN_on_address_0_and_port_0_says_which_port)
+TEST(LISTEN_on_address_0_and_port_0_reports_the_port)
 {
 	struct kverbs_addr any = { .family = 2 };
 	static struct ring ring;
@@ -307,7 +307,7 @@ TEST(LISTEN_on_address_0_and_port_0_says_which_port)
 	CHECK(any.port);
 }
 
-TEST(DEVICE_QUERY_without_room_tells_all_else)
+TEST(DEVICE_QUERY_without_room_for_arrays_fills_everything_else)
 {
 	struct kverbs_cmd_device_query query = { .size = sizeof(query) };
 
@@ -354,7 +354,7 @@ TEST(INFO_names_the_ABI_the_opcodes_and_the_limits)
 	CHECK(info.out_version[0]);
 }
 
-TEST(the_largest_rings_that_INFO_names_can_be_made_and_no_larger)
+TEST(rings_can_be_as_large_as_INFO_reports_and_no_larger)
 {
 	struct kverbs_cmd_info info = { .size = sizeof(info) };
 	struct kverbs_cmd_ring_create make = { .size = sizeof(make) };
@@ -373,7 +373,7 @@ TEST(the_largest_rings_that_INFO_names_can_be_made_and_no_larger)
 	CHECK_ERR(dev_cmd(fd, KVERBS_RING_CREATE, &make), EINVAL);
 }
 
-TEST(the_largest_backlog_that_INFO_names_is_taken_and_no_larger)
+TEST(a_backlog_can_be_as_large_as_INFO_reports_and_no_larger)
 {
 	struct kverbs_cmd_info info = { .size = sizeof(info) };
 

@@ -42,7 +42,7 @@ static void send_nothing(void)
 	CHECK_OK(ring_put(&pair.ring, &sqe));
 }
 
-TEST(an_sq_tail_too_far_ahead_gives_EINVAL_and_nothing_is_taken)
+TEST(an_sq_tail_too_far_ahead_gives_EINVAL_and_no_entry_is_accepted)
 {
 	struct kverbs_cmd_submit out;
 	uint32_t tail, far[] = { 257, 0x80000000, 0xffffffff };
@@ -59,7 +59,7 @@ TEST(an_sq_tail_too_far_ahead_gives_EINVAL_and_nothing_is_taken)
 	CHECK_OK(put_recv(1));
 }
 
-TEST(a_cq_head_out_of_range_costs_only_its_writer)
+TEST(a_cq_head_out_of_range_affects_only_its_own_ring)
 {
 	uint32_t head, wrong[] = { 1, 0x1000, 0x80000000, 0xfffff000 };
 	size_t i;
@@ -76,7 +76,7 @@ TEST(a_cq_head_out_of_range_costs_only_its_writer)
 	CHECK_DONE(ring_work(&pair.ring, 0));
 }
 
-TEST(indices_go_round_their_end)
+TEST(indices_wrap)
 {
 	unsigned int i;
 
@@ -89,7 +89,7 @@ TEST(indices_go_round_their_end)
 	CHECK_EQ(pair.ring.kernel->sq_head, 600);
 }
 
-TEST(without_a_completion_slot_nothing_is_taken_and_nothing_is_lost)
+TEST(without_a_completion_slot_no_entry_is_accepted_and_none_is_lost)
 {
 	unsigned int taken = 0, i;
 
@@ -185,7 +185,7 @@ TEST(a_deadline_in_the_past_does_not_wait)
 	CHECK_EQ(cmd.out_ready, 0);
 }
 
-TEST(a_deadline_to_come_is_waited_for)
+TEST(a_deadline_in_the_future_is_waited_for)
 {
 	struct kverbs_cmd_submit cmd;
 	long long start;
@@ -208,7 +208,7 @@ TEST(the_largest_deadline_waits_for_a_completion)
 	CHECK_EQ(cmd.out_ready, 1);
 }
 
-TEST(SUBMIT_takes_waits_and_says_how_many_are_ready)
+TEST(SUBMIT_accepts_waits_and_reports_how_many_completions_are_ready)
 {
 	struct kverbs_cmd_submit cmd;
 	struct kverbs_sqe sqe;
@@ -252,7 +252,7 @@ TEST(a_signal_ends_the_wait_with_EINTR)
 	CHECK_ERR(submit_until(0, 1, 0, &cmd), EINTR);
 }
 
-TEST(a_signal_ends_the_wait_with_0_if_entries_were_taken)
+TEST(a_signal_ends_the_wait_with_0_if_entries_were_accepted)
 {
 	struct kverbs_sqe sqe = { 0 };
 	struct kverbs_cmd_submit cmd;
@@ -320,7 +320,7 @@ static void waiter_start(struct waiter *waiter, int (*wait)(void))
 		sched_yield();
 }
 
-TEST(a_completion_wakes_who_waits_in_SUBMIT)
+TEST(a_completion_wakes_a_waiter_in_SUBMIT)
 {
 	struct waiter waiter = { 0 };
 
@@ -332,7 +332,7 @@ TEST(a_completion_wakes_who_waits_in_SUBMIT)
 	CHECK_OK(waiter.ret);
 }
 
-TEST(a_completion_wakes_who_waits_in_poll)
+TEST(a_completion_wakes_a_waiter_in_poll)
 {
 	struct waiter waiter = { 0 };
 
@@ -352,7 +352,7 @@ static void await_state(int pid, const char *state)
 		CHECK(test_now_ms() < end);
 }
 
-TEST(a_stop_and_a_continue_do_not_end_the_wait)
+TEST(SIGSTOP_and_SIGCONT_do_not_end_the_wait)
 {
 	struct kverbs_cmd_submit cmd;
 	int pid, status;
@@ -422,7 +422,7 @@ TEST(a_deadline_is_met_in_a_time_namespace_that_is_behind)
 	check_in_time_namespace("monotonic -1 0\n");
 }
 
-TEST(DESTROY_of_a_ring_sends_who_waits_there_back_with_ENOENT)
+TEST(DESTROY_of_a_ring_ends_its_waiters_with_ENOENT)
 {
 	struct waiter waiter = { 0 };
 
@@ -457,7 +457,7 @@ static void *scribble(void *arg)
 	return NULL;
 }
 
-TEST(entries_that_change_while_they_are_read_do_no_harm)
+TEST(entries_that_change_while_the_kernel_reads_them_are_harmless)
 {
 	static char memory[4096];
 	struct kverbs_sqe sqe;

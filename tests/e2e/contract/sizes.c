@@ -168,8 +168,8 @@ static const struct {
 	const char *rule;
 	test_fn run;
 } rules[] = {
-	{ "its exact size is taken", exact },
-	{ "the size that it had from the start is taken", first },
+	{ "its exact size is accepted", exact },
+	{ "the size of its first version is accepted", first },
 	{ "a byte less than that gives EINVAL", short_by_one },
 	{ "size 0 gives EINVAL", size_zero },
 	{ "a size that covers itself only gives EINVAL", only_the_size },

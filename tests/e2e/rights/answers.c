@@ -275,7 +275,7 @@ TEST_GROUP(answer_rules)
 		const char *rule;
 		test_fn run;
 	} rules[] = {
-		{ "writes all of its answer and nothing else", all_and_nothing_else },
+		{ "writes its whole answer and nothing else", all_and_nothing_else },
 		{ "writes nothing if it fails", nothing_on_failure },
 		{ "writes nothing beyond the fields that it knows", longer_struct },
 	};

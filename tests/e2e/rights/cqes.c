@@ -126,7 +126,7 @@ static void check_atomics(uint32_t round)
 	check_sent(sqe, SEND_DATA + round, 8);
 }
 
-TEST(hundreds_of_completions_have_nothing_in_them_but_what_is_documented)
+TEST(completions_contain_only_documented_fields)
 {
 	uint32_t round;
 	uint64_t length;
@@ -158,7 +158,7 @@ static void check_flushed(uint64_t data)
 	});
 }
 
-TEST(completions_of_what_was_flushed_have_an_error_and_nothing_else)
+TEST(flushed_completions_contain_only_an_error)
 {
 	unsigned int i;
 
@@ -170,7 +170,7 @@ TEST(completions_of_what_was_flushed_have_an_error_and_nothing_else)
 		check_flushed(RECV_DATA + i);
 }
 
-TEST(the_completion_of_what_the_peer_refused_has_an_error_and_nothing_else)
+TEST(the_completion_of_a_refused_operation_contains_only_an_error)
 {
 	struct kverbs_sqe sqe;
 	struct kverbs_cqe cqe;
@@ -238,7 +238,7 @@ static void check_refusal(void)
 	check_event(cqe, KVERBS_CQE_REJECTED, 0xc11e, client, -ECONNREFUSED);
 }
 
-TEST(completions_of_events_have_nothing_in_them_but_what_is_documented)
+TEST(event_completions_contain_only_documented_fields)
 {
 	int i;
 
@@ -277,7 +277,7 @@ static void soil_memory(void)
 	memset(map, STALE, 64 * MIB);
 }
 
-TEST(all_parts_of_new_rings_are_empty_to_the_end_of_their_pages)
+TEST(new_rings_are_zero_to_the_end_of_their_pages)
 {
 	struct ring ring;
 	unsigned int i;
@@ -326,7 +326,7 @@ static void push_messages(void)
 	}
 }
 
-TEST(the_kernel_writes_its_indices_and_completions_into_a_ring_and_nothing_else)
+TEST(the_kernel_writes_only_indices_and_completions_into_a_ring)
 {
 	struct ring *ring = &pair.ring;
 	void *sqes, *user;

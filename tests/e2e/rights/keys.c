@@ -175,7 +175,7 @@ static const struct place {
 	{ "another connection of the same file", from_the_same_file },
 	{ "another file of the same process", from_another_file },
 	{ "another process", from_another_process },
-	{ "another user whom the owner accepted", from_another_user_whom_the_owner_accepted },
+	{ "another user, accepted by the owner", from_another_user_whom_the_owner_accepted },
 };
 
 static const struct {
@@ -241,7 +241,7 @@ TEST(READ_with_a_key_for_WRITE_is_refused_from_every_other_connection)
 	CHECK_EQ(dev_query(owner.fd, owner.client).out_state, KVERBS_CONN_ESTABLISHED);
 }
 
-TEST(both_ends_of_two_connections_have_keys_that_work_at_their_own_peer_only)
+TEST(keys_work_only_on_the_connection_that_they_were_made_for)
 {
 	struct kverbs_segment other_seg;
 	uint32_t client, server;
@@ -277,7 +277,7 @@ static void take_back(struct kverbs_segment what)
 	owner.ring = thief.ring;
 }
 
-TEST(SEND_INV_with_a_key_of_another_connection_leaves_it_alone)
+TEST(SEND_INV_with_a_key_of_another_connection_does_not_revoke_it)
 {
 	if (!dev_is_iwarp())
 		test_skip("rxe invalidates the keys of other connections too");

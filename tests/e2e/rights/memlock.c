@@ -94,7 +94,7 @@ static void check_left(struct proc *proc, long pages)
 	CHECK_OK(proc_ask(proc, unlock, id));
 }
 
-TEST(what_one_process_has_locked_another_of_the_user_cannot)
+TEST(memory_locked_by_one_process_counts_for_others_of_the_user)
 {
 	struct proc one, two;
 
@@ -110,7 +110,7 @@ TEST(what_one_process_has_locked_another_of_the_user_cannot)
 	CHECK_EQ(pinned_kb(&two), 4 * 6);
 }
 
-TEST(what_one_process_gives_back_another_can_lock)
+TEST(memory_released_by_one_process_can_be_locked_by_another)
 {
 	struct proc one, two;
 	uint32_t id;
@@ -129,7 +129,7 @@ TEST(what_one_process_gives_back_another_can_lock)
 	CHECK_EQ(pinned_kb(&two), 0);
 }
 
-TEST(of_a_killed_process_its_own_share_comes_back_and_no_more)
+TEST(SIGKILL_releases_the_share_of_the_process_and_no_more)
 {
 	struct proc one, two, three;
 
@@ -148,7 +148,7 @@ TEST(of_a_killed_process_its_own_share_comes_back_and_no_more)
 	check_left(&three, LIMIT);
 }
 
-TEST(processes_that_lock_at_once_get_the_limit_and_not_a_page_more)
+TEST(processes_that_lock_concurrently_get_exactly_the_limit)
 {
 	struct proc procs[PROCS];
 	long locked = 0;
@@ -171,7 +171,7 @@ TEST(processes_that_lock_at_once_get_the_limit_and_not_a_page_more)
 	check_left(&procs[0], 4 * LIMIT);
 }
 
-TEST(users_do_not_count_for_each_other)
+TEST(users_are_charged_separately)
 {
 	struct proc one, other;
 
@@ -183,7 +183,7 @@ TEST(users_do_not_count_for_each_other)
 	check_left(&other, LIMIT);
 }
 
-TEST(the_count_is_the_users_and_the_limit_that_of_who_asks)
+TEST(the_charge_is_per_user_and_the_limit_per_process)
 {
 	struct proc rich, poor;
 
@@ -198,7 +198,7 @@ TEST(the_count_is_the_users_and_the_limit_that_of_who_asks)
 	check_left(&rich, LIMIT - 6);
 }
 
-TEST(of_a_limit_that_is_no_whole_page_the_whole_ones_count)
+TEST(a_limit_is_rounded_down_to_whole_pages)
 {
 	node_give(0666, 0);
 	file = dev_open();
@@ -223,7 +223,7 @@ TEST(memory_that_is_registered_twice_is_charged_twice)
 	check_left(&one, LIMIT / 2);
 }
 
-TEST(root_has_no_limit_and_counts_for_nobody)
+TEST(root_has_no_limit_and_is_not_charged)
 {
 	struct proc root, one;
 
@@ -248,7 +248,7 @@ static void start_locker(struct proc *proc)
 	CHECK_OK(proc_ask(proc, become_locker_order, SOMEBODY));
 }
 
-TEST(what_is_locked_by_the_right_to_is_not_charged_to_its_user)
+TEST(memory_locked_with_CAP_IPC_LOCK_is_not_charged)
 {
 	struct proc locker, one;
 
@@ -260,7 +260,7 @@ TEST(what_is_locked_by_the_right_to_is_not_charged_to_its_user)
 	check_left(&one, LIMIT);
 }
 
-TEST(what_was_locked_by_the_right_to_is_not_given_back_to_who_lost_it)
+TEST(memory_locked_with_CAP_IPC_LOCK_is_not_uncharged_without_it)
 {
 	struct proc locker, one;
 	uint32_t free_of_charge, charged;
@@ -296,7 +296,7 @@ TEST(the_root_of_a_user_namespace_has_the_limit_of_its_user)
 	check_left(&one, 0);
 }
 
-TEST(who_registers_is_charged_whoever_opened_the_file)
+TEST(the_registering_user_is_charged_not_the_opener_of_the_file)
 {
 	struct proc one, other, witness;
 
@@ -314,7 +314,7 @@ TEST(who_registers_is_charged_whoever_opened_the_file)
 	CHECK_EQ(test_status_kb(0, "VmPin"), 0);
 }
 
-TEST(who_was_charged_gets_it_back_whoever_destroys)
+TEST(the_charged_user_is_uncharged_when_another_user_destroys)
 {
 	struct proc one, other;
 	uint32_t id;
@@ -341,7 +341,7 @@ static long wear(long uid)
 	return 0;
 }
 
-TEST(who_was_charged_gets_it_back_from_a_process_that_became_another)
+TEST(the_charged_user_is_uncharged_by_a_process_that_changed_its_user)
 {
 	struct proc one, witness, witness_else;
 	uint32_t id;
@@ -363,7 +363,7 @@ TEST(who_was_charged_gets_it_back_from_a_process_that_became_another)
 	check_left(&witness_else, LIMIT);
 }
 
-TEST(a_child_is_not_charged_for_what_its_parent_registered)
+TEST(a_child_is_not_charged_for_regions_of_its_parent)
 {
 	struct proc child;
 	uint32_t id;

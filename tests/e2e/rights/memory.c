@@ -59,7 +59,7 @@ TEST(a_region_does_not_reach_into_a_guard_page)
 	CHECK_EQ(test_status_kb(0, "VmPin"), 4);
 }
 
-TEST(private_memory_that_is_only_readable_takes_a_READ_ONLY_region)
+TEST(private_read_only_memory_can_be_a_READ_ONLY_region)
 {
 	int fd = dev_open();
 	char *map = must_map(PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1);
@@ -68,7 +68,7 @@ TEST(private_memory_that_is_only_readable_takes_a_READ_ONLY_region)
 	CHECK_OK(dev_try_region(fd, map, PAGE, KVERBS_REGION_READ_ONLY, NULL));
 }
 
-TEST(private_huge_pages_that_are_only_readable_take_a_READ_ONLY_region)
+TEST(private_read_only_huge_pages_can_be_a_READ_ONLY_region)
 {
 	int fd = dev_open();
 	void *map;
@@ -104,7 +104,7 @@ static void read_a_byte(const char *map)
 	__atomic_load_n(map, __ATOMIC_RELAXED);
 }
 
-TEST(a_READ_ONLY_region_shows_what_is_written_later_to_memory_that_was_only_read)
+TEST(a_READ_ONLY_region_shows_later_writes_to_memory_that_was_only_read)
 {
 	char *map = must_map(PAGE, RW, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	struct pair pair;
@@ -114,7 +114,7 @@ TEST(a_READ_ONLY_region_shows_what_is_written_later_to_memory_that_was_only_read
 	check_seen(map, dev_region(pair.fd, map, PAGE, KVERBS_REGION_READ_ONLY), &pair);
 }
 
-TEST(a_READ_ONLY_region_shows_what_is_written_later_to_a_private_file)
+TEST(a_READ_ONLY_region_shows_later_writes_to_a_private_file_mapping)
 {
 	char path[] = "/tmp/kverbs-test.XXXXXX", *map;
 	int file = mkstemp(path);
@@ -129,7 +129,7 @@ TEST(a_READ_ONLY_region_shows_what_is_written_later_to_a_private_file)
 	check_seen(map, dev_region(pair.fd, map, PAGE, KVERBS_REGION_READ_ONLY), &pair);
 }
 
-TEST(a_READ_ONLY_region_shows_what_is_written_later_to_what_a_child_shares)
+TEST(a_READ_ONLY_region_shows_later_writes_to_memory_shared_with_a_child)
 {
 	char *map = must_map(PAGE, RW, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	struct pair pair;

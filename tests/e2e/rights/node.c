@@ -35,7 +35,7 @@ static int try_open(int flags)
 	return 0;
 }
 
-TEST(the_node_is_roots_alone_until_it_is_given_away)
+TEST(only_root_can_open_the_node_by_default)
 {
 	CHECK(S_ISCHR(as_loaded.st_mode));
 	CHECK_EQ(as_loaded.st_mode & 07777, 0600);
@@ -43,7 +43,7 @@ TEST(the_node_is_roots_alone_until_it_is_given_away)
 	CHECK_EQ(as_loaded.st_gid, 0);
 }
 
-TEST(who_has_no_access_to_the_node_gets_EACCES)
+TEST(a_user_without_access_to_the_node_gets_EACCES)
 {
 	node_give(0600, 0);
 	become(SOMEBODY);
@@ -69,7 +69,7 @@ static void open_as_stranger(void)
 	CHECK_ERR(try_open(O_RDWR), EACCES);
 }
 
-TEST(a_member_of_the_nodes_group_opens_it_and_nobody_else)
+TEST(only_members_of_the_nodes_group_can_open_it)
 {
 	node_give(0660, GROUP);
 	in_child(open_as_member);
@@ -113,7 +113,7 @@ TEST(a_network_namespace_sees_the_devices_that_it_may_use)
 	share_devices("shared");
 }
 
-TEST(of_a_file_that_was_opened_for_reading_no_ring_can_be_mapped_for_writing)
+TEST(a_ring_of_a_file_opened_read_only_cannot_be_mapped_for_writing)
 {
 	struct kverbs_cmd_ring_create made = { .size = sizeof(made) };
 	int fd = open(NODE, O_RDONLY);
@@ -150,7 +150,7 @@ static void export_unprivileged(void)
 	dev_export(pair.fd, pair.server, remote.region, 0, LENGTH, rights, &seg, NULL);
 }
 
-TEST(an_unprivileged_user_asks_what_there_is)
+TEST(an_unprivileged_user_queries_module_and_devices)
 {
 	struct kverbs_cmd_info info = { .size = sizeof(info) };
 	struct kverbs_cmd_device_query device = { .size = sizeof(device) };
@@ -269,7 +269,7 @@ TEST(an_unprivileged_user_adds_and_swaps)
 	CHECK_EQ(*counter, 7);
 }
 
-TEST(an_unprivileged_user_is_charged_for_what_he_registers_and_for_nothing_else)
+TEST(an_unprivileged_user_is_charged_only_for_registered_memory)
 {
 	static char rest[64 * PAGE] __aligned(4096);
 	unsigned long pages;

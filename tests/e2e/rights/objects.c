@@ -136,7 +136,7 @@ TEST(a_full_file_gives_ENOMEM_for_an_object_of_any_type)
 	CHECK_EQ(ring_unread(&pair.ring), 0);
 }
 
-TEST(what_is_destroyed_in_a_full_file_makes_room_for_one_of_any_type)
+TEST(DESTROY_in_a_full_file_makes_room_for_an_object_of_any_type)
 {
 	uint32_t id, none;
 	size_t i;
@@ -152,7 +152,7 @@ TEST(what_is_destroyed_in_a_full_file_makes_room_for_one_of_any_type)
 	}
 }
 
-TEST(a_full_file_refuses_who_asks_until_there_is_room)
+TEST(a_full_file_refuses_connection_requests_until_there_is_room)
 {
 	struct kverbs_cqe cqe;
 
@@ -183,7 +183,7 @@ static void check_room_elsewhere(void)
 	pair = full;
 }
 
-TEST(other_files_have_room_of_their_own)
+TEST(the_limit_of_objects_is_per_file)
 {
 	uint32_t id;
 

@@ -12,7 +12,7 @@
 
 static struct pair pair;
 
-TEST(INFO_tells_names_and_numbers_and_zeroes)
+TEST(INFO_fills_its_fields_and_zeroes_the_rest)
 {
 	struct kverbs_cmd_info info;
 
@@ -60,7 +60,7 @@ TEST(DEVICE_QUERY_pads_its_names_with_zeroes)
 	CHECK_EQ(!!(query.out_caps & KVERBS_CAP_ATOMIC), !dev_is_iwarp());
 }
 
-TEST(DEVICE_QUERY_fills_ports_whole_and_none_too_many)
+TEST(DEVICE_QUERY_fills_whole_ports_and_nothing_beyond)
 {
 	struct kverbs_cmd_device_query query = stale_query(ARRAY_SIZE(ports), ARRAY_SIZE(gids));
 
@@ -79,7 +79,7 @@ TEST(DEVICE_QUERY_fills_ports_whole_and_none_too_many)
 	check_all(&ports[1], sizeof(ports) - sizeof(ports[0]), STALE, "the rest of the ports");
 }
 
-TEST(DEVICE_QUERY_fills_GIDs_whole_and_none_too_many)
+TEST(DEVICE_QUERY_fills_whole_GIDs_and_nothing_beyond)
 {
 	struct kverbs_cmd_device_query query = stale_query(ARRAY_SIZE(ports), ARRAY_SIZE(gids));
 	uint32_t i;
@@ -95,7 +95,7 @@ TEST(DEVICE_QUERY_fills_GIDs_whole_and_none_too_many)
 	check_all(&gids[i], sizeof(gids) - i * sizeof(gids[0]), STALE, "the rest of the GIDs");
 }
 
-TEST(DEVICE_QUERY_with_too_little_room_fills_that_and_no_more)
+TEST(DEVICE_QUERY_with_little_room_fills_only_that_room)
 {
 	struct kverbs_cmd_device_query query = stale_query(0, 1);
 	int fd = dev_open();
@@ -140,7 +140,7 @@ static struct kverbs_cmd_conn_query check_query(uint32_t conn, unsigned int stat
 	return query;
 }
 
-TEST(CONN_QUERY_tells_nothing_of_what_was_never_known)
+TEST(CONN_QUERY_zeroes_unknown_fields)
 {
 	struct kverbs_addr nobody = { .family = AF_INET, .addr = { 203, 0, 113, 1 } };
 	struct kverbs_cmd_conn_query query;
@@ -160,7 +160,7 @@ TEST(CONN_QUERY_tells_nothing_of_what_was_never_known)
 	CHECK_EQ(query.out_bytes_out + query.out_bytes_in, 0);
 }
 
-TEST(CONN_QUERY_tells_the_same_sort_of_things_in_every_state)
+TEST(CONN_QUERY_fills_the_same_fields_in_every_state)
 {
 	struct kverbs_cmd_conn_query query;
 	uint32_t asked;
@@ -181,7 +181,7 @@ TEST(CONN_QUERY_tells_the_same_sort_of_things_in_every_state)
 	CHECK_EQ(query.out_error, -ECONNRESET);
 }
 
-TEST(LISTEN_tells_an_address_and_zeroes)
+TEST(LISTEN_fills_its_address_and_zeroes_the_rest)
 {
 	struct kverbs_addr addr = addr_of("a", 0);
 	struct kverbs_addr addr6 = { .family = AF_INET6 };
@@ -235,7 +235,7 @@ static uint32_t ask_with(const char *text)
 	return cmd.out_id;
 }
 
-TEST(of_a_peers_private_data_no_more_comes_than_it_gave_and_zeroes)
+TEST(private_data_of_a_request_is_padded_with_zeroes)
 {
 	struct kverbs_cmd_accept accept = { .size = sizeof(accept),
 					    .timeout_ms = test_patience_ms() };
@@ -254,7 +254,7 @@ TEST(of_a_peers_private_data_no_more_comes_than_it_gave_and_zeroes)
 	check_priv(server, "may I?");
 }
 
-TEST(of_a_refusals_private_data_no_more_comes_than_was_given_and_zeroes)
+TEST(private_data_of_a_rejection_is_padded_with_zeroes)
 {
 	struct kverbs_cmd_reject reject = { .size = sizeof(reject) };
 	uint32_t client;
@@ -287,7 +287,7 @@ static void check_export(uint32_t region, uint64_t offset, uint64_t length, uint
 	*rkey = segs[0].rkey;
 }
 
-TEST(hundreds_of_exports_tell_an_offset_a_length_and_a_key)
+TEST(EXPORT_fills_offset_length_and_key_of_each_segment)
 {
 	uint32_t keys[EXPORTS], i, j;
 	struct buf buf;
@@ -322,7 +322,7 @@ TEST(the_segments_of_a_large_export_begin_at_zero_but_for_the_first)
 	check_all(&segs[nr], sizeof(segs) - nr * sizeof(segs[0]), STALE, "the rest");
 }
 
-TEST(an_export_without_room_tells_the_number_of_segments_and_no_key)
+TEST(EXPORT_without_room_reports_the_number_of_segments_and_no_key)
 {
 	struct kverbs_segment segs[2];
 	struct kverbs_cmd_export cmd = { .size = sizeof(cmd) };

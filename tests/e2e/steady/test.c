@@ -234,8 +234,8 @@ static const struct load {
 	unsigned int total;
 	unsigned int packets;
 } loads[] = {
-	{ "WRITEs that are silent", write_silently, BATCH, OPS, 1 },
-	{ "WRITEs that all complete", write_one_by_one, BATCH, OPS, 1 },
+	{ "unsignalled WRITEs", write_silently, BATCH, OPS, 1 },
+	{ "signalled WRITEs", write_one_by_one, BATCH, OPS, 1 },
 	{ "READs into two pages", read_scattered, BATCH, OPS / 4, 1 },
 	{ "WRITEs from registered memory", write_registered, 1, OPS / 100, 128 },
 	{ "RECVs into registered memory", receive_registered, 2, OPS / 100, 128 },
@@ -279,7 +279,7 @@ TEST_GROUP(add_loads)
 	}
 }
 
-TEST(memory_that_kverbs_takes_is_seen)
+TEST(allocations_of_kverbs_are_counted)
 {
 	set_up();
 	watch();

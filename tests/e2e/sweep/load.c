@@ -69,7 +69,7 @@ static bool load_and_unload(unsigned int nth)
 	return hit;
 }
 
-TEST(loading_the_module_survives_every_fault_of_memory)
+TEST(loading_the_module_survives_every_allocation_failure)
 {
 	unsigned int nr, nth, faults = 0;
 

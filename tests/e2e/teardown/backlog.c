@@ -113,13 +113,13 @@ static void destroy(uint32_t conn)
 	check_refused(ring_next(&asking));
 }
 
-TEST(a_flood_of_requests_finds_as_much_room_as_the_backlog_has)
+TEST(a_flood_of_requests_is_limited_by_the_backlog)
 {
 	listen_with(ROOM);
 	flood(ROOM);
 }
 
-TEST(every_answer_makes_room_for_one_more_request)
+TEST(each_answer_makes_room_for_one_request)
 {
 	static void (*const answers[])(uint32_t conn) = { reject, accept_and_end, destroy };
 	unsigned int i;
@@ -131,7 +131,7 @@ TEST(every_answer_makes_room_for_one_more_request)
 	flood(ARRAY_SIZE(answers));
 }
 
-TEST(no_room_is_lost_by_floods_that_come_again_and_again)
+TEST(repeated_floods_do_not_reduce_the_backlog)
 {
 	int rounds = test_repeats(test_kernel_is("debug") ? 2 : 5);
 	unsigned int i;
@@ -144,7 +144,7 @@ TEST(no_room_is_lost_by_floods_that_come_again_and_again)
 	}
 }
 
-TEST(a_request_whose_peer_gave_up_makes_room_when_it_is_destroyed)
+TEST(DESTROY_of_an_abandoned_request_makes_room)
 {
 	uint32_t peer, conn;
 

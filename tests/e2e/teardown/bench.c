@@ -22,7 +22,7 @@ static const struct kind {
 } kinds[] = {
 	{ "a workqueue", 0 },
 	{ "a softirq", KVERBS_RING_SOFTIRQ },
-	{ "itself", KVERBS_RING_BUSY_POLL },
+	{ "polling", KVERBS_RING_BUSY_POLL },
 };
 
 static void *run(void *arg)
@@ -140,10 +140,10 @@ TEST_GROUP(benches)
 		const char *rule;
 		test_fn run;
 	} rules[] = {
-		{ "the device goes", device_goes },
-		{ "the peer goes", peer_goes },
+		{ "the device is removed", device_goes },
+		{ "the peer exits", peer_goes },
 		{ "SIGKILL", process_goes },
-		{ "the device goes while the owner is stopped", device_goes_under_the_stopped },
+		{ "the device is removed while the owner is stopped", device_goes_under_the_stopped },
 	};
 	char name[128];
 	size_t i, j;

@@ -34,7 +34,7 @@ TEST(close_while_the_address_is_resolved)
 	expect_nothing_pinned();
 }
 
-TEST(close_of_who_asks_while_the_other_has_not_answered)
+TEST(close_by_the_client_before_the_answer)
 {
 	link_request(&both);
 	side_close(&both.client);
@@ -43,7 +43,7 @@ TEST(close_of_who_asks_while_the_other_has_not_answered)
 	expect_nothing_pinned();
 }
 
-TEST(close_of_who_was_asked_before_the_answer)
+TEST(close_by_the_server_before_the_answer)
 {
 	struct kverbs_cqe cqe;
 
@@ -193,7 +193,7 @@ TEST(DESTROY_of_an_export_ends_the_peers_READs)
 		CHECK(ring_end_of(&both.client.ring, both.client.conn).result);
 }
 
-TEST(every_entry_that_was_taken_completes_when_the_connection_ends)
+TEST(every_accepted_entry_completes_when_the_connection_ends)
 {
 	unsigned int i;
 
@@ -238,7 +238,7 @@ TEST(close_with_twenty_connections_up)
 	CHECK_EQ(close(pair.fd), 0);
 }
 
-TEST(charges_of_an_unprivileged_user_come_back_after_close_under_traffic)
+TEST(charges_of_an_unprivileged_user_are_released_by_close_under_traffic)
 {
 	struct rlimit limit = { 2 * SIZE, 2 * SIZE };
 

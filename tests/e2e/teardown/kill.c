@@ -161,7 +161,7 @@ static void accept_one(struct side *side)
 	CHECK_OK(dev_accept(&side->ring, side->conn, NULL));
 }
 
-TEST(the_peer_of_a_killed_process_is_told_and_goes_on)
+TEST(the_peer_of_a_killed_process_gets_an_event_and_stays_usable)
 {
 	struct side *side = &both.server;
 	struct kverbs_cqe cqe;

@@ -47,7 +47,7 @@ static void race(struct answer answers[2])
 	pthread_barrier_destroy(&start);
 }
 
-TEST(of_two_ACCEPTs_at_once_one_has_the_connection_and_its_ring)
+TEST(one_of_two_concurrent_ACCEPTs_gets_the_connection)
 {
 	struct answer answers[2];
 	int i, round, won;

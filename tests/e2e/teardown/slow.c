@@ -113,7 +113,7 @@ int slow_finish(struct slow *slow)
 }
 
 /* The export has several segments; the first one is being copied to the caller. */
-TEST(EXPORT_tells_of_itself_though_its_connection_ends_meanwhile)
+TEST(EXPORT_is_described_even_if_its_connection_ends_concurrently)
 {
 	struct kverbs_cmd_export cmd = {
 		.size = sizeof(cmd),

@@ -45,6 +45,6 @@ static void callers_who_hang_up(const void *arg)
 TEST_GROUP(sockets)
 {
 	if (dev_is_iwarp())
-		test_add("a listener outlives callers who hang up before they are heard",
+		test_add("a listener survives clients that disconnect before they are accepted",
 			 callers_who_hang_up, NULL);
 }
