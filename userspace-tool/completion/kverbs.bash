@@ -1,46 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Completion for bash. Commands, options and operands come from --help, so this file need not
-# follow changes of the command.
-
-# Commands, one to a line.
-__kverbs_commands() {
-	"$1" --help 2>/dev/null | awk '/^  [a-z]+ / { print $1 }'
-}
-
-# Options of a command, one to a line, each with the word for its value if it takes one.
-__kverbs_options() {
-	"$1" "$2" --help 2>/dev/null | awk '
-		/^ +-/ {
-			sub(/^ +/, "")
-			sub(/  .*/, "")
-			n = split($0, word, /[ ,]+/)
-			for (i = 1; i <= n && word[i] ~ /^-/; i++)
-				;
-			value = i <= n && word[i] ~ /^[A-Z]+$/ ? word[i] : ""
-			for (i = 1; i <= n && word[i] ~ /^-/; i++)
-				print word[i], value
-		}'
-}
-
-# Operands of a command, in the words of its usage line: HOST, SRC..., DST.
-__kverbs_operands() {
-	"$1" "$2" --help 2>/dev/null | awk '
-		NR == 1 {
-			gsub(/[][]/, "")
-			for (i = 4; i <= NF; i++)
-				if ($i ~ /^[A-Z]+[.]*$/)
-					print $i
-		}'
-}
-
-# Operations of bench.
-__kverbs_operations() {
-	"$1" "$2" --help 2>/dev/null | awk '
-		/OP is$/ { list = 1; next }
-		/^$/ { list = 0 }
-		list { sub(/^ +/, ""); sub(/  .*/, ""); gsub(/,/, ""); print }'
-}
+# Completion for bash. The build appends the tables __kverbs_options, __kverbs_operands and
+# __kverbs_words, which it makes of those of the command.
 
 # IPv4 addresses of RDMA devices: a GID has one in its last 32 bits.
 __kverbs_addresses() {
@@ -64,19 +25,11 @@ __kverbs_processes() {
 	"$1" stat 2>/dev/null | awk 'NR > 1 { print $1; print $2 }'
 }
 
-# Columns that a command can sort by.
-__kverbs_columns() {
-	"$1" "$2" --help 2>/dev/null | awk '
-		sub(/^COLUMN is /, "") { list = 1 }
-		/^$/ { list = 0 }
-		list { gsub(/,|[.]$|(^| )or /, " "); print }'
-}
-
-# __kverbs_value TOOL COMMAND WORD CUR: complete a value that the help calls WORD
+# __kverbs_value TOOL WORD CUR: complete a value that the help calls WORD
 __kverbs_value() {
-	local cur=$4 sys=${KVERBS_SYS_INFINIBAND:-/sys/class/infiniband} words=
+	local cur=$3 sys=${KVERBS_SYS_INFINIBAND:-/sys/class/infiniband} words=
 
-	case $3 in
+	case $2 in
 	DIR)
 		compopt -o filenames 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -d -- "$cur")
@@ -84,7 +37,7 @@ __kverbs_value() {
 	FILE | SRC | DST)
 		compopt -o filenames 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
-		[[ $3 != FILE && ${#COMPREPLY[@]} -eq 0 ]] || return
+		[[ $2 != FILE && ${#COMPREPLY[@]} -eq 0 ]] || return
 		compopt +o filenames -o nospace 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -A hostname -S : -- "$cur")
 		return ;;
@@ -92,14 +45,9 @@ __kverbs_value() {
 		mapfile -t COMPREPLY < <(compgen -A hostname -W "$(__kverbs_peers)" -- "$cur")
 		return ;;
 	PROC) words=$(__kverbs_processes "$1") ;;
-	COLUMN) words=$(__kverbs_columns "$1" "$2") ;;
-	OP) words=$(__kverbs_operations "$1" "$2") ;;
-	ENGINE) words="user kernel" ;;
-	HOW) words="softirq workqueue direct" ;;
 	ADDR) words=$(__kverbs_addresses "$sys") ;;
-	DEV | DEVICE) words=$(cd "$sys" 2>/dev/null && echo *) ;;
-	FORM) words='text json' ;;
-	COMMAND) words=$(__kverbs_commands "$1") ;;
+	DEV) words=$(cd "$sys" 2>/dev/null && echo *) ;;
+	*) words=${__kverbs_words[$2]-} ;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 }
@@ -119,22 +67,18 @@ __kverbs_operand() {
 		*) nr=$((nr + 1)) ;;
 		esac
 	done
-	mapfile -t operands < <(__kverbs_operands "$1" "$2")
-	[[ ! ${operands[*]} =~ [.] ]] || several=y
+	read -ra operands <<<"${__kverbs_operands[$2]-}"
+	[[ ! ${operands[*]-} =~ [.] ]] || several=y
 	if [[ $nr -ge ${#operands[@]} ]]; then
 		[[ $several ]] || return
 		nr=$((${#operands[@]} - 1))
 	fi
-	__kverbs_value "$1" "$2" "${operands[nr]%...}" "$3"
-}
-
-__kverbs_first() {
-	mapfile -t COMPREPLY < <(compgen -W "$(__kverbs_commands "$1") --help --version" -- "$2")
+	__kverbs_value "$1" "${operands[nr]%...}" "$3"
 }
 
 _kverbs() {
-	local tool=$1 command=${COMP_WORDS[1]} cur=${COMP_WORDS[COMP_CWORD]}
-	local prev=${COMP_WORDS[COMP_CWORD - 1]} option value
+	local tool=$1 command=${COMP_WORDS[1]:-none} cur=${COMP_WORDS[COMP_CWORD]}
+	local prev=${COMP_WORDS[COMP_CWORD - 1]} word
 	local -A values=()
 
 	COMPREPLY=()
@@ -147,18 +91,20 @@ _kverbs() {
 	elif [[ $cur = :* || $prev = :* ]]; then
 		return
 	fi
-	while [[ $COMP_CWORD -gt 1 ]] && read -r option value; do
-		values[$option]=$value
-	done < <(__kverbs_options "$tool" "$command")
-
 	if [[ $COMP_CWORD -eq 1 ]]; then
-		__kverbs_first "$tool" "$cur"
-	elif [[ $prev && ${values[$prev]-} ]]; then
-		__kverbs_value "$tool" "$command" "${values[$prev]}" "$cur"
+		mapfile -t COMPREPLY < <(compgen -W "${__kverbs_words[COMMAND]} --help --version" -- "$cur")
+		return
+	fi
+	for word in ${__kverbs_options[$command]-}; do
+		values[${word%%:*}]=${word#"${word%%:*}"}
+	done
+
+	if [[ $prev && ${values[$prev]-} ]]; then
+		__kverbs_value "$tool" "${values[$prev]#:}" "$cur"
 	elif [[ $cur = -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "${!values[*]}" -- "$cur")
 	elif [[ $command = help ]]; then
-		[[ $COMP_CWORD -ne 2 ]] || __kverbs_value "$tool" help COMMAND "$cur"
+		[[ $COMP_CWORD -ne 2 ]] || __kverbs_value "$tool" COMMAND "$cur"
 	else
 		__kverbs_operand "$tool" "$command" "$cur"
 	fi

@@ -10,6 +10,7 @@
 #include "cli/cmd.h"
 #include "cli/err.h"
 #include "cli/opts.h"
+#include "cli/server_opts.h"
 #include "cli/util.h"
 
 /* Of what is no operation of connections. */
@@ -19,7 +20,7 @@ static const char usage[] =
 "usage: kverbs bench OP HOST [options]\n"
 "       kverbs bench reg [HOST] [options]\n"
 "\n"
-"Measure against a kverbs server, which adopts the parameters of the client. OP is\n"
+"Measure against a kverbs server, which takes its parameters from the client. OP is\n"
 "  send-bw, write-bw, read-bw                        bandwidth\n"
 "  send-lat, write-lat, read-lat, imm-lat, atomic-lat  latency\n"
 "  connect  time of each step of connecting and disconnecting\n"
@@ -27,64 +28,126 @@ static const char usage[] =
 "           size and kind of pages\n";
 
 static const char notes[] =
-"Exit status: 0 done, and no limit missed, 1 failed, 2 usage, 3 cannot reach,\n"
+"Exit status: 0 done and no limit missed, 1 failed, 2 usage, 3 cannot reach,\n"
 "4 not permitted or no device.\n";
 
 static const struct opts_option options[] = {
 	OPTS_RANGE("size", 's', OPTS_NUMBER, struct bench, size, 1, BENCH_SIZE_MAX,
-		   OPTS_HELP("BYTES", "of an operation (default 64K, latency 2; reg 4K to 16M);\n"
-			     "of atomic-lat always 8")),
+		   OPTS_HELP("BYTES", "operation size (default 64K, for latencies 2, for reg 4K\n"
+			     "to 16M); atomic-lat always uses 8"),
+		   OPTS_DOC("Operation size; default 64K, for latencies 2, for reg 4K to 16M;\n"
+			    "atomic-lat always uses 8. *K*, *M* and *G* are powers of 1024. A\n"
+			    "connection can access up to 203 segments of the server's memory,\n"
+			    "each as large as the device allows: with Soft-RoCE 406 MiB, with\n"
+			    "siw 203 MiB. With ``--verify``, each of the ``--tx-depth``\n"
+			    "operations needs its own part of that memory.")),
 	OPTS_OPTION("all", 'a', OPTS_SET, struct bench, all,
-		    OPTS_HELP(NULL, "sizes from 2 to 8M, one after another; reg 4K to 64M; not\n"
-			      "for atomic-lat")),
+		    OPTS_HELP(NULL, "sizes from 2 to 8M, doubling; for reg 4K to 64M; not\n"
+			      "for atomic-lat"),
+		    OPTS_DOC("Sizes from 2 bytes to 8M, doubling, each on new connections; for\n"
+			     "reg 4K to 64M. SENDs stop at the largest message that the device\n"
+			     "supports. Not for atomic-lat.")),
 	OPTS_RANGE("iters", 'n', OPTS_NUMBER, struct bench, count, 1, UINT32_MAX,
-		   OPTS_HELP("N", "operations of each connection (default 1000, write-bw 5000,\n"
-			     "reg and connect 100)")),
+		   OPTS_HELP("N", "operations on each connection (default 1000, for write-bw\n"
+			     "5000, for reg and connect 100)"),
+		   OPTS_DOC("Operations on each connection; default 1000, for write-bw 5000,\n"
+			    "for reg and connect 100.")),
 	OPTS_RANGE("duration", 'D', OPTS_MILLIS, struct bench, duration_ms, 100,
 		   BENCH_DURATION_MAX,
-		   OPTS_HELP("S", "measure S seconds instead, with a line for each second")),
+		   OPTS_HELP("S", "measure for S seconds instead, and print a line every second"),
+		   OPTS_DOC("Measure for *S* seconds instead, and print a line every second.\n"
+			    "Operations in flight at the end are abandoned and not counted;\n"
+			    "with ``--verify`` they are waited for.")),
 	OPTS_RANGE("qp", 'q', OPTS_NUMBER, struct bench, lanes, 1, BENCH_LANES_MAX,
-		   OPTS_HELP("N", "connections (default 1)")),
+		   OPTS_HELP("N", "number of connections, for bandwidths (default 1)"),
+		   OPTS_DOC("Number of connections, for bandwidths, 1 to 1024; default 1.\n"
+			    "**send-bw** is limited to 2^18 receives and completions in total:\n"
+			    "496 connections with the default of **-r**, 385 with **-b**.")),
 	OPTS_OPTION("bidirectional", 'b', OPTS_SET, struct bench, both,
-		    OPTS_HELP(NULL, "add as many connections in the other direction")),
+		    OPTS_HELP(NULL, "run the same in the other direction as well"),
+		    OPTS_DOC("Use as many connections again, on which the server runs the same\n"
+			     "operation at the same time; for bandwidths. The result is the sum\n"
+			     "of both directions, each over its own time.")),
 	OPTS_RANGE("tx-depth", 't', OPTS_NUMBER, struct bench, tx_depth, 1, BENCH_DEPTH_MAX,
-		   OPTS_HELP("N", "operations in flight on each (default 128)")),
+		   OPTS_HELP("N", "operations in flight on each connection (default 128)"),
+		   OPTS_DOC("Operations in flight on each connection; default 128.")),
 	OPTS_RANGE("rx-depth", 'r', OPTS_NUMBER, struct bench, rx_depth, 2, BENCH_DEPTH_MAX,
-		   OPTS_HELP("N", "receives posted on each (default 512)")),
+		   OPTS_HELP("N", "receives posted on each connection (default 512)"),
+		   OPTS_DOC("Receives posted on each connection; default 512.")),
 	OPTS_RANGE("post-list", 'l', OPTS_NUMBER, struct bench, post_list, 1, BENCH_DEPTH_MAX,
-		   OPTS_HELP("N", "post N by one call (default 1), bandwidths")),
+		   OPTS_HELP("N", "post N with one call, for bandwidths (default 1)"),
+		   OPTS_DOC("Post *N* operations with one call of libkverbs, which is one\n"
+			    "system call, when there is room for all of them; for bandwidths.\n"
+			    "Default 1. At most ``--tx-depth``, for send-bw also at most a\n"
+			    "quarter of ``--rx-depth``. Receives of send-bw are reposted in\n"
+			    "lists of *N*, or of 16 if that is more and does not exceed a\n"
+			    "quarter of ``--rx-depth``.")),
 	OPTS_RANGE("cq-mod", 'Q', OPTS_NUMBER, struct bench, cq_mod, 1, BENCH_DEPTH_MAX,
-		   OPTS_HELP("N", "signal only every N-th operation (default 1), bandwidths")),
+		   OPTS_HELP("N", "signal every N-th operation, for bandwidths (default 1)"),
+		   OPTS_DOC("Signal only every *N*-th operation, whose completion covers the\n"
+			    "ones before it; for bandwidths. Default 1, at most ``--tx-depth``.\n"
+			    "The last operation is always signalled, as is one that must\n"
+			    "complete before the next list fits. Completions of small\n"
+			    "operations posted in one list are coalesced in any case, up to 32\n"
+			    "operations or 16 KiB; the program still gets one for each.")),
 	OPTS_OPTION("events", 'e', OPTS_SET, struct bench, events,
-		    OPTS_HELP(NULL, "sleep for completions (default: poll); not for write-lat")),
+		    OPTS_HELP(NULL, "sleep for completions (default: poll); not for write-lat"),
+		    OPTS_DOC("Sleep for completions, on both sides. Without it both poll, which\n"
+			     "occupies a CPU on the client and on a server that has to answer.\n"
+			     "Not for write-lat, where both sides poll memory because a WRITE\n"
+			     "causes no event. For reg and connect only the client is affected;\n"
+			     "the server sleeps.")),
 	OPTS_OPTION("engine", 0, OPTS_TEXT, struct bench, engine_name,
-		    OPTS_HELP("ENGINE", "user: this program, with the ring (default);\n"
-			      "kernel: a loop in the module; without --verify")),
+		    OPTS_HELP("ENGINE", "user: this program, with a ring (default); kernel: a\n"
+			      "loop in the module, not with --verify"),
+		    OPTS_VALUES("user kernel"),
+		    OPTS_DOC("Generator of the traffic. *user*, the default, is this program\n"
+			     "with libkverbs and a ring. *kernel* is a loop in the module, on\n"
+			     "the path that storage over RDMA takes; it does not support\n"
+			     "``--verify``. The server cannot tell the difference.")),
 	OPTS_OPTION("poll", 0, OPTS_TEXT, struct bench, poll_name,
-		    OPTS_HELP("HOW", "context that polls for the kernel engine: softirq,\n"
-			      "workqueue (default with -e) or direct (default), the\n"
-			      "loop itself")),
+		    OPTS_HELP("HOW", "context in which the kernel engine handles completions:\n"
+			      "softirq, workqueue (default with -e), or the loop itself,\n"
+			      "direct (default)"),
+		    OPTS_VALUES("softirq workqueue direct"),
+		    OPTS_DOC("Context in which the kernel engine handles completions: a\n"
+			     "*softirq*, a *workqueue*, or the loop itself, *direct*. The\n"
+			     "default is direct, with ``-e`` workqueue.")),
 	OPTS_OPTION("no-warm-up", 0, OPTS_CLEAR, struct bench, warm_up,
-		    OPTS_HELP(NULL, "count from the first operation on")),
+		    OPTS_HELP(NULL, "count from the first operation on"),
+		    OPTS_DOC("Count from the first operation on.")),
 	OPTS_OPTION("verify", 0, OPTS_SET, struct bench, verify,
-		    OPTS_HELP(NULL, "check every byte where it arrives")),
+		    OPTS_HELP(NULL, "verify every byte on arrival"),
+		    OPTS_DOC("Give every operation its own data and memory, and verify every\n"
+			     "byte on arrival. Differences are counted and fail the run. The\n"
+			     "figures include the time this takes.")),
 	OPTS_OPTION("limit-bw", 0, OPTS_REAL, struct bench, limit_bw,
-		    OPTS_HELP("MIBPS", "fail below MIBPS MiB/s")),
+		    OPTS_HELP("MIBPS", "fail if a bandwidth is below MIBPS MiB/s"),
+		    OPTS_DOC("Fail if an average bandwidth is below *MIBPS* MiB/s.")),
 	OPTS_OPTION("limit-msgrate", 0, OPTS_REAL, struct bench, limit_rate,
-		    OPTS_HELP("M", "fail below M million operations per second")),
+		    OPTS_HELP("M", "fail below M million operations per second"),
+		    OPTS_DOC("Fail if a bandwidth test does fewer than *M* million operations\n"
+			     "per second.")),
 	OPTS_OPTION("limit-lat-p99", 0, OPTS_REAL, struct bench, limit_p99,
-		    OPTS_HELP("US", "fail if the 99th percentile exceeds US microseconds")),
-	OPTS_OPTION("source", 'I', OPTS_TEXT, struct bench, to.source,
-		    OPTS_HELP("ADDR", "local address to use")),
+		    OPTS_HELP("US", "fail if the 99th percentile exceeds US microseconds"),
+		    OPTS_DOC("Fail if the 99th percentile of a latency exceeds *US*\n"
+			     "microseconds.")),
+	SERVER_OPTS_SOURCE(struct bench, to),
 	OPTS_RANGE("gid-index", 'x', OPTS_NUMBER, struct bench, gid, 0, UINT16_MAX,
-		   OPTS_HELP("N", "the address of GID N, as in kverbs dev; RoCE v2 only")),
+		   OPTS_HELP("N", "connect from GID N of kverbs dev; RoCE v2 only"),
+		   OPTS_DOC("Connect from the address of GID *N* of :manpage:`kverbs-dev(1)`,\n"
+			    "which must be a RoCE v2 GID, the type that the connection manager\n"
+			    "uses. If several ports have a GID *N*, use ``-I`` instead. Not\n"
+			    "together with ``-I``.")),
 	OPTS_RANGE("timeout", 'W', OPTS_MILLIS, struct bench, to.timeout_ms, 1, 86400000,
-		   OPTS_HELP("S", "fail after S seconds without progress (default 30)")),
-	OPTS_OPTION("key", 0, OPTS_TEXT, struct bench, to.key_file,
-		    OPTS_HELP("FILE", "prove mutually to have the same key as the server\n"
-			      "(default: $KVERBS_KEY_FILE)")),
-	OPTS_OPTION("port", 'p', OPTS_PORT, struct bench, to.port,
-		    OPTS_HELP("PORT", "the server's port (default " WIRE_DEFAULT_PORT ")")),
+		   OPTS_HELP("S", "give up after S seconds without progress (default 30)"),
+		   OPTS_DOC("Give up when nothing happens for *S* seconds; default 30.")),
+	SERVER_OPTS_KEY(struct bench, to,
+			"\nThe connections used for the measurement itself are not\n"
+			"authenticated with the key; see *Wire protocol* in kverbs'\n"
+			"documentation."),
+	SERVER_OPTS_PORT(struct bench, to, "", ".\n"
+			 "Measurements use additional ports that the server chooses."),
 	{ }
 };
 
@@ -386,7 +449,8 @@ const struct command cmd_bench = {
 	.summary = "Measure bandwidth and latency against a server",
 	.usage = usage,
 	.options = options,
-	.json = "the result as JSON",
+	.json = "print the result as JSON",
+	.json_doc = "Print the result as JSON, see below.",
 	.notes = notes,
 	.run = bench_run,
 };

@@ -12,6 +12,7 @@ struct opts_option;
  * @usage: the help before the options
  * @options: its options, up to one without a name
  * @json: help of --json
+ * @json_doc: the same for the manual
  * @notes: the help after the options
  * @run: argv[0] is the name; returns an exit status
  */
@@ -21,6 +22,7 @@ struct command {
 	const char *usage;
 	const struct opts_option *options;
 	const char *json;
+	const char *json_doc;
 	const char *notes;
 	int (*run)(int argc, char **argv);
 };

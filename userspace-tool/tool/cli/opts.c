@@ -224,13 +224,18 @@ static void print_option(FILE *to, const struct opts_option *o, int column)
 	}
 }
 
+/* Options of all commands, with the texts that a command has for --json. */
+#define COMMON_OPTIONS(_json, _json_doc)					\
+	{									\
+		{ .name = "json", .letter = 'j', .help = (_json), .doc = (_json_doc) },	\
+		{ .name = "help", .letter = 'h', .help = "print this text",	\
+		  .doc = "Print a summary of the options." },			\
+		{ }								\
+	}
+
 void opts_print(FILE *to, const struct opts_option *options, const char *json)
 {
-	const struct opts_option common[] = {
-		{ .name = "json", .letter = 'j', .help = json },
-		{ .name = "help", .letter = 'h', .help = "this text" },
-		{ }
-	};
+	const struct opts_option common[] = COMMON_OPTIONS(json, NULL);
 	const struct opts_option *o;
 	int column = 0;
 
@@ -240,4 +245,50 @@ void opts_print(FILE *to, const struct opts_option *options, const char *json)
 		print_option(to, o, column);
 	for (o = common; o->name; o++)
 		print_option(to, o, column);
+}
+
+static void print_rst(FILE *to, const struct opts_option *o)
+{
+	const char *text = o->doc, *end;
+
+	fprintf(to, ".. option:: ");
+	if (o->letter)
+		fprintf(to, "-%c, ", o->letter);
+	fprintf(to, o->arg ? "--%s %s\n\n" : "--%s\n\n", o->name, o->arg);
+	for (; text; text = *end ? end + 1 : NULL) {
+		end = strchrnul(text, '\n');
+		fprintf(to, "   %.*s\n", (int)(end - text), text);
+	}
+	fputc('\n', to);
+}
+
+void opts_print_rst(FILE *to, const struct opts_option *options, const char *json_doc)
+{
+	const struct opts_option common[] = COMMON_OPTIONS(NULL, json_doc);
+	const struct opts_option *o;
+
+	for (o = options; o->name; o++)
+		print_rst(to, o);
+	for (o = common; o->name; o++)
+		print_rst(to, o);
+}
+
+static void print_words(FILE *to, const struct opts_option *o)
+{
+	const char *colon = o->arg ? ":" : "", *arg = o->arg ? o->arg : "";
+
+	if (o->letter)
+		fprintf(to, "-%c%s%s ", o->letter, colon, arg);
+	fprintf(to, "--%s%s%s ", o->name, colon, arg);
+}
+
+void opts_print_words(FILE *to, const struct opts_option *options)
+{
+	const struct opts_option common[] = COMMON_OPTIONS(NULL, NULL);
+	const struct opts_option *o;
+
+	for (o = options; o->name; o++)
+		print_words(to, o);
+	for (o = common; o->name; o++)
+		print_words(to, o);
 }

@@ -42,6 +42,8 @@ struct opts_many {
  * @max: the same
  * @arg: name of its argument in the help, NULL: it has none
  * @help: text in the help, lines separated by a newline
+ * @doc: text in the manual, reStructuredText
+ * @values: all values of its argument, separated by blanks; NULL: there is no such list
  */
 struct opts_option {
 	const char *name;
@@ -52,10 +54,14 @@ struct opts_option {
 	uint64_t max;
 	const char *arg;
 	const char *help;
+	const char *doc;
+	const char *values;
 };
 
-/* The last argument of OPTS_OPTION() and OPTS_RANGE(): @arg and @help. */
+/* The last arguments of OPTS_OPTION() and OPTS_RANGE(). */
 #define OPTS_HELP(_arg, _help)	.arg = (_arg), .help = (_help)
+#define OPTS_DOC(_doc)		.doc = (_doc)
+#define OPTS_VALUES(_values)	.values = (_values)
 
 #define OPTS_OPTION(_name, _letter, _kind, _struct, _field, ...)		\
 	{ .name = (_name), .letter = (_letter), .kind = (_kind),		\
@@ -74,6 +80,12 @@ int opts_parse(int argc, char **argv, const struct opts_option *options, void *t
 
 /* Print the help of @options, and of --json, for which @json is the text, and --help. */
 void opts_print(FILE *to, const struct opts_option *options, const char *json);
+
+/* Print the same options for the manual; @json_doc describes --json. */
+void opts_print_rst(FILE *to, const struct opts_option *options, const char *json_doc);
+
+/* Print the same options as words "--port:PORT" and "--quiet". */
+void opts_print_words(FILE *to, const struct opts_option *options);
 
 /* A value by itself: 0 or -EINVAL having said why. */
 int opts_number(const char *name, const char *arg, uint64_t min, uint64_t max,

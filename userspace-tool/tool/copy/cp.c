@@ -324,27 +324,45 @@ static const char notes[] =
 
 static const struct opts_option options[] = {
 	OPTS_OPTION("recursive", 'r', OPTS_SET, struct cp, recursive,
-		    OPTS_HELP(NULL, "directories too; links and special files are left out")),
+		    OPTS_HELP(NULL, "copy directories; skip symbolic links and special files"),
+		    OPTS_DOC("Copy directories. Symbolic links and special files in them are\n"
+			     "skipped with a warning.")),
 	OPTS_OPTION("no-resume", 0, OPTS_SET, struct cp, no_resume,
-		    OPTS_HELP(NULL, "start from the beginning even if part of a file exists")),
+		    OPTS_HELP(NULL, "start over even if part of a file exists"),
+		    OPTS_DOC("Start over even if part of a file exists.")),
 	OPTS_OPTION("sync", 0, OPTS_SET, struct cp, sync,
-		    OPTS_HELP(NULL, "write all data to the disk before success is reported")),
+		    OPTS_HELP(NULL, "write everything to the disk before finishing"),
+		    OPTS_DOC("Write everything to the disk before finishing.")),
 	OPTS_RANGE("timeout", 0, OPTS_MILLIS, struct cp, to.timeout_ms, 100, 86400000,
-		   OPTS_HELP("S", "fail after S seconds without an answer (default 30)")),
+		   OPTS_HELP("S", "give up after S seconds without an answer (default 30)"),
+		   OPTS_DOC("Give up when the peer sends nothing for *S* seconds, at least 0.1;\n"
+			    "default 30.")),
 	OPTS_OPTION("progress", 0, OPTS_SET, struct cp, progress,
-		    OPTS_HELP(NULL, "draw a progress bar (default: if standard error is a\n"
-			      "terminal)")),
+		    OPTS_HELP(NULL, "show a progress bar (default: if standard error is a\n"
+			      "terminal)"),
+		    OPTS_DOC("Show a progress bar; by default it is shown if standard error is\n"
+			     "a terminal.")),
 	OPTS_OPTION("no-progress", 0, OPTS_CLEAR, struct cp, progress,
-		    OPTS_HELP(NULL, "draw none")),
+		    OPTS_HELP(NULL, "show no progress bar"),
+		    OPTS_DOC("Show no progress bar.")),
 	OPTS_OPTION("source", 'I', OPTS_TEXT, struct cp, to.source,
-		    OPTS_HELP("ADDR", "local address to use")),
+		    OPTS_HELP("ADDR", "connect from this local address"),
+		    OPTS_DOC("Connect from this local address.")),
 	OPTS_OPTION("key", 0, OPTS_TEXT, struct cp, to.key_file,
-		    OPTS_HELP("FILE", "prove mutually to have the same key as the server\n"
-			      "(default: $KVERBS_KEY_FILE)")),
+		    OPTS_HELP("FILE", "authenticate both sides with the key in FILE\n"
+			      "(default: $KVERBS_KEY_FILE)"),
+		    OPTS_DOC("Authenticate both sides with the key in *FILE* before anything is\n"
+			     "sent. The default is the file named by the environment variable\n"
+			     "``KVERBS_KEY_FILE``, if set. The key also protects the contents,\n"
+			     "names, modes and times of files from modification on the path;\n"
+			     "nothing is encrypted. With a key, the client refuses a server that\n"
+			     "has none. See :manpage:`kverbs-serve(8)` for the format.")),
 	OPTS_OPTION("port", 'p', OPTS_PORT, struct cp, to.port,
-		    OPTS_HELP("PORT", "the server's port (default " WIRE_DEFAULT_PORT ")")),
+		    OPTS_HELP("PORT", "the server's port (default " WIRE_DEFAULT_PORT ")"),
+		    OPTS_DOC("The server's port; default 7472.")),
 	OPTS_OPTION("verbose", 'v', OPTS_SET, struct cp, verbose,
-		    OPTS_HELP(NULL, "print a line for each file, with the method of transfer")),
+		    OPTS_HELP(NULL, "print a line for each file, with the method of transfer"),
+		    OPTS_DOC("Print a line for each file, with the method of transfer.")),
 	{ }
 };
 
@@ -412,7 +430,8 @@ const struct command cmd_cp = {
 	.summary = "Copy files to or from a server, verified",
 	.usage = usage,
 	.options = options,
-	.json = "the result as JSON",
+	.json = "print the result as JSON",
+	.json_doc = "Print the result as JSON.",
 	.notes = notes,
 	.run = cp_run,
 };

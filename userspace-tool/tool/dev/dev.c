@@ -368,7 +368,8 @@ struct dev {
 
 static const struct opts_option options[] = {
 	OPTS_OPTION("verbose", 'v', OPTS_SET, struct dev, verbose,
-		    OPTS_HELP(NULL, "limits too")),
+		    OPTS_HELP(NULL, "also show limits and capabilities"),
+		    OPTS_DOC("Also show limits and capabilities of each device.")),
 	{ }
 };
 
@@ -396,7 +397,8 @@ const struct command cmd_dev = {
 	.summary = "Show RDMA devices, ports and GIDs",
 	.usage = usage,
 	.options = options,
-	.json = "all of it as JSON",
+	.json = "print everything as JSON",
+	.json_doc = "Print everything as JSON.",
 	.notes = notes,
 	.run = dev_run,
 };

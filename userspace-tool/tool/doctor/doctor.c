@@ -11,6 +11,7 @@
 #include "cli/err.h"
 #include "cli/opts.h"
 #include "cli/out.h"
+#include "cli/server_opts.h"
 #include "doctor/doctor.h"
 
 #define BIT(id) (1u << (id))
@@ -185,23 +186,20 @@ int doctor_examine(struct doctor *d)
 static const char usage[] =
 "usage: kverbs doctor [options] [HOST]\n"
 "\n"
-"Find problems of RDMA on this host, and of connecting to HOST, which runs a server;\n"
-"print the command that fixes each. Some checks need root.\n";
+"Diagnose RDMA problems on this host and, with HOST, of connections to the server there,\n"
+"and print the commands that fix them. Some checks need root.\n";
 
 static const char notes[] =
-"Exit status: 0 no problem; by the first check that failed: 3 HOST is not reached,\n"
-"4 the module, its node or an RDMA device, 1 any other; 2 usage.\n";
+"Exit status: 0 nothing failed, 2 usage; else that of the first failed check: 3 cannot\n"
+"reach HOST, 4 no permission, module or RDMA device, 1 any other.\n";
 
 static const struct opts_option options[] = {
 	OPTS_RANGE("timeout", 'W', OPTS_MILLIS, struct doctor, to.timeout_ms, 1, 86400000,
-		   OPTS_HELP("S", "wait S seconds for an answer of HOST (default 5)")),
-	OPTS_OPTION("source", 'I', OPTS_TEXT, struct doctor, to.source,
-		    OPTS_HELP("ADDR", "local address to use")),
-	OPTS_OPTION("key", 0, OPTS_TEXT, struct doctor, to.key_file,
-		    OPTS_HELP("FILE", "prove mutually to have the same key as the server\n"
-			      "(default: $KVERBS_KEY_FILE)")),
-	OPTS_OPTION("port", 'p', OPTS_PORT, struct doctor, to.port,
-		    OPTS_HELP("PORT", "the server's port (default " WIRE_DEFAULT_PORT ")")),
+		   OPTS_HELP("S", "wait up to S seconds for HOST to answer (default 5)"),
+		   OPTS_DOC("Wait up to *S* seconds for *HOST* to answer; default 5.")),
+	SERVER_OPTS_SOURCE(struct doctor, to),
+	SERVER_OPTS_KEY(struct doctor, to, ""),
+	SERVER_OPTS_PORT(struct doctor, to, "", "."),
 	{ }
 };
 
@@ -232,10 +230,14 @@ static int doctor_run(int argc, char **argv)
 
 const struct command cmd_doctor = {
 	.name = "doctor",
-	.summary = "Find problems of RDMA, and print how to fix them",
+	.summary = "Diagnose RDMA problems and suggest fixes",
 	.usage = usage,
 	.options = options,
-	.json = "the findings as JSON",
+	.json = "print the findings as JSON",
+	.json_doc = "Print the findings as JSON: ``checks`` is an array of objects with ``id``,\n"
+		    "``verdict``, ``seen``, and ``remedy``, an array of commands. ``remedy_on``\n"
+		    "is present if they are for another host, ``advice`` if there is further\n"
+		    "advice.",
 	.notes = notes,
 	.run = doctor_run,
 };

@@ -16,6 +16,7 @@
 #include "cli/json.h"
 #include "cli/opts.h"
 #include "cli/out.h"
+#include "cli/server_opts.h"
 #include "cli/signals.h"
 #include "cli/units.h"
 #include "cli/util.h"
@@ -488,31 +489,38 @@ static const char usage[] =
 "Send messages to a kverbs server and verify that they come back unchanged.\n";
 
 static const char notes[] =
-"Exit status: 0 all came back right, 1 some did not, 2 usage, 3 cannot reach,\n"
-"4 not permitted or no device.\n";
+"Exit status: 0 all messages came back unchanged, 1 some did not, 2 usage,\n"
+"3 cannot reach HOST, 4 not permitted or no device.\n";
 
 static const struct opts_option options[] = {
 	OPTS_RANGE("count", 'c', OPTS_NUMBER, struct ping, count, 1, UINT32_MAX,
-		   OPTS_HELP("N", "stop after N (default: until interrupted)")),
+		   OPTS_HELP("N", "stop after N messages (default: when interrupted)"),
+		   OPTS_DOC("Stop after *N* messages.")),
 	OPTS_RANGE("interval", 'i', OPTS_MILLIS, struct ping, interval_ms, 0, 86400000,
-		   OPTS_HELP("S", "seconds between two, 0: one after another (default 1)")),
+		   OPTS_HELP("S", "send every S seconds; 0: whenever an answer has arrived\n"
+			     "(default 1)"),
+		   OPTS_DOC("Send a message every *S* seconds; with 0 each as soon as the\n"
+			    "previous one is answered. Default 1.")),
 	OPTS_RANGE("size", 's', OPTS_NUMBER, struct ping, size, 0, WIRE_ECHO_MAX,
-		   OPTS_HELP("BYTES", "payload, up to 1M (default 56); rping's is 23 to\n"
-			     "65535 (default 64)")),
+		   OPTS_HELP("BYTES", "payload, up to 1M (default 56); with --rping 23 to\n"
+			     "65535 (default 64)"),
+		   OPTS_DOC("Payload of a message, up to 1M; default 56. With ``--rping`` 23 to\n"
+			    "65535, default 64. *K* and *M* are powers of 1024.")),
 	OPTS_RANGE("timeout", 'W', OPTS_MILLIS, struct ping, timeout_ms, 1, 86400000,
-		   OPTS_HELP("S", "wait S seconds for a reply (default 10)")),
-	OPTS_OPTION("source", 'I', OPTS_TEXT, struct ping, to.source,
-		    OPTS_HELP("ADDR", "local address to use")),
-	OPTS_OPTION("key", 0, OPTS_TEXT, struct ping, to.key_file,
-		    OPTS_HELP("FILE", "prove mutually to have the same key as the server\n"
-			      "(default: $KVERBS_KEY_FILE)")),
-	OPTS_OPTION("port", 'p', OPTS_PORT, struct ping, to.port,
-		    OPTS_HELP("PORT", "the server's port (default " WIRE_DEFAULT_PORT
-			      "; rping's " RPING_DEFAULT_PORT ")")),
+		   OPTS_HELP("S", "wait up to S seconds for an answer (default 10)"),
+		   OPTS_DOC("Wait up to *S* seconds for the connection and for each answer;\n"
+			    "default 10.")),
+	SERVER_OPTS_SOURCE(struct ping, to),
+	SERVER_OPTS_KEY(struct ping, to, "\nNot together with ``--rping``."),
+	SERVER_OPTS_PORT(struct ping, to, ", with --rping " RPING_DEFAULT_PORT,
+			 ", with ``--rping`` " RPING_DEFAULT_PORT "."),
 	OPTS_OPTION("rping", 0, OPTS_SET, struct ping, rping,
-		    OPTS_HELP(NULL, "the server is rdma-core's rping -s -S BYTES")),
+		    OPTS_HELP(NULL, "the server is rdma-core's rping -s -S BYTES"),
+		    OPTS_DOC("Use the protocol of rdma-core's **rping -s**, whose **-S** must\n"
+			     "be at least ``--size``.")),
 	OPTS_OPTION("quiet", 'q', OPTS_SET, struct ping, quiet,
-		    OPTS_HELP(NULL, "only the summary")),
+		    OPTS_HELP(NULL, "print only the summary"),
+		    OPTS_DOC("Print only the summary.")),
 	{ }
 };
 
@@ -571,7 +579,8 @@ const struct command cmd_ping = {
 	.summary = "Measure round trips to a server",
 	.usage = usage,
 	.options = options,
-	.json = "the result as JSON",
+	.json = "print the result as JSON",
+	.json_doc = "Print the result as JSON; times are in microseconds.",
 	.notes = notes,
 	.run = ping_run,
 };

@@ -290,56 +290,132 @@ static const char notes[] =
 
 static const struct opts_option options[] = {
 	OPTS_OPTION("root", 0, OPTS_TEXT, struct server, root_path,
-		    OPTS_HELP("DIR", "let clients read and write files beneath DIR")),
+		    OPTS_HELP("DIR", "let clients read and write files below DIR"),
+		    OPTS_DOC("Let clients read and write files below *DIR*. Without it no files\n"
+			     "are served.")),
 	OPTS_OPTION("read-only", 0, OPTS_SET, struct server, files.read_only,
-		    OPTS_HELP(NULL, "do not let clients write")),
+		    OPTS_HELP(NULL, "do not let clients write"),
+		    OPTS_DOC("Do not let clients write. Requires ``--root``.")),
 	OPTS_OPTION("umask", 0, OPTS_TEXT, struct server, umask,
 		    OPTS_HELP("MODE", "permission bits to clear in files and directories\n"
-			      "(default: none)")),
+			      "(default: none)"),
+		    OPTS_DOC("Clear the permission bits *MODE*, an octal number, in files and\n"
+			     "directories that clients write.")),
 	OPTS_RANGE("min-free", 0, OPTS_NUMBER, struct server, files.min_free, 1, 1ull << 62,
-		   OPTS_HELP("BYTES", "leave so much of the file system free (default: none)")),
+		   OPTS_HELP("BYTES", "leave so much of the file system free (default: none)"),
+		   OPTS_DOC("Refuse to store what would leave less than *BYTES* of the file\n"
+			    "system available, with ENOSPC.")),
 	OPTS_RANGE("max-file-size", 0, OPTS_NUMBER, struct server, files.max_size, 1, 1ull << 62,
-		   OPTS_HELP("BYTES", "maximum size of a file that clients write (default: none)")),
+		   OPTS_HELP("BYTES", "maximum size of a file that clients write (default: none)"),
+		   OPTS_DOC("Refuse files of more than *BYTES*, with EFBIG.")),
 	OPTS_OPTION("services", 0, OPTS_TEXT, struct server, services_list,
-		    OPTS_HELP("LIST", "serve only these: ping, files, bench (comma-separated)")),
+		    OPTS_HELP("LIST", "serve only these: ping, files, bench (comma-separated)"),
+		    OPTS_DOC("Serve only the services in *LIST*: ``ping``, ``files``, ``bench``,\n"
+			     "separated by commas. ``files`` requires ``--root``. A measurement\n"
+			     "of **bench** occupies a processor for as long as the client wants.")),
 	OPTS_OPTION("bind", 'b', OPTS_TEXT, struct server, bind,
-		    OPTS_HELP("ADDR", "local address (default: any)")),
+		    OPTS_HELP("ADDR", "listen on this local address only (default: all)"),
+		    OPTS_DOC("Listen on this local address only; the default is all addresses,\n"
+			     "IPv4 and IPv6.")),
 	OPTS_OPTION("port", 'p', OPTS_PORT, struct server, port,
-		    OPTS_HELP("PORT", "port, 0: any (default " WIRE_DEFAULT_PORT
-			      "; rping's " RPING_DEFAULT_PORT ")")),
+		    OPTS_HELP("PORT", "listen on this port, 0: a free one (default "
+			      WIRE_DEFAULT_PORT ", with --rping " RPING_DEFAULT_PORT ")"),
+		    OPTS_DOC("Listen on this port; 0 selects a free one. The default is 7472,\n"
+			     "with ``--rping`` 7174.")),
 	OPTS_OPTION("rping", 0, OPTS_SET, struct server, rping,
-		    OPTS_HELP(NULL, "serve rdma-core's rping -c, and nothing else")),
+		    OPTS_HELP(NULL, "serve rdma-core's rping -c, and nothing else"),
+		    OPTS_DOC("Serve rdma-core's **rping -c** and nothing else. Not together\n"
+			     "with ``--root``.")),
 	OPTS_OPTION("allow", 0, OPTS_MANY, struct server, guard.opts.allow,
 		    OPTS_HELP("CIDR", "accept only clients from CIDR (comma-separated,\n"
-			      "repeatable)")),
+			      "repeatable)"),
+		    OPTS_DOC("Accept only clients whose address is in *CIDR*, an address or a\n"
+			     "prefix such as ``192.0.2.0/24`` or ``2001:db8::/32``. Takes a\n"
+			     "comma-separated list and may be repeated. Other clients are\n"
+			     "rejected with a reason before resources are allocated, and\n"
+			     "logged. An IPv4-mapped IPv6 address counts as IPv4, so ``::/0``\n"
+			     "does not include IPv4.")),
 	OPTS_OPTION("allow-file", 0, OPTS_TEXT, struct server, guard.opts.allow_file,
-		    OPTS_HELP("FILE", "the same from a file; SIGHUP reads it again")),
+		    OPTS_HELP("FILE", "read such prefixes from FILE; SIGHUP reloads it"),
+		    OPTS_DOC("Read such prefixes from *FILE*, separated by whitespace or\n"
+			     "commas; ``#`` starts a comment. SIGHUP reloads the file.")),
 	OPTS_OPTION("key", 0, OPTS_TEXT, struct server, guard.opts.key_file,
-		    OPTS_HELP("FILE", "require clients to have the same key, and prove to have it\n"
-			      "(default: the credential kverbs.key, if there is one)")),
+		    OPTS_HELP("FILE", "authenticate both sides with the key in FILE\n"
+			      "(default: the credential kverbs.key, if there is one)"),
+		    OPTS_DOC("Authenticate both sides with the key in *FILE* before any file is\n"
+			     "accessed or measurement started. The key is the contents of the\n"
+			     "file without trailing newlines, 16 to 4096 bytes, which should be\n"
+			     "random. The file must belong to the server's user or to root.\n"
+			     "Other users must have no permission on the file, and its group\n"
+			     "must not be able to write to it. Without this option the key is\n"
+			     "the systemd credential ``kverbs.key``\n"
+			     "(``$CREDENTIALS_DIRECTORY/kverbs.key``), if it exists. A client\n"
+			     "has 3 seconds to authenticate. At most 64 clients, 16 of one\n"
+			     "address, may be in that state; another one disconnects the oldest\n"
+			     "of the address with most of them. Not together with ``--rping``,\n"
+			     "which has no authentication. SIGHUP reloads the file.")),
 	OPTS_OPTION("log", 0, OPTS_TEXT, struct server, guard.opts.log,
-		    OPTS_HELP("FORM", "text or json (default: the journal, or text)")),
+		    OPTS_HELP("FORM", "text or json (default: the journal, or text)"),
+		    OPTS_VALUES("text json"),
+		    OPTS_DOC("Log to standard error as ``text`` or as ``json``, one object per\n"
+			     "line. By default, the log goes to the systemd journal with fields\n"
+			     "if standard error is connected to it, and otherwise is text. See\n"
+			     "Log_.")),
 	OPTS_RANGE("log-rate", 0, OPTS_NUMBER, struct server, guard.opts.log_rate, 0, 1000000,
-		   OPTS_HELP("N", "lines per second about one address, 0: any (default 5)")),
+		   OPTS_HELP("N", "log at most N lines per second about one address,\n"
+			     "0: no limit (default 5)"),
+		   OPTS_DOC("Log at most *N* lines per second about one address, with bursts of\n"
+			    "ten times as many; 0 removes the limit. The default is 5. All\n"
+			    "addresses together may cause 20 times as many. The next line\n"
+			    "reports how many were dropped.")),
 	OPTS_RANGE("max-clients", 0, OPTS_NUMBER, struct server, max_clients, 1, 65536,
-		   OPTS_HELP("N", "maximum of clients (default 1024)")),
+		   OPTS_HELP("N", "accept at most N clients at a time (default 1024)"),
+		   OPTS_DOC("Reject more than *N* concurrent clients, 1 to 65536; default 1024.\n"
+			    "Clients are also rejected if their messages would need more than\n"
+			    "the server's 65536 completions: 431 clients of **cp** at a time.")),
 	OPTS_RANGE("peer-clients", 0, OPTS_NUMBER, struct server, guard.limit.clients, 1, 65536,
-		   OPTS_HELP("N", "maximum of clients of one address (default 256)")),
+		   OPTS_HELP("N", "accept at most N clients of one address (default 256)"),
+		   OPTS_DOC("Reject more than *N* concurrent clients of one address, 1 to\n"
+			    "65536; default 256. Here and below an address is an IPv4 address,\n"
+			    "also if it is mapped to IPv6, or an IPv6 prefix of 64 bits, for\n"
+			    "link-local addresses together with the interface. One address may\n"
+			    "use at most half of the completions. A tree that a client reads\n"
+			    "may have so many levels that all clients of one address use at\n"
+			    "most half of the open files that the server may have, between 16\n"
+			    "and 128; deeper directories fail with EMFILE.")),
 	OPTS_RANGE("peer-bytes", 0, OPTS_NUMBER, struct server, guard.limit.bytes, 1, 1ull << 50,
-		   OPTS_HELP("BYTES", "maximum of memory for clients of one address\n"
-			     "(default: half of --max-bytes)")),
+		   OPTS_HELP("BYTES", "use at most BYTES of memory for clients of one address\n"
+			     "(default: half of --max-bytes)"),
+		   OPTS_DOC("Reject a client, or a measurement of **bench**, if all clients of\n"
+			    "its address together would use more than *BYTES* of the server's\n"
+			    "memory: for messages, for **cp** (32 MiB for each client), and for\n"
+			    "data and operations of **bench**. The default is half of\n"
+			    "``--max-bytes``.")),
 	OPTS_RANGE("max-bytes", 0, OPTS_NUMBER, struct server, guard.limit.all_bytes, 1,
 		   1ull << 50,
-		   OPTS_HELP("BYTES", "maximum of memory for all clients\n"
-			     "(default: three quarters of this host's)")),
+		   OPTS_HELP("BYTES", "use at most BYTES of memory for all clients\n"
+			     "(default: three quarters of this host's)"),
+		   OPTS_DOC("The same limit for all clients together. The default is three\n"
+			    "quarters of this host's memory. ``RLIMIT_MEMLOCK`` limits the\n"
+			    "memory actually locked, unless the server has CAP_IPC_LOCK.")),
 	OPTS_OPTION("rate", 0, OPTS_REAL, struct server, guard.limit.rate,
-		    OPTS_HELP("N", "new clients of one address per second (default: any)")),
+		    OPTS_HELP("N", "accept at most N new clients of one address per second\n"
+			      "(default: no limit)"),
+		    OPTS_DOC("Reject more than *N* new clients per second of one address; *N*\n"
+			     "may be fractional. The default is no limit. The data connections\n"
+			     "of **bench** do not count, except those of ``connect``.")),
 	OPTS_RANGE("grace", 0, OPTS_MILLIS, struct server, grace_ms, 0, 86400000,
-		   OPTS_HELP("S", "seconds for clients to finish after a signal (default 10)")),
+		   OPTS_HELP("S", "let clients finish within S seconds after a signal\n"
+			     "(default 10)"),
+		   OPTS_DOC("On shutdown, give connected clients up to *S* seconds to finish;\n"
+			    "default 10.")),
 	OPTS_RANGE("idle-timeout", 0, OPTS_MILLIS, struct server, idle_ms, 100, 86400000,
-		   OPTS_HELP("S", "disconnect a client after S idle seconds (default 300)")),
+		   OPTS_HELP("S", "disconnect a client after S idle seconds (default 300)"),
+		   OPTS_DOC("Disconnect a client that sends nothing for *S* seconds; default\n"
+			    "300.")),
 	OPTS_OPTION("verbose", 'v', OPTS_SET, struct server, verbose,
-		    OPTS_HELP(NULL, "log when clients connect and disconnect")),
+		    OPTS_HELP(NULL, "log when clients connect and disconnect"),
+		    OPTS_DOC("Also log when clients connect and disconnect.")),
 	{ }
 };
 
@@ -418,6 +494,8 @@ const struct command cmd_serve = {
 	.usage = usage,
 	.options = options,
 	.json = "print a JSON object when listening, and one at the end",
+	.json_doc = "Print a JSON object when the server starts to listen, and another one at\n"
+		    "the end.",
 	.notes = notes,
 	.run = serve_run,
 };

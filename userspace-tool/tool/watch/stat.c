@@ -193,9 +193,16 @@ static const char notes[] =
 
 static const struct opts_option options[] = {
 	OPTS_OPTION("prometheus", 0, OPTS_SET, struct stat, prometheus,
-		    OPTS_HELP(NULL, "print once, in the exposition format of Prometheus")),
+		    OPTS_HELP(NULL, "print metrics once, in the Prometheus exposition format"),
+		    OPTS_DOC("Print metrics once, in the Prometheus exposition format, version\n"
+			     "0.0.4. Metrics of connections begin with ``kverbs_connection_``,\n"
+			     "those of devices with ``kverbs_device_``. *file* and *conn*\n"
+			     "together identify a connection. Counters of a device include\n"
+			     "connections that have ended.")),
 	OPTS_OPTION("from", 'f', OPTS_TEXT, struct stat, from,
-		    OPTS_HELP("FILE", "read FILE instead of " SNAP_OBJECTS)),
+		    OPTS_HELP("FILE", "read FILE instead of " SNAP_OBJECTS),
+		    OPTS_DOC("Read *FILE*, for example a copy from another host, instead of the\n"
+			     "module's list.")),
 	{ }
 };
 
@@ -235,6 +242,8 @@ const struct command cmd_stat = {
 	.usage = usage,
 	.options = options,
 	.json = "print JSON; with INTERVAL it needs COUNT",
+	.json_doc = "Print JSON: an array of samples, each with its connections and devices.\n"
+		    "With *INTERVAL*, *COUNT* is required.",
 	.notes = notes,
 	.run = stat_run,
 };

@@ -203,21 +203,31 @@ static const char notes[] =
 static const struct opts_option options[] = {
 	OPTS_RANGE("delay", 'd', OPTS_MILLIS, struct top, delay_ms, TOP_MIN_DELAY_MS,
 		   TOP_MAX_DELAY_MS,
-		   OPTS_HELP("SECONDS", "between updates (default 2)")),
+		   OPTS_HELP("SECONDS", "time between updates (default 2)"),
+		   OPTS_DOC("Time between samples; default 2, at least 0.1.")),
 	OPTS_RANGE("count", 'n', OPTS_NUMBER, struct top, count, 1, UINT32_MAX,
-		   OPTS_HELP("COUNT", "stop after COUNT updates (default: never)")),
+		   OPTS_HELP("COUNT", "stop after COUNT updates (default: never)"),
+		   OPTS_DOC("Exit after *COUNT* samples; by default run until stopped.")),
 	OPTS_OPTION("device", 'D', OPTS_TEXT, struct top, device,
-		    OPTS_HELP("DEV", "only connections on that device")),
+		    OPTS_HELP("DEV", "show only connections on that device"),
+		    OPTS_DOC("Show only connections on that device.")),
 	OPTS_OPTION("process", 'p', OPTS_TEXT, struct top, process,
-		    OPTS_HELP("PROC", "only connections of processes with that pid or name")),
+		    OPTS_HELP("PROC", "show only connections of processes with that pid or name"),
+		    OPTS_DOC("Show only connections of processes with that pid or name.")),
 	OPTS_OPTION("sort", 'o', OPTS_TEXT, struct top, sort,
-		    OPTS_HELP("COLUMN", "sort by a column, such as OPS/s (default BOTH/s)")),
+		    OPTS_HELP("COLUMN", "sort by a column, such as OPS/s (default BOTH/s)"),
+		    OPTS_DOC("Sort by that column; default BOTH/s.")),
 	OPTS_OPTION("reverse", 'r', OPTS_SET, struct top, reverse,
-		    OPTS_HELP(NULL, "reverse the order")),
+		    OPTS_HELP(NULL, "reverse the order"),
+		    OPTS_DOC("Reverse the order.")),
 	OPTS_OPTION("batch", 'b', OPTS_SET, struct top, batch,
-		    OPTS_HELP(NULL, "print tables even on a terminal")),
+		    OPTS_HELP(NULL, "print tables even on a terminal"),
+		    OPTS_DOC("Print tables even on a terminal. ``COLUMNS`` sets their width; by\n"
+			     "default all columns are shown.")),
 	OPTS_OPTION("from", 'f', OPTS_TEXT, struct top, from,
-		    OPTS_HELP("FILE", "read FILE instead of " SNAP_OBJECTS)),
+		    OPTS_HELP("FILE", "read FILE instead of " SNAP_OBJECTS),
+		    OPTS_DOC("Read *FILE*, for example a copy from another host, instead of the\n"
+			     "module's list.")),
 	{ }
 };
 
@@ -273,6 +283,8 @@ const struct command cmd_top = {
 	.usage = usage,
 	.options = options,
 	.json = "print a line of JSON for each update",
+	.json_doc = "Print a line of JSON for each sample, an object with *seconds*, *devices*\n"
+		    "and *connections*.",
 	.notes = notes,
 	.run = top_run,
 };
