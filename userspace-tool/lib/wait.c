@@ -23,7 +23,7 @@ struct waiter {
 	bool may_lead;
 };
 
-/* Of who does not want to wait: long ago, and no clock needs to be read for it. */
+/* A deadline long ago, for callers that do not wait: it costs no reading of the clock. */
 #define NOW 1
 
 uint64_t kverbs_deadline(int timeout_ms)

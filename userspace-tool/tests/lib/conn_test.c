@@ -20,7 +20,7 @@ static struct kverbs_conn *start(struct kverbs *kv, int outcome)
 
 /* ---- connect ---------------------------------------------------------------- */
 
-static void connects_to_what_was_asked(void **state)
+static void connects_to_the_given_address(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_conn *conn;
@@ -88,7 +88,7 @@ static void assert_connect_gives(struct kverbs *kv, int outcome)
 	assert_int_equal(fake_conn_state(fake.last_conn), 0);
 }
 
-static void failures_are_told_as_they_are(void **state)
+static void errors_of_the_kernel_are_returned_unchanged(void **state)
 {
 	struct t *t = *state;
 
@@ -132,7 +132,7 @@ static void assert_best_error(struct kverbs *kv, int first, int second, int best
 	assert_int_equal(kverbs_connect(kv, FAKE_HOST, "1", NULL, &conn), best);
 }
 
-static void the_most_telling_error_wins(void **state)
+static void the_most_specific_error_is_returned(void **state)
 {
 	struct t *t = *state;
 
@@ -141,11 +141,11 @@ static void the_most_telling_error_wins(void **state)
 	assert_best_error(t->kv, -EADDRNOTAVAIL, -ENODEV, -ENODEV);
 	assert_best_error(t->kv, -EHOSTUNREACH, -EADDRNOTAVAIL, -EHOSTUNREACH);
 	assert_best_error(t->kv, -EINVAL, -ENETUNREACH, -EINVAL);
-	/* Of two equally specific errors the last one is reported. */
+	/* The last of two equally specific errors is reported. */
 	assert_best_error(t->kv, -EHOSTUNREACH, -ENETUNREACH, -ENETUNREACH);
 }
 
-static void a_dead_address_leaves_time_for_the_next(void **state)
+static void a_dead_address_leaves_time_for_the_next_one(void **state)
 {
 	struct kverbs_conn_opts opts = { .sz = sizeof(opts), .timeout_ms = 200 };
 	struct t *t = *state;
@@ -173,7 +173,7 @@ static void the_timeout_is_for_all_addresses(void **state)
 	assert_int_equal(fake.last_connect.timeout_ms, 40);
 }
 
-static void connecting_without_end_names_the_longest_timeout(void **state)
+static void no_timeout_becomes_the_longest_one(void **state)
 {
 	struct kverbs_conn_opts opts = { .sz = sizeof(opts), .timeout_ms = -1 };
 	struct t *t = *state;
@@ -232,7 +232,7 @@ static void assert_ends_with(struct kverbs *kv, enum kverbs_cqe_type type, int r
 	kverbs_conn_free(conn);
 }
 
-static void the_end_says_why(void **state)
+static void the_end_of_a_connection_has_its_reason(void **state)
 {
 	struct t *t = *state;
 
@@ -245,7 +245,7 @@ static void the_end_says_why(void **state)
 	assert_ends_with(t->kv, KVERBS_CQE_FAILED, -EHOSTUNREACH, -EHOSTUNREACH);
 }
 
-static void ones_own_disconnect_is_no_reset(void **state)
+static void a_local_disconnect_is_not_a_reset(void **state)
 {
 	struct t *t = *state;
 
@@ -268,7 +268,7 @@ static void an_ended_connection_refuses_requests_with_its_reason(void **state)
 	assert_int_equal(kverbs_recv(t->conn, t->buf, 0, 1, &req), -ECONNRESET);
 }
 
-static void freeing_leaves_events_that_find_nobody(void **state)
+static void events_of_a_freed_connection_are_ignored(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_conn *conn = t_connect(t->kv);
@@ -294,7 +294,7 @@ static void freeing_leaves_events_that_find_nobody(void **state)
 	kverbs_conn_free(NULL);
 }
 
-static void unknown_events_of_a_connection_change_nothing(void **state)
+static void unknown_events_are_ignored(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_cqe odd = { .id = fake.last_conn, .type = 99, .result = -EIO };
@@ -306,7 +306,7 @@ static void unknown_events_of_a_connection_change_nothing(void **state)
 
 /* ---- queries --------------------------------------------------------------------- */
 
-static void query_tells_all_but_private_data(void **state)
+static void a_query_returns_all_but_private_data(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_listener *l;
@@ -326,7 +326,7 @@ static void query_tells_all_but_private_data(void **state)
 	kverbs_conn_free(conn);
 }
 
-static void private_data_is_copied_as_far_as_there_is_room(void **state)
+static void private_data_is_cut_to_the_callers_room(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_listener *l;
@@ -347,7 +347,7 @@ static void private_data_is_copied_as_far_as_there_is_room(void **state)
 	assert_int_equal(kverbs_conn_priv(conn, buf, 4), -ENODEV);
 }
 
-static void data_is_the_callers(void **state)
+static void the_data_pointer_belongs_to_the_caller(void **state)
 {
 	struct t *t = *state;
 
@@ -409,27 +409,27 @@ static void an_export_ends_with_its_connection(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		t_test(connects_to_what_was_asked),
+		t_test(connects_to_the_given_address),
 		t_test(options_reach_the_kernel),
 		t_test(bad_options_are_refused),
-		t_test(failures_are_told_as_they_are),
+		t_test(errors_of_the_kernel_are_returned_unchanged),
 		t_test(a_kernel_that_never_answers_costs_the_timeout),
 		t_test(every_address_is_tried),
-		t_test(the_most_telling_error_wins),
-		t_test(a_dead_address_leaves_time_for_the_next),
+		t_test(the_most_specific_error_is_returned),
+		t_test(a_dead_address_leaves_time_for_the_next_one),
 		t_test(the_timeout_is_for_all_addresses),
-		t_test(connecting_without_end_names_the_longest_timeout),
+		t_test(no_timeout_becomes_the_longest_one),
 		t_test(starting_does_not_wait),
 		t_test(other_families_cannot_be_connected_to),
 		t_test(a_refused_ioctl_leaves_no_connection),
-		t_test(the_end_says_why),
-		t_test_conn(ones_own_disconnect_is_no_reset),
+		t_test(the_end_of_a_connection_has_its_reason),
+		t_test_conn(a_local_disconnect_is_not_a_reset),
 		t_test_conn(an_ended_connection_refuses_requests_with_its_reason),
-		t_test(freeing_leaves_events_that_find_nobody),
-		t_test_conn(unknown_events_of_a_connection_change_nothing),
-		t_test(query_tells_all_but_private_data),
-		t_test(private_data_is_copied_as_far_as_there_is_room),
-		t_test_conn(data_is_the_callers),
+		t_test(events_of_a_freed_connection_are_ignored),
+		t_test_conn(unknown_events_are_ignored),
+		t_test(a_query_returns_all_but_private_data),
+		t_test(private_data_is_cut_to_the_callers_room),
+		t_test_conn(the_data_pointer_belongs_to_the_caller),
 		t_test_conn(exports_become_tokens_of_any_length),
 		t_test_conn(exports_outside_of_the_buffer_are_refused),
 		t_test_conn(an_export_ends_with_its_connection),

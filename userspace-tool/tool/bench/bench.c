@@ -13,7 +13,7 @@
 #include "cli/server_opts.h"
 #include "cli/util.h"
 
-/* Of what is no operation of connections. */
+/* Default of --iters for connect and reg. */
 #define ALONE_COUNT 100
 
 static const char usage[] =

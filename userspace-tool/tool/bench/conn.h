@@ -6,7 +6,7 @@
 #include "bench/lane.h"
 #include "peer/session.h"
 
-/* Of a connection that is to be there, and says next to nothing. */
+/* The hello of a connection that exchanges only a few short messages. */
 extern const struct wire_hello bench_echo;
 
 /* A context with room for all completions; @drives: for the side that begins. */

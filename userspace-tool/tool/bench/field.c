@@ -92,7 +92,7 @@ int field_wait(struct field *f, int timeout_ms)
 	return ret ? ret : -ETIMEDOUT;
 }
 
-/* Of this thread, which is the measuring one. */
+/* Add the CPU time and context switches of this thread, which measures. */
 static void add_cost(struct bench_result *r, int sign)
 {
 	struct rusage usage;
@@ -204,7 +204,7 @@ void field_restart_ticks(struct field *f, uint64_t now)
 	f->next_tick = now + FIELD_TICK_NS;
 }
 
-/* Of several seconds that are over only one call comes, for all of them. */
+/* Call ->tick() once, however many seconds are over since the last call. */
 void field_maybe_tick(struct field *f, uint64_t now)
 {
 	if (!f->counts || !f->tick || now < f->next_tick)

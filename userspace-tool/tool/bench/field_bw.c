@@ -45,7 +45,7 @@ static void on_complete(struct lane *l, const struct lane_op *op)
 	f->done++;
 }
 
-/* Of a thousand lanes few have news at a time: only those are looked at. */
+/* Look only at a lane that has news: of a thousand lanes few have any at a time. */
 static void on_stirred(struct lane *l)
 {
 	struct field *f = l->data;

@@ -122,7 +122,7 @@ double bench_p99_us(const struct bench *b)
 	return hist_us(&b->f.hist, 99);
 }
 
-/* Of processors' time for each operation. */
+/* CPU time for each operation. */
 static double cpu_us(const struct bench *b, uint64_t cpu_ns)
 {
 	return all_ops(b) ? cpu_ns / 1e3 / all_ops(b) : 0;

@@ -104,7 +104,7 @@ static int route_to(struct doctor *d, const struct addrinfo *ai, struct net_rout
 	return net_route(&d->net, d->peer_text, d->to.source, route, said, room);
 }
 
-/* Of several addresses the first that RDMA can get to; else the first. */
+/* Choose the first of several addresses that RDMA can reach; if there is none, the first. */
 static void choose(struct doctor *d, const struct addrinfo *list)
 {
 	const struct addrinfo *ai, *best = list;

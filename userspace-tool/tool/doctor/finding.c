@@ -18,45 +18,13 @@
 #define VERDICT_WIDTH 11
 #define INDENT (ID_WIDTH + VERDICT_WIDTH)
 
-static void set(struct finding *f, enum finding_verdict verdict, const char *fmt, va_list ap)
+void finding_set(struct finding *f, enum finding_verdict verdict, const char *fmt, ...)
 {
+	va_list ap;
+
 	f->verdict = verdict;
+	va_start(ap, fmt);
 	vsnprintf(f->seen, sizeof(f->seen), fmt, ap);
-}
-
-void finding_ok(struct finding *f, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	set(f, FINDING_OK, fmt, ap);
-	va_end(ap);
-}
-
-void finding_warn(struct finding *f, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	set(f, FINDING_WARN, fmt, ap);
-	va_end(ap);
-}
-
-void finding_fail(struct finding *f, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	set(f, FINDING_FAIL, fmt, ap);
-	va_end(ap);
-}
-
-void finding_skip(struct finding *f, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	set(f, FINDING_SKIP, fmt, ap);
 	va_end(ap);
 }
 

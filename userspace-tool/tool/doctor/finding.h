@@ -37,14 +37,18 @@ struct finding {
 	bool there;
 };
 
-/* The verdict, and what was seen. */
-void finding_ok(struct finding *f, const char *fmt, ...) __printf(2, 3);
-void finding_warn(struct finding *f, const char *fmt, ...) __printf(2, 3);
-void finding_fail(struct finding *f, const char *fmt, ...) __printf(2, 3);
-void finding_skip(struct finding *f, const char *fmt, ...) __printf(2, 3);
-/* One more command; what has no room is left out. */
+/* Set the verdict, and what was seen. */
+void finding_set(struct finding *f, enum finding_verdict verdict, const char *fmt, ...)
+	__printf(3, 4);
+
+#define finding_ok(_f, ...)	finding_set(_f, FINDING_OK, __VA_ARGS__)
+#define finding_warn(_f, ...)	finding_set(_f, FINDING_WARN, __VA_ARGS__)
+#define finding_fail(_f, ...)	finding_set(_f, FINDING_FAIL, __VA_ARGS__)
+#define finding_skip(_f, ...)	finding_set(_f, FINDING_SKIP, __VA_ARGS__)
+
+/* Add a command, unless there is no room for another one. */
 void finding_mend(struct finding *f, const char *fmt, ...) __printf(2, 3);
-/* Goes on where the one before ended. */
+/* Append to the advice. */
 void finding_advise(struct finding *f, const char *fmt, ...) __printf(2, 3);
 
 const char *finding_verdict_name(enum finding_verdict verdict);

@@ -16,7 +16,7 @@
 /* Several packets at the largest MTU. */
 #define LARGE 16384
 #define PINGS 3
-/* Of RDMA, and around it. */
+/* Bytes that the headers of RDMA and of the layers below it take in a packet. */
 #define HEADERS 96
 
 static bool is_default_port(const struct doctor *d)

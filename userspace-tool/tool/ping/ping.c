@@ -65,7 +65,7 @@ struct ping {
 	struct rtt rtt;
 };
 
-/* Of the text that comes back, in the buffer: on a page of its own. */
+/* Offset of the returned text in the buffer: a page of its own. */
 #define ECHO_AT 65536
 
 /**

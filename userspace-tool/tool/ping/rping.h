@@ -17,7 +17,7 @@
 #define RPING_DEFAULT_SIZE	64
 #define RPING_INFO_LEN		16
 
-/* Of a text; below it the number may not fit. */
+/* Bounds of --size; a number of 32 bits needs the minimum to fit. */
 #define RPING_SIZE_MIN		23
 #define RPING_SIZE_MAX		65535
 

@@ -94,7 +94,7 @@ struct snap {
 
 /* 0 or -errno; unknown keys and other objects are skipped. */
 int snap_read(struct snap *snap, FILE *from);
-/* Of the module's list, with the devices, if @path is SNAP_OBJECTS. */
+/* Read @path; with the devices' own counters if it is SNAP_OBJECTS, the module's list. */
 int snap_take(struct snap *snap, const char *path);
 void snap_free(struct snap *snap);
 const struct snap_conn *snap_find(const struct snap *snap, const struct snap_conn *like);
@@ -103,8 +103,8 @@ const struct snap_device *snap_find_device(const struct snap *snap, const char *
 #define RETRIES_SYS "/sys/class/infiniband"
 
 /*
- * Of all ports of @device below @sys, -1 if its driver counts none. A queue pair's own are
- * in no driver's reach.
+ * Retries of all ports of @device below @sys, -1 if its driver counts none. No driver counts
+ * those of a single queue pair.
  */
 int64_t retries_read(const char *sys, const char *device);
 

@@ -23,7 +23,7 @@
 #include "watch/top_tty.h"
 #include "watch/top_view.h"
 
-/* Of a table that is no terminal's: all columns. */
+/* Width of a table that goes elsewhere than to a terminal: room for all columns. */
 #define WIDE 512
 
 /* Options. */
