@@ -35,7 +35,7 @@ static void formats_both_families(void **state)
 	assert_formats(&v6, "[2001:db8::1]:7472");
 }
 
-static void formats_none_and_unknown_as_a_dash(void **state)
+static void formats_no_and_unknown_address_as_a_dash(void **state)
 {
 	struct kverbs_addr none = { 0 }, odd = { .family = AF_UNIX };
 
@@ -121,7 +121,7 @@ static void resolves_numbers_and_scopes(void **state)
 	assert_formats(&a, "[fe80::1%lo]:7472");
 }
 
-static void names_that_do_not_resolve_give_enxio(void **state)
+static void a_name_that_does_not_resolve_gives_enxio(void **state)
 {
 	struct addrinfo *list;
 
@@ -139,14 +139,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(formats_both_families),
-		cmocka_unit_test(formats_none_and_unknown_as_a_dash),
+		cmocka_unit_test(formats_no_and_unknown_address_as_a_dash),
 		cmocka_unit_test(formats_scopes_by_name_or_number),
 		cmocka_unit_test(the_longest_address_fits_64_bytes),
 		cmocka_unit_test(formatting_stays_within_the_buffer),
 		cmocka_unit_test(takes_both_families_of_sockaddr),
 		cmocka_unit_test(refuses_other_families),
 		cmocka_unit_test(resolves_numbers_and_scopes),
-		cmocka_unit_test(names_that_do_not_resolve_give_enxio),
+		cmocka_unit_test(a_name_that_does_not_resolve_gives_enxio),
 	};
 
 	return cmocka_run_group_tests_name("addr", tests, NULL, NULL);

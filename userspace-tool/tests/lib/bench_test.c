@@ -24,7 +24,7 @@ static int run(const struct t *t, const struct kverbs_bench_opts *opts)
 	return kverbs_bench(t->conn, opts, &result, sizeof(result), NULL);
 }
 
-static void what_is_asked_for_reaches_the_kernel(void **state)
+static void all_parameters_reach_the_kernel(void **state)
 {
 	struct kverbs_cmd_bench *got = &fake.last_bench;
 	struct t *t = *state;
@@ -64,7 +64,7 @@ static void what_is_asked_for_reaches_the_kernel(void **state)
 	assert_int_equal(got->hist_len, 0);
 }
 
-static void what_is_not_asked_for_is_one_at_a_time(void **state)
+static void unset_parameters_default_to_one_at_a_time(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_bench_opts opts = opts_of(t, NULL);
@@ -74,7 +74,7 @@ static void what_is_not_asked_for_is_one_at_a_time(void **state)
 	assert_int_equal(fake.last_bench.post_list, 1);
 }
 
-static void segments_before_the_offset_are_left_out(void **state)
+static void segments_before_the_offset_are_skipped(void **state)
 {
 	struct kverbs_token token = t_token(4, 100);
 	struct t *t = *state;
@@ -88,7 +88,7 @@ static void segments_before_the_offset_are_left_out(void **state)
 	kverbs_token_free(&token);
 }
 
-static void no_more_segments_are_told_than_the_kernel_takes(void **state)
+static void the_number_of_segments_is_limited_to_the_kernels(void **state)
 {
 	struct kverbs_token token = t_token(KVERBS_BENCH_SEGS_MAX + 1, 1);
 	struct t *t = *state;
@@ -99,7 +99,7 @@ static void no_more_segments_are_told_than_the_kernel_takes(void **state)
 	kverbs_token_free(&token);
 }
 
-static void what_is_beyond_a_token_is_refused(void **state)
+static void a_range_beyond_the_token_is_refused(void **state)
 {
 	struct kverbs_token token = t_token(1, 100);
 	struct t *t = *state;
@@ -112,7 +112,7 @@ static void what_is_beyond_a_token_is_refused(void **state)
 	kverbs_token_free(&token);
 }
 
-static void what_is_beyond_a_buffer_is_refused(void **state)
+static void a_range_beyond_the_buffer_is_refused(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_bench_opts opts = opts_of(t, NULL);
@@ -126,7 +126,7 @@ static void what_is_beyond_a_buffer_is_refused(void **state)
 	assert_int_equal(run(t, &opts), -EINVAL);
 }
 
-static void a_result_is_told(void **state)
+static void the_result_is_returned(void **state)
 {
 	struct kverbs_cmd_bench result;
 	struct t *t = *state;
@@ -142,7 +142,7 @@ static void a_result_is_told(void **state)
 	assert_int_equal(hist[0] + hist[1] + hist[2], 3);
 }
 
-static void what_ended_early_is_an_error_with_a_result(void **state)
+static void an_early_end_returns_an_error_and_a_result(void **state)
 {
 	struct kverbs_cmd_bench result;
 	struct t *t = *state;
@@ -156,7 +156,7 @@ static void what_ended_early_is_an_error_with_a_result(void **state)
 	assert_int_equal(result.out_sent, 5);
 }
 
-static void what_the_kernel_refuses_is_told(void **state)
+static void an_error_of_the_kernel_is_returned(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_bench_opts opts = opts_of(t, NULL);
@@ -168,15 +168,15 @@ static void what_the_kernel_refuses_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		t_test_conn(what_is_asked_for_reaches_the_kernel),
-		t_test_conn(what_is_not_asked_for_is_one_at_a_time),
-		t_test_conn(segments_before_the_offset_are_left_out),
-		t_test_conn(no_more_segments_are_told_than_the_kernel_takes),
-		t_test_conn(what_is_beyond_a_token_is_refused),
-		t_test_conn(what_is_beyond_a_buffer_is_refused),
-		t_test_conn(a_result_is_told),
-		t_test_conn(what_ended_early_is_an_error_with_a_result),
-		t_test_conn(what_the_kernel_refuses_is_told),
+		t_test_conn(all_parameters_reach_the_kernel),
+		t_test_conn(unset_parameters_default_to_one_at_a_time),
+		t_test_conn(segments_before_the_offset_are_skipped),
+		t_test_conn(the_number_of_segments_is_limited_to_the_kernels),
+		t_test_conn(a_range_beyond_the_token_is_refused),
+		t_test_conn(a_range_beyond_the_buffer_is_refused),
+		t_test_conn(the_result_is_returned),
+		t_test_conn(an_early_end_returns_an_error_and_a_result),
+		t_test_conn(an_error_of_the_kernel_is_returned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,7 +86,7 @@ static void registers_the_callers_memory(void **state)
 	assert_string_equal(mine, "mine");
 }
 
-static void nonsense_is_refused(void **state)
+static void invalid_arguments_are_refused(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_buf *buf;
@@ -100,7 +100,7 @@ static void nonsense_is_refused(void **state)
 	assert_int_equal(kverbs_buf_free(NULL), 0);
 }
 
-static void limits_are_told_and_leave_nothing(void **state)
+static void a_limit_is_reported_and_nothing_leaks(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_buf *buf;
@@ -115,7 +115,7 @@ static void limits_are_told_and_leave_nothing(void **state)
 	assert_int_equal(fake_leftovers(), before);
 }
 
-static void signals_do_not_stop_it(void **state)
+static void a_signal_does_not_stop_registering(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_buf *buf;
@@ -126,7 +126,7 @@ static void signals_do_not_stop_it(void **state)
 	assert_int_equal(kverbs_buf_free(buf), 0);
 }
 
-static void busy_memory_stays(void **state)
+static void busy_memory_stays_registered(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_req req = { 0 };
@@ -146,10 +146,10 @@ int main(void)
 		t_test(large_memory_is_aligned_to_huge_pages),
 		t_test(a_child_does_not_see_the_memory),
 		t_test(registers_the_callers_memory),
-		t_test(nonsense_is_refused),
-		t_test(limits_are_told_and_leave_nothing),
-		t_test(signals_do_not_stop_it),
-		t_test_conn(busy_memory_stays),
+		t_test(invalid_arguments_are_refused),
+		t_test(a_limit_is_reported_and_nothing_leaks),
+		t_test(a_signal_does_not_stop_registering),
+		t_test_conn(busy_memory_stays_registered),
 	};
 
 	return cmocka_run_group_tests_name("buf", tests, NULL, NULL);

@@ -28,7 +28,7 @@ static void opens_and_closes(void **state)
 	kverbs_close(NULL);
 }
 
-static void a_missing_or_closed_node_is_told_as_it_is(void **state)
+static void errors_of_opening_the_node_are_returned(void **state)
 {
 	(void)state;
 	fake_reset();
@@ -49,7 +49,7 @@ static void another_abi_is_refused(void **state)
 	assert_open_fails(NULL, -EPROTO);
 }
 
-static void ring_and_mapping_failures_leave_nothing(void **state)
+static void a_failure_to_map_the_ring_leaks_nothing(void **state)
 {
 	unsigned int nth;
 
@@ -81,7 +81,7 @@ static void ring_sizes_reach_the_kernel(void **state)
 }
 
 /* The options may come from a program built with another version of the header. */
-static void options_of_any_size_are_understood(void **state)
+static void options_of_older_and_newer_callers_are_accepted(void **state)
 {
 	struct { struct kverbs_opts opts; uint64_t more; } newer = { 0 };
 	struct kverbs_opts opts = { .sz = offsetof(struct kverbs_opts, sq_entries),
@@ -101,7 +101,7 @@ static void options_of_any_size_are_understood(void **state)
 	assert_open_fails(&opts, -EINVAL);
 }
 
-static void info_is_the_kernels(void **state)
+static void info_comes_from_the_kernel(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_cmd_info info;
@@ -119,7 +119,7 @@ struct other_info {
 	uint64_t more;
 };
 
-static void an_older_caller_gets_no_more_than_he_has_room_for(void **state)
+static void an_older_caller_gets_only_what_it_has_room_for(void **state)
 {
 	struct t *t = *state;
 	struct other_info other = { .info.out_abi = 77 };
@@ -129,7 +129,7 @@ static void an_older_caller_gets_no_more_than_he_has_room_for(void **state)
 	assert_int_equal(other.info.out_abi, 77);
 }
 
-static void a_newer_caller_finds_zeros_in_what_is_not_known(void **state)
+static void a_newer_caller_gets_zeros_in_unknown_members(void **state)
 {
 	struct t *t = *state;
 	struct other_info other = { .more = 77 };
@@ -176,7 +176,7 @@ static struct kverbs *open_polling(struct kverbs_req *req)
 	return kv;
 }
 
-static void completions_may_be_taken_in_a_softirq_but_not_polled_for_too(void **state)
+static void softirq_and_busy_poll_exclude_each_other(void **state)
 {
 	struct kverbs_opts opts = { .sz = sizeof(opts), .softirq = true };
 	struct kverbs *kv;
@@ -190,7 +190,7 @@ static void completions_may_be_taken_in_a_softirq_but_not_polled_for_too(void **
 	assert_int_equal(fake_leftovers(), 0);
 }
 
-static void polling_contexts_complete_what_is_waited_for(void **state)
+static void a_polling_context_completes_requests(void **state)
 {
 	struct kverbs_req req = { 0 };
 	struct kverbs *kv = open_polling(&req);
@@ -201,7 +201,7 @@ static void polling_contexts_complete_what_is_waited_for(void **state)
 	assert_int_equal(fake_leftovers(), 0);
 }
 
-static void polling_contexts_look_even_if_there_is_no_time(void **state)
+static void a_polling_context_looks_once_if_the_time_is_zero(void **state)
 {
 	struct kverbs_req req = { 0 };
 	struct kverbs *kv = open_polling(&req);
@@ -222,7 +222,7 @@ static void count_canceled(struct kverbs_req *req)
 	canceled++;
 }
 
-static void closing_frees_what_was_left(void **state)
+static void closing_frees_all_objects(void **state)
 {
 	struct kverbs_req req = { .done = count_canceled };
 	struct kverbs_listener *l;
@@ -319,20 +319,20 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(opens_and_closes),
-		cmocka_unit_test(a_missing_or_closed_node_is_told_as_it_is),
+		cmocka_unit_test(errors_of_opening_the_node_are_returned),
 		cmocka_unit_test(another_abi_is_refused),
-		cmocka_unit_test(ring_and_mapping_failures_leave_nothing),
+		cmocka_unit_test(a_failure_to_map_the_ring_leaks_nothing),
 		cmocka_unit_test(ring_sizes_reach_the_kernel),
-		cmocka_unit_test(options_of_any_size_are_understood),
-		t_test(info_is_the_kernels),
-		t_test(an_older_caller_gets_no_more_than_he_has_room_for),
-		t_test(a_newer_caller_finds_zeros_in_what_is_not_known),
+		cmocka_unit_test(options_of_older_and_newer_callers_are_accepted),
+		t_test(info_comes_from_the_kernel),
+		t_test(an_older_caller_gets_only_what_it_has_room_for),
+		t_test(a_newer_caller_gets_zeros_in_unknown_members),
 		t_test_conn(the_descriptor_polls_readable_with_completions),
-		cmocka_unit_test(completions_may_be_taken_in_a_softirq_but_not_polled_for_too),
-		cmocka_unit_test(polling_contexts_complete_what_is_waited_for),
-		cmocka_unit_test(polling_contexts_look_even_if_there_is_no_time),
+		cmocka_unit_test(softirq_and_busy_poll_exclude_each_other),
+		cmocka_unit_test(a_polling_context_completes_requests),
+		cmocka_unit_test(a_polling_context_looks_once_if_the_time_is_zero),
 		t_test_conn(a_child_of_fork_leaves_the_objects_of_its_parent_alone),
-		cmocka_unit_test(closing_frees_what_was_left),
+		cmocka_unit_test(closing_frees_all_objects),
 		cmocka_unit_test(a_region_that_stays_busy_does_not_stop_closing),
 	};
 

@@ -33,7 +33,7 @@ static void lists_all_with_their_ports_and_gids(void **state)
 	kverbs_device_list_free(list, 2);
 }
 
-static void gids_that_appear_meanwhile_are_in_it(void **state)
+static void gids_that_appear_while_listing_are_included(void **state)
 {
 	struct kverbs_device *list;
 	struct t *t = *state;
@@ -46,7 +46,7 @@ static void gids_that_appear_meanwhile_are_in_it(void **state)
 	kverbs_device_list_free(list, 1);
 }
 
-static void a_table_that_never_settles_is_an_error(void **state)
+static void a_gid_table_that_keeps_changing_is_an_error(void **state)
 {
 	struct kverbs_device *list;
 	struct t *t = *state;
@@ -56,7 +56,7 @@ static void a_table_that_never_settles_is_an_error(void **state)
 	assert_int_equal(kverbs_device_list(t->kv, &list), -EMSGSIZE);
 }
 
-static void a_failure_half_way_leaves_nothing(void **state)
+static void a_failure_half_way_leaks_nothing(void **state)
 {
 	struct kverbs_device *list;
 	struct t *t = *state;
@@ -75,9 +75,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		t_test(no_devices_is_an_empty_list),
 		t_test(lists_all_with_their_ports_and_gids),
-		t_test(gids_that_appear_meanwhile_are_in_it),
-		t_test(a_table_that_never_settles_is_an_error),
-		t_test(a_failure_half_way_leaves_nothing),
+		t_test(gids_that_appear_while_listing_are_included),
+		t_test(a_gid_table_that_keeps_changing_is_an_error),
+		t_test(a_failure_half_way_leaks_nothing),
 	};
 
 	return cmocka_run_group_tests_name("device", tests, NULL, NULL);

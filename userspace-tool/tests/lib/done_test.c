@@ -67,7 +67,7 @@ static void callbacks_run_in_the_order_of_completion(void **state)
 	assert_int_equal(c.nr_ran, 4);
 }
 
-static void waiting_runs_them_too(void **state)
+static void waiting_runs_callbacks_too(void **state)
 {
 	struct ctx c;
 
@@ -181,7 +181,7 @@ static void a_callback_may_post_its_request_again(void **state)
 	assert_true(kverbs_complete(&c.req[0]));
 }
 
-static void waiting_for_one_that_posts_again_waits_for_the_last(void **state)
+static void a_wait_covers_requests_that_a_callback_posts_again(void **state)
 {
 	struct ctx c;
 
@@ -252,7 +252,7 @@ static void wait_inside(struct kverbs_req *req)
 	c->inside = false;
 }
 
-static void a_callback_that_waits_is_told_so(void **state)
+static void waiting_in_a_callback_gives_edeadlk(void **state)
 {
 	struct ctx c;
 
@@ -487,13 +487,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		t_test_conn(callbacks_run_in_the_order_of_completion),
-		t_test_conn(waiting_runs_them_too),
+		t_test_conn(waiting_runs_callbacks_too),
 		t_test_conn(a_wait_ends_in_time_though_callbacks_do_not),
 		t_test_conn(callbacks_are_left_to_a_thread_that_goes_on_waiting),
 		t_test_conn(a_callback_may_post_its_request_again),
-		t_test_conn(waiting_for_one_that_posts_again_waits_for_the_last),
+		t_test_conn(a_wait_covers_requests_that_a_callback_posts_again),
 		t_test_conn(a_callback_that_waits_for_room_does_not_nest_others),
-		t_test_conn(a_callback_that_waits_is_told_so),
+		t_test_conn(waiting_in_a_callback_gives_edeadlk),
 		t_test_conn(a_callback_may_free_its_connection),
 		t_test_conn(a_callback_of_a_freed_connection_cannot_post),
 		t_test_conn(waiting_outlasts_the_callback),

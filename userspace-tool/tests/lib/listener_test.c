@@ -10,7 +10,7 @@ static struct kverbs_listener *listen_on(struct kverbs *kv, const char *port)
 	return l;
 }
 
-static void any_port_is_told(void **state)
+static void the_port_that_was_chosen_is_reported(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_listener *l, *fixed = listen_on(t->kv, "7472");
@@ -24,7 +24,7 @@ static void any_port_is_told(void **state)
 	kverbs_listener_free(NULL);
 }
 
-static void errors_are_told_as_they_are(void **state)
+static void errors_are_returned_unchanged(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_listener *l;
@@ -41,7 +41,7 @@ static void errors_are_told_as_they_are(void **state)
 	assert_int_equal(fake_leftovers(), before);
 }
 
-static void any_address_is_both_families(void **state)
+static void listening_on_any_address_covers_both_families(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_listener *l = listen_on(t->kv, "7472");
@@ -69,7 +69,7 @@ static void one_address_is_one_listener(void **state)
 	kverbs_listener_free(l);
 }
 
-static void one_family_alone_will_do(void **state)
+static void one_family_alone_is_enough(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_listener *l;
@@ -83,7 +83,7 @@ static void one_family_alone_will_do(void **state)
 	}
 }
 
-static void half_a_listener_is_none(void **state)
+static void a_listener_of_which_one_family_fails_is_refused(void **state)
 {
 	struct t *t = *state;
 	unsigned int before = fake_leftovers();
@@ -170,7 +170,7 @@ static void accepting_brings_it_up(void **state)
 	assert_int_equal(kverbs_wait(&req, 0), -ECANCELED);
 }
 
-static void who_came_and_went_was_here(void **state)
+static void a_peer_that_left_counts_as_accepted(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_listener *l = listen_on(t->kv, "1");
@@ -231,7 +231,7 @@ static void rejecting_frees_it(void **state)
 	assert_int_equal(fake_conn_state(id), 0);
 }
 
-static void peers_that_gave_up_are_not_handed_out(void **state)
+static void requests_that_the_peer_gave_up_are_skipped(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_listener *l = listen_on(t->kv, "1");
@@ -244,7 +244,7 @@ static void peers_that_gave_up_are_not_handed_out(void **state)
 	assert_int_equal(fake_conn_state(gone), 0);
 }
 
-static void freeing_a_listener_refuses_what_waits(void **state)
+static void freeing_a_listener_rejects_waiting_requests(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_listener *l = listen_on(t->kv, "1");
@@ -262,7 +262,7 @@ static void freeing_a_listener_refuses_what_waits(void **state)
 	assert_int_equal(kverbs_accept(c, NULL), 0);
 }
 
-static void requests_that_nobody_can_take_are_refused(void **state)
+static void requests_without_memory_for_them_are_rejected(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_listener *l = listen_on(t->kv, "1");
@@ -276,7 +276,7 @@ static void requests_that_nobody_can_take_are_refused(void **state)
 	assert_int_equal(fake_conn_state(id), 0);
 }
 
-static void requests_for_no_listener_are_refused(void **state)
+static void requests_without_a_listener_are_rejected(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_cqe cqe = {
@@ -311,22 +311,22 @@ static void a_lost_device_ends_listening(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		t_test(any_port_is_told),
-		t_test(errors_are_told_as_they_are),
-		t_test(any_address_is_both_families),
+		t_test(the_port_that_was_chosen_is_reported),
+		t_test(errors_are_returned_unchanged),
+		t_test(listening_on_any_address_covers_both_families),
 		t_test(one_address_is_one_listener),
-		t_test(one_family_alone_will_do),
-		t_test(half_a_listener_is_none),
+		t_test(one_family_alone_is_enough),
+		t_test(a_listener_of_which_one_family_fails_is_refused),
 		t_test(a_free_port_is_free_in_both_families),
 		t_test(requests_come_in_order_to_their_listener),
 		t_test(accepting_brings_it_up),
-		t_test(who_came_and_went_was_here),
+		t_test(a_peer_that_left_counts_as_accepted),
 		t_test(accepting_can_fail),
 		t_test(rejecting_frees_it),
-		t_test(peers_that_gave_up_are_not_handed_out),
-		t_test(freeing_a_listener_refuses_what_waits),
-		t_test(requests_that_nobody_can_take_are_refused),
-		t_test(requests_for_no_listener_are_refused),
+		t_test(requests_that_the_peer_gave_up_are_skipped),
+		t_test(freeing_a_listener_rejects_waiting_requests),
+		t_test(requests_without_memory_for_them_are_rejected),
+		t_test(requests_without_a_listener_are_rejected),
 		t_test(a_lost_device_ends_listening),
 	};
 

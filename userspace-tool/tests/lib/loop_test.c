@@ -73,7 +73,7 @@ static void fill(struct kverbs_buf *buf, unsigned int seed)
 		p[i] = (uint8_t)(i * 7 + i / 251 + seed);
 }
 
-static void they_meet_and_exchange_private_data(void **state)
+static void peers_connect_and_exchange_private_data(void **state)
 {
 	struct pair *p = *state;
 	char priv[8];
@@ -192,7 +192,7 @@ static void a_message_carries_immediate_data(void **state)
 	assert_int_equal(kverbs_wait(&req, -1), 0);
 }
 
-static void a_message_takes_a_key_back(void **state)
+static void a_message_invalidates_a_key(void **state)
 {
 	struct pair *p = *state;
 	struct kverbs_req req = { 0 }, recv = { 0 };
@@ -303,7 +303,7 @@ static void atomics_need_their_right_and_8_bytes_in_one_segment(void **state)
 	kverbs_token_free(&own);
 }
 
-static void a_key_taken_back_is_worth_nothing(void **state)
+static void an_invalidated_key_gives_no_access(void **state)
 {
 	struct pair *p = *state;
 	struct kverbs_req req = { 0 };
@@ -318,7 +318,7 @@ static void a_key_taken_back_is_worth_nothing(void **state)
 	kverbs_token_free(&token);
 }
 
-static void one_side_leaving_tells_the_other(void **state)
+static void the_peer_learns_of_a_disconnect(void **state)
 {
 	struct pair *p = *state;
 	struct kverbs_req recv = { 0 };
@@ -330,7 +330,7 @@ static void one_side_leaving_tells_the_other(void **state)
 	assert_int_equal(kverbs_conn_wait(p->server, -1), -ECONNRESET);
 }
 
-static void nobody_listening_is_refused(void **state)
+static void a_port_without_listener_refuses(void **state)
 {
 	struct pair *p = *state;
 	struct kverbs_conn *conn;
@@ -352,7 +352,7 @@ static void *reject_one(void *arg)
 	return kverbs_reject(conn, "no", 3) ? p : NULL;
 }
 
-static void rejected_is_refused(void **state)
+static void a_rejected_connection_is_refused(void **state)
 {
 	struct pair *p = *state;
 	struct kverbs_conn *conn;
@@ -457,7 +457,7 @@ static void *echo_client(void *arg)
 	return ret ? kv : NULL;
 }
 
-static void a_server_of_callbacks_serves_many_clients(void **state)
+static void a_server_that_uses_callbacks_serves_many_clients(void **state)
 {
 	pthread_t server, client[NR_CLIENTS];
 	struct pair *p = *state;
@@ -481,22 +481,22 @@ static void a_server_of_callbacks_serves_many_clients(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		loop_test(they_meet_and_exchange_private_data),
+		loop_test(peers_connect_and_exchange_private_data),
 		loop_test(a_message_arrives),
 		loop_test(written_bytes_arrive_over_all_segments),
 		loop_test(read_bytes_come_over_all_segments),
 		loop_test(immediate_data_comes_after_the_bytes),
 		loop_test(a_message_carries_immediate_data),
-		loop_test(a_message_takes_a_key_back),
+		loop_test(a_message_invalidates_a_key),
 		loop_test(a_message_goes_from_pieces_to_pieces),
 		loop_test(wrong_pieces_are_refused),
 		loop_test(atomics_return_what_was_there),
 		loop_test(atomics_need_their_right_and_8_bytes_in_one_segment),
-		loop_test(a_key_taken_back_is_worth_nothing),
-		loop_test(one_side_leaving_tells_the_other),
-		loop_test(nobody_listening_is_refused),
-		loop_test(rejected_is_refused),
-		loop_test(a_server_of_callbacks_serves_many_clients),
+		loop_test(an_invalidated_key_gives_no_access),
+		loop_test(the_peer_learns_of_a_disconnect),
+		loop_test(a_port_without_listener_refuses),
+		loop_test(a_rejected_connection_is_refused),
+		loop_test(a_server_that_uses_callbacks_serves_many_clients),
 	};
 
 	return cmocka_run_group_tests_name("loop", tests, NULL, NULL);

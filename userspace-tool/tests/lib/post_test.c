@@ -36,7 +36,7 @@ static void check_unposted(struct kverbs_req *req)
 
 /* ---- together -------------------------------------------------------------------- */
 
-static void they_are_handed_over_at_once_and_in_order(void **state)
+static void a_list_is_posted_at_once_and_in_order(void **state)
 {
 	struct kverbs_req req[NR];
 	struct kverbs_op ops[NR];
@@ -57,7 +57,7 @@ static void they_are_handed_over_at_once_and_in_order(void **state)
 	}
 }
 
-static void nothing_is_posted_at_no_cost(void **state)
+static void an_empty_list_costs_no_call(void **state)
 {
 	struct t *t = *state;
 
@@ -79,7 +79,7 @@ static void check_same(struct t *t, const struct kverbs_op *op)
 	assert_int_equal(kverbs_wait(op->req, 0), 0);
 }
 
-static void an_entry_is_as_that_of_its_own_function(void **state)
+static void a_list_entry_equals_that_of_the_single_call(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_token token = t_token(2, 1000);
@@ -108,7 +108,7 @@ static void an_entry_is_as_that_of_its_own_function(void **state)
 	kverbs_token_free(&token);
 }
 
-static void one_over_several_segments_still_completes_once(void **state)
+static void an_operation_of_several_segments_completes_once(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_token token = t_token(3, 1000);
@@ -130,7 +130,7 @@ static void one_over_several_segments_still_completes_once(void **state)
 	kverbs_token_free(&token);
 }
 
-static void more_than_the_ring_holds_go_in_turns(void **state)
+static void more_operations_than_the_ring_holds_are_posted_in_turns(void **state)
 {
 	const struct kverbs_opts small = { .sz = sizeof(small), .sq_entries = 4 };
 	struct kverbs_req req[11];
@@ -156,7 +156,7 @@ static void more_than_the_ring_holds_go_in_turns(void **state)
 
 /* ---- refused operations ---------------------------------------------------------- */
 
-static void the_first_that_is_none_ends_it(void **state)
+static void the_first_invalid_operation_ends_the_list(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_req req[NR];
@@ -173,7 +173,7 @@ static void the_first_that_is_none_ends_it(void **state)
 	assert_int_equal(kverbs_wait(&req[1], 0), 0);
 }
 
-static void the_first_that_the_kernel_refuses_ends_it(void **state)
+static void the_first_refused_operation_ends_the_list(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_req req[NR];
@@ -190,7 +190,7 @@ static void the_first_that_the_kernel_refuses_ends_it(void **state)
 	assert_int_equal(kverbs_wait(&req[1], 0), 0);
 }
 
-static void a_request_in_use_ends_it(void **state)
+static void a_request_in_use_ends_the_list(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_req req[NR];
@@ -205,7 +205,7 @@ static void a_request_in_use_ends_it(void **state)
 	assert_int_equal(kverbs_wait(&req[0], 0), 0);
 }
 
-static void what_is_no_operation_is_refused(void **state)
+static void an_unknown_operation_is_refused(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_req req[1];
@@ -233,7 +233,7 @@ static void calls_for_one_operation_need_a_request(void **state)
 	assert_int_equal(fake.submits, 0);
 }
 
-static void room_for_receives_is_not_waited_for(void **state)
+static void a_full_receive_queue_does_not_block(void **state)
 {
 	struct kverbs_conn_opts opts = { .sz = sizeof(opts), .param = { .rq_depth = 2 } };
 	struct t *t = *state;
@@ -253,7 +253,7 @@ static void room_for_receives_is_not_waited_for(void **state)
 	assert_int_equal(kverbs_wait(&req[1], 0), 0);
 }
 
-static void a_signal_between_two_ends_it(void **state)
+static void a_signal_between_two_turns_ends_the_list(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_req req[NR];
@@ -269,7 +269,7 @@ static void a_signal_between_two_ends_it(void **state)
 	assert_int_equal(kverbs_wait(&req[2], 0), 0);
 }
 
-static void of_an_ended_connection_the_reason_is_told(void **state)
+static void posting_on_an_ended_connection_returns_the_reason(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_req req[NR];
@@ -292,7 +292,7 @@ static void silence(struct kverbs_op *ops, unsigned int nr)
 		(*ops++).req = NULL;
 }
 
-static void what_has_no_request_completes_in_silence(void **state)
+static void an_operation_without_request_completes_silently(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_req req[NR];
@@ -313,7 +313,7 @@ static void what_has_no_request_completes_in_silence(void **state)
 	assert_int_equal(req[NR - 1].byte_len, NR);
 }
 
-static void its_failure_is_the_next_requests(void **state)
+static void a_silent_failure_fails_the_next_request(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_req req[NR], last = { 0 };
@@ -335,7 +335,7 @@ static void its_failure_is_the_next_requests(void **state)
 	assert_int_equal(last.wc_status, FAKE_WC_FLUSH);
 }
 
-static void its_failure_is_no_receives(void **state)
+static void a_silent_failure_does_not_fail_a_receive(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_req req[2], recv = { 0 };
@@ -355,7 +355,7 @@ static void its_failure_is_no_receives(void **state)
 }
 
 /* Unsignalled operations free their slots without a completion. */
-static void room_may_come_in_silence(void **state)
+static void silent_completions_make_room(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_req req[40];
@@ -372,7 +372,7 @@ static void room_may_come_in_silence(void **state)
 	assert_int_equal(kverbs_process(t->kv, 0), 0);
 }
 
-static void freeing_drops_what_is_silent(void **state)
+static void freeing_drops_silent_operations(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_req req[NR];
@@ -386,7 +386,7 @@ static void freeing_drops_what_is_silent(void **state)
 }
 
 /* The kernel accepts only some segments: no request could report the failure. */
-static void half_a_silent_one_ends_the_connection(void **state)
+static void a_silent_operation_posted_in_part_ends_the_connection(void **state)
 {
 	const struct kverbs_opts small = { .sz = sizeof(small), .sq_entries = 2 };
 	struct kverbs_token token = t_token(3, 1000);
@@ -454,25 +454,25 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		t_test_conn(trying_to_post_does_not_wait_for_room),
 		t_test_conn(trying_refuses_an_operation_of_several_entries),
-		t_test_conn(they_are_handed_over_at_once_and_in_order),
-		t_test_conn(nothing_is_posted_at_no_cost),
-		t_test_conn(an_entry_is_as_that_of_its_own_function),
-		t_test_conn(one_over_several_segments_still_completes_once),
-		t_test_conn(more_than_the_ring_holds_go_in_turns),
-		t_test_conn(the_first_that_is_none_ends_it),
-		t_test_conn(the_first_that_the_kernel_refuses_ends_it),
-		t_test_conn(a_request_in_use_ends_it),
-		t_test_conn(what_is_no_operation_is_refused),
+		t_test_conn(a_list_is_posted_at_once_and_in_order),
+		t_test_conn(an_empty_list_costs_no_call),
+		t_test_conn(a_list_entry_equals_that_of_the_single_call),
+		t_test_conn(an_operation_of_several_segments_completes_once),
+		t_test_conn(more_operations_than_the_ring_holds_are_posted_in_turns),
+		t_test_conn(the_first_invalid_operation_ends_the_list),
+		t_test_conn(the_first_refused_operation_ends_the_list),
+		t_test_conn(a_request_in_use_ends_the_list),
+		t_test_conn(an_unknown_operation_is_refused),
 		t_test_conn(calls_for_one_operation_need_a_request),
-		t_test_conn(room_for_receives_is_not_waited_for),
-		t_test_conn(a_signal_between_two_ends_it),
-		t_test_conn(of_an_ended_connection_the_reason_is_told),
-		t_test_conn(what_has_no_request_completes_in_silence),
-		t_test_conn(its_failure_is_the_next_requests),
-		t_test_conn(its_failure_is_no_receives),
-		t_test_conn(room_may_come_in_silence),
-		t_test_conn(freeing_drops_what_is_silent),
-		t_test_conn(half_a_silent_one_ends_the_connection),
+		t_test_conn(a_full_receive_queue_does_not_block),
+		t_test_conn(a_signal_between_two_turns_ends_the_list),
+		t_test_conn(posting_on_an_ended_connection_returns_the_reason),
+		t_test_conn(an_operation_without_request_completes_silently),
+		t_test_conn(a_silent_failure_fails_the_next_request),
+		t_test_conn(a_silent_failure_does_not_fail_a_receive),
+		t_test_conn(silent_completions_make_room),
+		t_test_conn(freeing_drops_silent_operations),
+		t_test_conn(a_silent_operation_posted_in_part_ends_the_connection),
 	};
 
 	return cmocka_run_group_tests_name("post", tests, NULL, NULL);

@@ -69,7 +69,7 @@ static void posting_and_waiting_is_one_call(void **state)
 	assert_int_equal(kverbs_process(t->kv, 1), -EIO);
 }
 
-static void what_is_waited_for_may_be_another_request(void **state)
+static void the_request_to_wait_for_may_be_another_one(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_req answer = { 0 };
@@ -88,7 +88,7 @@ static void what_is_waited_for_may_be_another_request(void **state)
 	assert_int_equal(kverbs_wait(&c.req, 0), 0);
 }
 
-static void what_is_refused_is_not_waited_for(void **state)
+static void a_refused_operation_is_not_waited_for(void **state)
 {
 	struct t *t = *state;
 	struct caller c;
@@ -101,7 +101,7 @@ static void what_is_refused_is_not_waited_for(void **state)
 	assert_int_equal(fake_pending(), 0);
 }
 
-static void its_time_is_up_as_for_who_only_waits(void **state)
+static void posting_and_waiting_times_out_like_waiting(void **state)
 {
 	struct t *t = *state;
 	struct caller c;
@@ -117,7 +117,7 @@ static void its_time_is_up_as_for_who_only_waits(void **state)
 	assert_int_equal(kverbs_wait(&c.req, 0), 0);
 }
 
-static void a_signal_ends_the_wait_and_not_the_operation(void **state)
+static void a_signal_ends_the_wait_but_not_the_operation(void **state)
 {
 	struct t *t = *state;
 	struct caller c;
@@ -152,7 +152,7 @@ static void after_a_signal_a_request_tells_whether_it_was_posted(void **state)
 	kverbs_conn_free(conn);
 }
 
-static void others_can_post_meanwhile(void **state)
+static void other_threads_can_post_during_a_wait(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_req req = { 0 };
@@ -169,7 +169,7 @@ static void others_can_post_meanwhile(void **state)
 	assert_int_equal(kverbs_wait(&req, 0), 0);
 }
 
-static void one_follows_who_waits_already(void **state)
+static void a_second_thread_follows_the_leader(void **state)
 {
 	struct t *t = *state;
 	struct caller first, second;
@@ -186,7 +186,7 @@ static void one_follows_who_waits_already(void **state)
 	assert_int_equal(join(&first), 0);
 }
 
-static void who_followed_takes_over(void **state)
+static void a_follower_takes_over(void **state)
 {
 	struct t *t = *state;
 	struct caller first, second;
@@ -240,7 +240,7 @@ static void a_request_that_is_complete_is_not_waited_for(void **state)
 	assert_int_equal(fake_pending(), 1);
 }
 
-static void waiting_for_what_was_never_posted_is_refused(void **state)
+static void waiting_for_an_unposted_request_is_refused(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_req never = { 0 };
@@ -268,7 +268,7 @@ static void *post_often(void *arg)
 	return NULL;
 }
 
-static void many_at_once_lose_nothing(void **state)
+static void many_threads_lose_no_completion(void **state)
 {
 	struct t *t = *state;
 	struct caller c[4];
@@ -290,18 +290,18 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		t_test_conn(posting_and_waiting_is_one_call),
-		t_test_conn(what_is_waited_for_may_be_another_request),
-		t_test_conn(what_is_refused_is_not_waited_for),
-		t_test_conn(its_time_is_up_as_for_who_only_waits),
-		t_test_conn(a_signal_ends_the_wait_and_not_the_operation),
+		t_test_conn(the_request_to_wait_for_may_be_another_one),
+		t_test_conn(a_refused_operation_is_not_waited_for),
+		t_test_conn(posting_and_waiting_times_out_like_waiting),
+		t_test_conn(a_signal_ends_the_wait_but_not_the_operation),
 		t_test_conn(after_a_signal_a_request_tells_whether_it_was_posted),
-		t_test_conn(others_can_post_meanwhile),
-		t_test_conn(one_follows_who_waits_already),
-		t_test_conn(who_followed_takes_over),
+		t_test_conn(other_threads_can_post_during_a_wait),
+		t_test_conn(a_second_thread_follows_the_leader),
+		t_test_conn(a_follower_takes_over),
 		t_test_conn(a_receive_is_posted_first),
 		t_test_conn(a_request_that_is_complete_is_not_waited_for),
-		t_test_conn(waiting_for_what_was_never_posted_is_refused),
-		t_test_conn(many_at_once_lose_nothing),
+		t_test_conn(waiting_for_an_unposted_request_is_refused),
+		t_test_conn(many_threads_lose_no_completion),
 	};
 
 	return cmocka_run_group_tests_name("post_wait", tests, NULL, NULL);

@@ -72,7 +72,7 @@ static void memory_of_another_context_is_refused(void **state)
 	kverbs_close(other);
 }
 
-static void a_receive_tells_what_came(void **state)
+static void a_receive_reports_length_and_flags(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_req req = { 0 };
@@ -86,7 +86,7 @@ static void a_receive_tells_what_came(void **state)
 				    KVERBS_CQE_F_WRITE);
 }
 
-static void a_failed_entry_tells_its_status(void **state)
+static void a_failed_entry_reports_its_status(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_req req = { 0 };
@@ -135,7 +135,7 @@ static void a_request_in_use_cannot_be_posted(void **state)
 	assert_int_equal(kverbs_wait(&req, 0), 0);
 }
 
-static void waits_end_with_their_time(void **state)
+static void a_wait_ends_at_its_timeout(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_req req = { 0 };
@@ -149,7 +149,7 @@ static void waits_end_with_their_time(void **state)
 	assert_int_equal(kverbs_wait(&req, 0), 0);
 }
 
-static void failing_waits_are_told(void **state)
+static void an_error_of_waiting_is_returned(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_req req = { 0 };
@@ -168,7 +168,7 @@ static void failing_waits_are_told(void **state)
 
 /* ---- a refused entry ---------------------------------------------------------------- */
 
-static void a_refused_entry_does_not_stay(void **state)
+static void a_refused_entry_leaves_the_ring(void **state)
 {
 	static const int errors[] = { -EINVAL, -ENOENT, -ENOTCONN, -ENODEV, -EOPNOTSUPP,
 				      -EMSGSIZE, -ENOMEM, -EFAULT };
@@ -189,7 +189,7 @@ static void a_refused_entry_does_not_stay(void **state)
 	assert_int_equal(kverbs_wait(&req, 0), 0);
 }
 
-static void too_long_a_message_is_the_kernels_to_refuse(void **state)
+static void the_kernel_refuses_a_message_that_is_too_long(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_req req = { 0 };
@@ -199,7 +199,7 @@ static void too_long_a_message_is_the_kernels_to_refuse(void **state)
 	assert_true(fake_sq_empty());
 }
 
-static void sending_before_it_is_up_is_refused(void **state)
+static void sending_before_the_connection_is_up_is_refused(void **state)
 {
 	struct sockaddr_storage peer = { .ss_family = AF_INET };
 	struct t *t = *state;
@@ -224,7 +224,7 @@ static void answer(struct kverbs_req *req)
 }
 
 /* The kernel may report a message before it reports that the connection is established. */
-static void a_message_that_comes_first_can_be_answered(void **state)
+static void a_message_before_the_established_event_can_be_answered(void **state)
 {
 	struct sockaddr_storage peer = { .ss_family = AF_INET };
 	struct kverbs_req first = { .done = answer }, second = { 0 };
@@ -248,7 +248,7 @@ static void a_message_that_comes_first_can_be_answered(void **state)
 	kverbs_conn_free(conn);
 }
 
-static void a_message_that_came_first_is_not_lost_with_the_connection(void **state)
+static void a_message_before_the_established_event_survives_the_end(void **state)
 {
 	struct sockaddr_storage peer = { .ss_family = AF_INET };
 	struct kverbs_req recv = { 0 };
@@ -267,7 +267,7 @@ static void a_message_that_came_first_is_not_lost_with_the_connection(void **sta
 
 /* ---- full queues ---------------------------------------------------------------------- */
 
-static void a_full_receive_queue_is_told(void **state)
+static void a_full_receive_queue_is_reported(void **state)
 {
 	struct kverbs_conn_opts opts = { .sz = sizeof(opts), .param = { .rq_depth = 2 } };
 	struct t *t = *state;
@@ -369,7 +369,7 @@ static void freeing_cancels_what_the_kernel_forgets(void **state)
 	free_with_requests(*state, 0);
 }
 
-static void freeing_goes_on_when_a_signal_comes(void **state)
+static void freeing_continues_after_a_signal(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_req req = { 0 };
@@ -380,7 +380,7 @@ static void freeing_goes_on_when_a_signal_comes(void **state)
 	assert_int_equal(kverbs_wait(&req, 0), -ECANCELED);
 }
 
-static void a_flush_by_the_peer_is_an_error_not_a_cancel(void **state)
+static void a_flush_caused_by_the_peer_is_an_error(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_req req = { 0 };
@@ -399,24 +399,24 @@ int main(void)
 		t_test_conn(empty_messages_need_no_buffer),
 		t_test_conn(ranges_outside_of_the_buffer_are_refused),
 		t_test_conn(memory_of_another_context_is_refused),
-		t_test_conn(a_receive_tells_what_came),
-		t_test_conn(a_failed_entry_tells_its_status),
+		t_test_conn(a_receive_reports_length_and_flags),
+		t_test_conn(a_failed_entry_reports_its_status),
 		t_test_conn(completions_come_in_any_order),
 		t_test_conn(a_request_in_use_cannot_be_posted),
-		t_test_conn(waits_end_with_their_time),
-		t_test_conn(failing_waits_are_told),
-		t_test_conn(a_refused_entry_does_not_stay),
-		t_test_conn(too_long_a_message_is_the_kernels_to_refuse),
-		t_test_conn(sending_before_it_is_up_is_refused),
-		t_test_conn(a_message_that_comes_first_can_be_answered),
-		t_test_conn(a_message_that_came_first_is_not_lost_with_the_connection),
-		t_test_conn(a_full_receive_queue_is_told),
+		t_test_conn(a_wait_ends_at_its_timeout),
+		t_test_conn(an_error_of_waiting_is_returned),
+		t_test_conn(a_refused_entry_leaves_the_ring),
+		t_test_conn(the_kernel_refuses_a_message_that_is_too_long),
+		t_test_conn(sending_before_the_connection_is_up_is_refused),
+		t_test_conn(a_message_before_the_established_event_can_be_answered),
+		t_test_conn(a_message_before_the_established_event_survives_the_end),
+		t_test_conn(a_full_receive_queue_is_reported),
 		t_test_conn(room_in_the_ring_is_found_without_sleeping),
 		t_test_conn(an_interrupted_wait_for_room_posts_nothing),
 		t_test_conn(freeing_cancels_what_the_kernel_flushes),
 		t_test_conn(freeing_cancels_what_the_kernel_forgets),
-		t_test_conn(freeing_goes_on_when_a_signal_comes),
-		t_test_conn(a_flush_by_the_peer_is_an_error_not_a_cancel),
+		t_test_conn(freeing_continues_after_a_signal),
+		t_test_conn(a_flush_caused_by_the_peer_is_an_error),
 	};
 
 	return cmocka_run_group_tests_name("request", tests, NULL, NULL);

@@ -10,7 +10,7 @@ static void complete_all(void)
 		fake_complete(0, 0);
 }
 
-static void it_is_handed_over_at_once_and_completes_once(void **state)
+static void a_split_operation_is_posted_at_once_and_completes_once(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_token token = t_token(4, 1000);
@@ -51,7 +51,7 @@ static void the_first_error_is_kept(void **state)
 	kverbs_token_free(&token);
 }
 
-static void a_token_may_be_made_by_hand(void **state)
+static void a_token_made_by_hand_is_accepted(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_segment seg = {
@@ -73,7 +73,7 @@ static void a_token_may_be_made_by_hand(void **state)
 	assert_int_equal(kverbs_write(t->conn, t->buf, 0, 1, &token, 0, &req), -EACCES);
 }
 
-static void only_the_last_part_tells_the_peer(void **state)
+static void only_the_last_part_notifies_the_peer(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_token token = t_token(3, 1000);
@@ -91,7 +91,7 @@ static void only_the_last_part_tells_the_peer(void **state)
 	kverbs_token_free(&token);
 }
 
-static void it_is_cut_to_what_the_connection_carries(void **state)
+static void an_operation_is_cut_to_the_connections_limit(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_token token = t_token(1, T_SIZE);
@@ -107,7 +107,7 @@ static void it_is_cut_to_what_the_connection_carries(void **state)
 	kverbs_token_free(&token);
 }
 
-static void limits_are_asked_for_once(void **state)
+static void limits_are_queried_once(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_token token = t_token(1, T_SIZE);
@@ -125,7 +125,7 @@ static void limits_are_asked_for_once(void **state)
 	kverbs_token_free(&token);
 }
 
-static void more_parts_than_the_ring_holds_go_in_turns(void **state)
+static void more_parts_than_the_ring_holds_are_posted_in_turns(void **state)
 {
 	const struct kverbs_opts small = { .sz = sizeof(small), .sq_entries = 4 };
 	struct kverbs_token token = t_token(11, 100);
@@ -161,7 +161,7 @@ static void count(struct kverbs_req *req)
 }
 
 /* If nothing of it is accepted, it looks as if it had not been posted. */
-static void refused_as_a_whole_it_does_not_complete(void **state)
+static void an_operation_refused_as_a_whole_does_not_complete(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_token token = t_token(3, 1000);
@@ -178,7 +178,7 @@ static void refused_as_a_whole_it_does_not_complete(void **state)
 }
 
 /* If the rest is refused after a part was accepted, it completes with the error. */
-static void refused_in_part_it_completes_with_the_error(void **state)
+static void an_operation_refused_in_part_completes_with_the_error(void **state)
 {
 	const struct kverbs_opts small = { .sz = sizeof(small), .sq_entries = 2 };
 	struct kverbs_token token = t_token(5, 100);
@@ -206,7 +206,7 @@ static void refused_in_part_it_completes_with_the_error(void **state)
 	kverbs_token_free(&token);
 }
 
-static void canceled_it_completes_once(void **state)
+static void a_canceled_operation_completes_once(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_token token = t_token(3, 1000);
@@ -222,7 +222,7 @@ static void canceled_it_completes_once(void **state)
 	kverbs_token_free(&token);
 }
 
-static void rights_and_ranges_are_checked_here(void **state)
+static void rights_and_ranges_are_checked_before_posting(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_token token = t_token(2, 1000);
@@ -249,17 +249,17 @@ static void rights_and_ranges_are_checked_here(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		t_test_conn(it_is_handed_over_at_once_and_completes_once),
+		t_test_conn(a_split_operation_is_posted_at_once_and_completes_once),
 		t_test_conn(the_first_error_is_kept),
-		t_test_conn(a_token_may_be_made_by_hand),
-		t_test_conn(only_the_last_part_tells_the_peer),
-		t_test_conn(it_is_cut_to_what_the_connection_carries),
-		t_test_conn(limits_are_asked_for_once),
-		t_test_conn(more_parts_than_the_ring_holds_go_in_turns),
-		t_test_conn(refused_as_a_whole_it_does_not_complete),
-		t_test_conn(refused_in_part_it_completes_with_the_error),
-		t_test_conn(canceled_it_completes_once),
-		t_test_conn(rights_and_ranges_are_checked_here),
+		t_test_conn(a_token_made_by_hand_is_accepted),
+		t_test_conn(only_the_last_part_notifies_the_peer),
+		t_test_conn(an_operation_is_cut_to_the_connections_limit),
+		t_test_conn(limits_are_queried_once),
+		t_test_conn(more_parts_than_the_ring_holds_are_posted_in_turns),
+		t_test_conn(an_operation_refused_as_a_whole_does_not_complete),
+		t_test_conn(an_operation_refused_in_part_completes_with_the_error),
+		t_test_conn(a_canceled_operation_completes_once),
+		t_test_conn(rights_and_ranges_are_checked_before_posting),
 	};
 
 	return cmocka_run_group_tests_name("split_post", tests, NULL, NULL);

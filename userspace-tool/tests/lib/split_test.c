@@ -26,7 +26,7 @@ static void assert_ended(struct kverbs_split *s)
 	assert_int_equal(kverbs_split_count(s), 0);
 }
 
-static void within_one_segment_it_is_one_entry(void **state)
+static void an_operation_within_one_segment_is_one_entry(void **state)
 {
 	struct kverbs_token token = t_token(3, 100);
 	struct kverbs_split s;
@@ -39,7 +39,7 @@ static void within_one_segment_it_is_one_entry(void **state)
 	kverbs_token_free(&token);
 }
 
-static void it_is_cut_at_segment_ends(void **state)
+static void an_operation_is_cut_at_segment_ends(void **state)
 {
 	struct kverbs_token token = t_token(3, 100);
 	struct kverbs_split s;
@@ -54,7 +54,7 @@ static void it_is_cut_at_segment_ends(void **state)
 	kverbs_token_free(&token);
 }
 
-static void ending_at_a_boundary_takes_no_empty_entry(void **state)
+static void an_operation_that_ends_at_a_boundary_has_no_empty_entry(void **state)
 {
 	struct kverbs_token token = t_token(2, 100);
 	struct kverbs_split s;
@@ -69,7 +69,7 @@ static void ending_at_a_boundary_takes_no_empty_entry(void **state)
 	kverbs_token_free(&token);
 }
 
-static void it_is_cut_at_the_most_for_one_entry(void **state)
+static void an_operation_is_cut_at_the_limit_of_an_entry(void **state)
 {
 	struct kverbs_token token = t_token(2, 100);
 	struct kverbs_split s;
@@ -86,7 +86,7 @@ static void it_is_cut_at_the_most_for_one_entry(void **state)
 	kverbs_token_free(&token);
 }
 
-static void nothing_is_one_empty_entry(void **state)
+static void an_empty_operation_is_one_empty_entry(void **state)
 {
 	struct kverbs_token token = t_token(2, 100);
 	struct kverbs_split s;
@@ -115,7 +115,7 @@ static void a_message_is_never_cut(void **state)
 	assert_ended(&s);
 }
 
-static void outside_of_the_token_is_refused(void **state)
+static void a_range_outside_of_the_token_is_refused(void **state)
 {
 	struct kverbs_token token = t_token(2, 100);
 	struct kverbs_split s;
@@ -129,7 +129,7 @@ static void outside_of_the_token_is_refused(void **state)
 	kverbs_token_free(&token);
 }
 
-static void tokens_that_lie_about_their_length_are_refused(void **state)
+static void tokens_with_a_wrong_length_are_refused(void **state)
 {
 	struct kverbs_token token = t_token(2, 100), none = { .length = 8 };
 	struct kverbs_split s;
@@ -144,7 +144,7 @@ static void tokens_that_lie_about_their_length_are_refused(void **state)
 }
 
 /* Wherever it is split, the same bytes move in order, each once. */
-static void pieces_add_up(void **state)
+static void lengths_of_pieces_add_up(void **state)
 {
 	struct kverbs_token token = t_token(7, 0);
 	struct kverbs_split s;
@@ -182,15 +182,15 @@ static void pieces_add_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(within_one_segment_it_is_one_entry),
-		cmocka_unit_test(it_is_cut_at_segment_ends),
-		cmocka_unit_test(ending_at_a_boundary_takes_no_empty_entry),
-		cmocka_unit_test(it_is_cut_at_the_most_for_one_entry),
-		cmocka_unit_test(nothing_is_one_empty_entry),
+		cmocka_unit_test(an_operation_within_one_segment_is_one_entry),
+		cmocka_unit_test(an_operation_is_cut_at_segment_ends),
+		cmocka_unit_test(an_operation_that_ends_at_a_boundary_has_no_empty_entry),
+		cmocka_unit_test(an_operation_is_cut_at_the_limit_of_an_entry),
+		cmocka_unit_test(an_empty_operation_is_one_empty_entry),
 		cmocka_unit_test(a_message_is_never_cut),
-		cmocka_unit_test(outside_of_the_token_is_refused),
-		cmocka_unit_test(tokens_that_lie_about_their_length_are_refused),
-		cmocka_unit_test(pieces_add_up),
+		cmocka_unit_test(a_range_outside_of_the_token_is_refused),
+		cmocka_unit_test(tokens_with_a_wrong_length_are_refused),
+		cmocka_unit_test(lengths_of_pieces_add_up),
 	};
 
 	return cmocka_run_group_tests_name("split", tests, NULL, NULL);

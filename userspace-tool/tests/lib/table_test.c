@@ -7,7 +7,7 @@
 
 #define MANY 20000u
 
-static void finds_what_was_added_until_deleted(void **state)
+static void an_object_is_found_until_it_is_deleted(void **state)
 {
 	struct kverbs_obj a = { .id = 1 }, b = { .id = 1 + (1u << 20) };
 	struct kverbs_table t;
@@ -26,7 +26,7 @@ static void finds_what_was_added_until_deleted(void **state)
 	kverbs_table_destroy(&t);
 }
 
-static void deleting_what_is_not_there_changes_nothing(void **state)
+static void deleting_an_absent_object_changes_nothing(void **state)
 {
 	struct kverbs_obj a = { .id = 1 }, b = { .id = 1 };
 	struct kverbs_table t;
@@ -68,13 +68,13 @@ static void fill_and_empty(bool may_grow)
 	free(objs);
 }
 
-static void grows(void **state)
+static void the_table_grows(void **state)
 {
 	(void)state;
 	fill_and_empty(true);
 }
 
-static void works_on_without_memory_to_grow(void **state)
+static void the_table_works_without_memory_to_grow(void **state)
 {
 	(void)state;
 	fill_and_empty(false);
@@ -83,10 +83,10 @@ static void works_on_without_memory_to_grow(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(finds_what_was_added_until_deleted),
-		cmocka_unit_test(deleting_what_is_not_there_changes_nothing),
-		cmocka_unit_test(grows),
-		cmocka_unit_test(works_on_without_memory_to_grow),
+		cmocka_unit_test(an_object_is_found_until_it_is_deleted),
+		cmocka_unit_test(deleting_an_absent_object_changes_nothing),
+		cmocka_unit_test(the_table_grows),
+		cmocka_unit_test(the_table_works_without_memory_to_grow),
 	};
 
 	return cmocka_run_group_tests_name("table", tests, NULL, NULL);

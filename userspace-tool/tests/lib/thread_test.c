@@ -41,7 +41,7 @@ static void post_two(struct t *t, struct kverbs_req req[2])
 	assert_int_equal(kverbs_send(t->conn, t->buf, 0, 2, &req[1]), 0);
 }
 
-static void the_leader_wakes_whose_request_it_read(void **state)
+static void the_leader_wakes_the_owner_of_a_request_it_read(void **state)
 {
 	struct t *t = *state;
 	struct waiter leader, follower;
@@ -78,7 +78,7 @@ static void a_follower_takes_over_from_a_leader_that_is_done(void **state)
 }
 
 /* The heir's request is already complete: the next thread must take over. */
-static void an_heir_that_is_done_hands_on(void **state)
+static void a_new_leader_that_is_done_hands_over(void **state)
 {
 	struct t *t = *state;
 	struct waiter leader, heir, last;
@@ -249,7 +249,7 @@ static void posting_waits_for_room_part_by_part(void **state)
 }
 
 /* The leader waits for something else, and keeps sleeping. */
-static void the_leader_wakes_who_waits_for_room(void **state)
+static void the_leader_wakes_threads_that_wait_for_room(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_req full[2], recv = { 0 };
@@ -286,7 +286,7 @@ static void short_submits_are_continued(void **state)
 	assert_int_equal(p.req.byte_len, 400);
 }
 
-static void signals_do_not_tear_a_transfer_apart(void **state)
+static void a_signal_does_not_split_a_transfer(void **state)
 {
 	struct poster p;
 
@@ -304,7 +304,7 @@ static void signals_do_not_tear_a_transfer_apart(void **state)
 	assert_int_equal(p.req.byte_len, 300);
 }
 
-static void a_connection_that_ends_lets_go_of_who_waits_for_room(void **state)
+static void the_end_of_a_connection_ends_waits_for_room(void **state)
 {
 	struct t *t = *state;
 	struct poster p;
@@ -323,7 +323,7 @@ static void a_connection_that_ends_lets_go_of_who_waits_for_room(void **state)
 	assert_int_equal(p.req.byte_len, 100);
 }
 
-static void a_single_entry_that_waits_is_refused_with_the_reason(void **state)
+static void a_single_entry_that_waits_fails_with_the_reason(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_req full[2];
@@ -360,20 +360,20 @@ static void a_waiter_that_is_cancelled_leaves_the_context_usable(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		t_test_conn(the_leader_wakes_whose_request_it_read),
+		t_test_conn(the_leader_wakes_the_owner_of_a_request_it_read),
 		t_test_conn(a_follower_takes_over_from_a_leader_that_is_done),
 		t_test_conn(a_follower_takes_over_from_a_leader_whose_time_is_up),
 		t_test_conn(a_waiter_that_is_cancelled_leaves_the_context_usable),
-		t_test_conn(an_heir_that_is_done_hands_on),
+		t_test_conn(a_new_leader_that_is_done_hands_over),
 		t_test_conn(a_follower_takes_over_from_a_leader_that_is_interrupted),
 		t_test_conn(a_follower_has_its_own_deadline),
 		t_test_conn(processing_returns_when_another_thread_took_them),
 		t_test_conn(posting_waits_for_room_part_by_part),
-		t_test_conn(the_leader_wakes_who_waits_for_room),
+		t_test_conn(the_leader_wakes_threads_that_wait_for_room),
 		t_test_conn(short_submits_are_continued),
-		t_test_conn(signals_do_not_tear_a_transfer_apart),
-		t_test_conn(a_connection_that_ends_lets_go_of_who_waits_for_room),
-		t_test_conn(a_single_entry_that_waits_is_refused_with_the_reason),
+		t_test_conn(a_signal_does_not_split_a_transfer),
+		t_test_conn(the_end_of_a_connection_ends_waits_for_room),
+		t_test_conn(a_single_entry_that_waits_fails_with_the_reason),
 	};
 
 	return cmocka_run_group_tests_name("thread", tests, NULL, NULL);

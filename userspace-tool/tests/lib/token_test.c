@@ -36,7 +36,7 @@ static void assert_refused(const uint8_t *p, size_t len)
 	free(exact);
 }
 
-static void unpacks_what_the_document_says(void **state)
+static void unpacks_the_documented_format(void **state)
 {
 	struct kverbs_token token;
 
@@ -57,7 +57,7 @@ static void unpacks_what_the_document_says(void **state)
 	assert_null(token.segs);
 }
 
-static void packs_what_the_document_says(void **state)
+static void packs_the_documented_format(void **state)
 {
 	struct kverbs_token token;
 	uint8_t out[sizeof(golden)];
@@ -88,7 +88,7 @@ static void works_at_any_alignment(void **state)
 	free(p);
 }
 
-static void leaves_what_follows_alone(void **state)
+static void leaves_following_bytes_unchanged(void **state)
 {
 	uint8_t more[sizeof(golden) + 7];
 	struct kverbs_token token;
@@ -101,7 +101,7 @@ static void leaves_what_follows_alone(void **state)
 	kverbs_token_free(&token);
 }
 
-static void packing_needs_all_of_the_room(void **state)
+static void packing_into_too_little_room_is_refused(void **state)
 {
 	struct kverbs_token token = t_token(3, 4096);
 	uint8_t out[HEAD + 3 * SEG];
@@ -189,7 +189,7 @@ static void addresses_that_wrap_around_are_refused(void **state)
 }
 
 /* A hostile peer can send any bits, so use random bits. */
-static void random_bytes_do_no_harm(void **state)
+static void random_bytes_are_refused_or_valid(void **state)
 {
 	struct kverbs_token token;
 	uint8_t p[HEAD + 4 * SEG];
@@ -215,7 +215,7 @@ static void random_bytes_do_no_harm(void **state)
 	}
 }
 
-static void huge_counts_cost_no_memory(void **state)
+static void a_huge_count_allocates_nothing(void **state)
 {
 	struct kverbs_token token;
 	uint8_t p[sizeof(golden)];
@@ -232,7 +232,7 @@ static void huge_counts_cost_no_memory(void **state)
 	fake_fail_nth(0);
 }
 
-static void no_memory_is_no_memory(void **state)
+static void a_failed_allocation_gives_enomem(void **state)
 {
 	struct kverbs_token token;
 
@@ -246,19 +246,19 @@ static void no_memory_is_no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(unpacks_what_the_document_says),
-		cmocka_unit_test(packs_what_the_document_says),
+		cmocka_unit_test(unpacks_the_documented_format),
+		cmocka_unit_test(packs_the_documented_format),
 		cmocka_unit_test(works_at_any_alignment),
-		cmocka_unit_test(leaves_what_follows_alone),
-		cmocka_unit_test(packing_needs_all_of_the_room),
+		cmocka_unit_test(leaves_following_bytes_unchanged),
+		cmocka_unit_test(packing_into_too_little_room_is_refused),
 		cmocka_unit_test(packing_too_many_segments_is_refused),
 		cmocka_unit_test(every_truncation_is_refused),
 		cmocka_unit_test(every_wrong_field_is_refused),
 		cmocka_unit_test(lengths_that_wrap_around_are_refused),
 		cmocka_unit_test(addresses_that_wrap_around_are_refused),
-		cmocka_unit_test(random_bytes_do_no_harm),
-		cmocka_unit_test(huge_counts_cost_no_memory),
-		cmocka_unit_test(no_memory_is_no_memory),
+		cmocka_unit_test(random_bytes_are_refused_or_valid),
+		cmocka_unit_test(a_huge_count_allocates_nothing),
+		cmocka_unit_test(a_failed_allocation_gives_enomem),
 	};
 
 	return cmocka_run_group_tests_name("token", tests, NULL, NULL);

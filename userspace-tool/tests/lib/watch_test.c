@@ -47,7 +47,7 @@ static struct kverbs_op a_send(struct t *t, struct kverbs_req *req)
 	};
 }
 
-static void what_has_changed_already_costs_no_call(void **state)
+static void a_byte_that_has_changed_already_costs_no_call(void **state)
 {
 	struct t *t = *state;
 	uint8_t byte = NEW;
@@ -57,7 +57,7 @@ static void what_has_changed_already_costs_no_call(void **state)
 	assert_int_equal(kverbs_process(t->kv, 1), -EIO);
 }
 
-static void it_ends_when_the_byte_changes(void **state)
+static void a_watch_ends_when_the_byte_changes(void **state)
 {
 	struct watcher w;
 
@@ -85,7 +85,7 @@ static void posting_and_watching_is_one_call(void **state)
 	assert_int_equal(kverbs_wait(&req, 0), 0);
 }
 
-static void what_is_refused_is_not_watched_for(void **state)
+static void a_refused_operation_is_not_watched_for(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_req req = { 0 };
@@ -103,7 +103,7 @@ static void count(struct kverbs_req *req)
 	__atomic_add_fetch((int *)req->data, 1, __ATOMIC_RELEASE);
 }
 
-static void what_completes_meanwhile_is_told_and_does_not_end_it(void **state)
+static void completions_during_a_watch_are_reported_and_do_not_end_it(void **state)
 {
 	struct t *t = *state;
 	int told = 0;
@@ -121,7 +121,7 @@ static void what_completes_meanwhile_is_told_and_does_not_end_it(void **state)
 	assert_int_equal(join(&w), 0);
 }
 
-static void its_time_is_up(void **state)
+static void a_watch_ends_at_its_timeout(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_req req = { 0 };
@@ -138,7 +138,7 @@ static void its_time_is_up(void **state)
 	assert_int_equal(kverbs_wait(&req, 0), 0);
 }
 
-static void a_signal_ends_it(void **state)
+static void a_signal_ends_a_watch(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_req req = { 0 };
@@ -157,7 +157,7 @@ static void a_signal_ends_it(void **state)
 	assert_int_equal(kverbs_wait(&req, 0), 0);
 }
 
-static void the_end_of_the_connection_ends_it(void **state)
+static void the_end_of_the_connection_ends_a_watch(void **state)
 {
 	struct t *t = *state;
 	uint8_t byte = OLD;
@@ -195,7 +195,7 @@ static pthread_t start_leader(struct t *t, struct kverbs_req *req)
 	return leader;
 }
 
-static void it_needs_nobody_who_waits_for_completions_to_end(void **state)
+static void a_watch_ends_without_a_thread_that_waits_for_completions(void **state)
 {
 	struct kverbs_req req = { 0 };
 	pthread_t leader = start_leader(*state, &req);
@@ -210,7 +210,7 @@ static void it_needs_nobody_who_waits_for_completions_to_end(void **state)
 	assert_int_equal(join_leader(leader), 0);
 }
 
-static void it_hears_of_the_end_that_another_one_reads(void **state)
+static void a_watch_learns_of_an_end_that_another_thread_reads(void **state)
 {
 	struct kverbs_req req = { 0 };
 	pthread_t leader = start_leader(*state, &req);
@@ -236,7 +236,7 @@ static void watch_inside(struct kverbs_req *req)
 	inside->ret = kverbs_watch(inside->t->conn, &byte, OLD, -1);
 }
 
-static void from_a_callback_it_is_refused(void **state)
+static void watching_in_a_callback_is_refused(void **state)
 {
 	struct inside inside = { .t = *state };
 	struct kverbs_req req = { .done = watch_inside, .data = &inside };
@@ -251,17 +251,17 @@ static void from_a_callback_it_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		t_test_conn(what_has_changed_already_costs_no_call),
-		t_test_conn(it_ends_when_the_byte_changes),
+		t_test_conn(a_byte_that_has_changed_already_costs_no_call),
+		t_test_conn(a_watch_ends_when_the_byte_changes),
 		t_test_conn(posting_and_watching_is_one_call),
-		t_test_conn(what_is_refused_is_not_watched_for),
-		t_test_conn(what_completes_meanwhile_is_told_and_does_not_end_it),
-		t_test_conn(its_time_is_up),
-		t_test_conn(a_signal_ends_it),
-		t_test_conn(the_end_of_the_connection_ends_it),
-		t_test_conn(it_needs_nobody_who_waits_for_completions_to_end),
-		t_test_conn(it_hears_of_the_end_that_another_one_reads),
-		t_test_conn(from_a_callback_it_is_refused),
+		t_test_conn(a_refused_operation_is_not_watched_for),
+		t_test_conn(completions_during_a_watch_are_reported_and_do_not_end_it),
+		t_test_conn(a_watch_ends_at_its_timeout),
+		t_test_conn(a_signal_ends_a_watch),
+		t_test_conn(the_end_of_the_connection_ends_a_watch),
+		t_test_conn(a_watch_ends_without_a_thread_that_waits_for_completions),
+		t_test_conn(a_watch_learns_of_an_end_that_another_thread_reads),
+		t_test_conn(watching_in_a_callback_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("watch", tests, NULL, NULL);

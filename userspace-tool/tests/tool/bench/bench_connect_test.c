@@ -32,7 +32,7 @@ static void each_step_has_a_row(void **state)
 }
 
 /* The kernel reports times since CONNECT; a row has the duration of its own step. */
-static void steps_in_the_kernel_are_told_apart(void **state)
+static void steps_in_the_kernel_have_rows_of_their_own(void **state)
 {
 	struct json_object *root;
 	unsigned int i;
@@ -45,7 +45,7 @@ static void steps_in_the_kernel_are_told_apart(void **state)
 	json_object_put(root);
 }
 
-static void a_kernel_that_does_not_tell_has_no_such_rows(void **state)
+static void a_kernel_without_timestamps_has_no_such_rows(void **state)
 {
 	struct json_object *root;
 
@@ -58,7 +58,7 @@ static void a_kernel_that_does_not_tell_has_no_such_rows(void **state)
 }
 
 /* The command is the first part of the time until the connection is established. */
-static void established_counts_from_the_command_on(void **state)
+static void established_is_measured_from_the_command(void **state)
 {
 	struct json_object *root;
 
@@ -69,7 +69,7 @@ static void established_counts_from_the_command_on(void **state)
 	json_object_put(root);
 }
 
-static void queues_are_as_deep_as_asked_for(void **state)
+static void queues_have_the_requested_depth(void **state)
 {
 	(void)state;
 	assert_int_equal(bench("connect", "-n", "1", "-t", "9", "-r", "11"), EXIT_OK);
@@ -78,7 +78,7 @@ static void queues_are_as_deep_as_asked_for(void **state)
 }
 
 /* The first connection is not measured. */
-static void one_that_is_refused_ends_the_run(void **state)
+static void a_refused_connection_ends_the_run(void **state)
 {
 	struct json_object *root, *v;
 
@@ -94,7 +94,7 @@ static void one_that_is_refused_ends_the_run(void **state)
 	json_object_put(root);
 }
 
-static void one_that_hangs_ends_the_run(void **state)
+static void a_connection_that_hangs_ends_the_run(void **state)
 {
 	(void)state;
 	fake_script_connect(0);
@@ -103,7 +103,7 @@ static void one_that_hangs_ends_the_run(void **state)
 	assert_int_equal(err_last()->err, -ETIMEDOUT);
 }
 
-static void the_limit_is_of_being_established(void **state)
+static void the_limit_applies_to_establishing(void **state)
 {
 	struct json_object *root;
 
@@ -114,7 +114,7 @@ static void the_limit_is_of_being_established(void **state)
 	json_object_put(root);
 }
 
-static void what_makes_no_sense_of_connections_is_usage(void **state)
+static void options_without_meaning_for_connect_are_refused(void **state)
 {
 	(void)state;
 	assert_int_equal(bench_alone("connect"), EXIT_USAGE);
@@ -127,7 +127,7 @@ static void what_makes_no_sense_of_connections_is_usage(void **state)
 	assert_int_equal(bench("connect", "--limit-msgrate", "1"), EXIT_USAGE);
 }
 
-static void nobody_there_is_unreachable(void **state)
+static void a_host_without_server_is_unreachable(void **state)
 {
 	(void)state;
 	assert_int_equal(bench("connect", "-p", "1"), EXIT_UNREACHABLE);
@@ -137,15 +137,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		server_test(each_step_has_a_row),
-		server_test(steps_in_the_kernel_are_told_apart),
-		server_test(a_kernel_that_does_not_tell_has_no_such_rows),
-		server_test(established_counts_from_the_command_on),
-		server_test(queues_are_as_deep_as_asked_for),
-		server_test(one_that_is_refused_ends_the_run),
-		server_test(one_that_hangs_ends_the_run),
-		server_test(the_limit_is_of_being_established),
-		server_test(what_makes_no_sense_of_connections_is_usage),
-		server_test(nobody_there_is_unreachable),
+		server_test(steps_in_the_kernel_have_rows_of_their_own),
+		server_test(a_kernel_without_timestamps_has_no_such_rows),
+		server_test(established_is_measured_from_the_command),
+		server_test(queues_have_the_requested_depth),
+		server_test(a_refused_connection_ends_the_run),
+		server_test(a_connection_that_hangs_ends_the_run),
+		server_test(the_limit_applies_to_establishing),
+		server_test(options_without_meaning_for_connect_are_refused),
+		server_test(a_host_without_server_is_unreachable),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

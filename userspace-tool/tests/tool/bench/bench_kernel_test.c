@@ -22,7 +22,7 @@ static void kernel_tells(int error)
 	};
 }
 
-static void its_figures_are_the_kernels(void **state)
+static void figures_come_from_the_kernel(void **state)
 {
 	struct json_object *root, *row, *client;
 
@@ -40,7 +40,7 @@ static void its_figures_are_the_kernels(void **state)
 	json_object_put(root);
 }
 
-static void its_times_are_the_kernels(void **state)
+static void times_come_from_the_kernel(void **state)
 {
 	struct json_object *root, *row;
 
@@ -56,7 +56,7 @@ static void its_times_are_the_kernels(void **state)
 	assert_int_equal(fake.last_bench.flags, KVERBS_BENCH_LATENCY);
 }
 
-static void writes_get_the_peers_memory(void **state)
+static void writes_use_the_peers_memory(void **state)
 {
 	(void)state;
 	kernel_tells(0);
@@ -109,7 +109,7 @@ static void sends_have_as_much_credit_as_the_server_has_receives(void **state)
 }
 
 /* The time is from when the first connection starts until the last one ends. */
-static void connections_are_added_up(void **state)
+static void results_of_connections_are_added(void **state)
 {
 	struct json_object *root;
 	double rate;
@@ -124,7 +124,7 @@ static void connections_are_added_up(void **state)
 }
 
 /* The fake kernel's operations take no time: the server's figures are those measured. */
-static void the_server_sends_the_other_way(void **state)
+static void the_server_sends_in_the_other_direction(void **state)
 {
 	struct json_object *root;
 
@@ -138,7 +138,7 @@ static void the_server_sends_the_other_way(void **state)
 	json_object_put(root);
 }
 
-static void time_is_told_in_milliseconds(void **state)
+static void the_duration_is_passed_in_milliseconds(void **state)
 {
 	(void)state;
 	kernel_tells(0);
@@ -148,7 +148,7 @@ static void time_is_told_in_milliseconds(void **state)
 	assert_int_equal(fake.last_bench.timeout_ms, 7000);
 }
 
-static void what_failed_is_told(void **state)
+static void a_failure_is_reported(void **state)
 {
 	(void)state;
 	kernel_tells(-EIO);
@@ -158,13 +158,13 @@ static void what_failed_is_told(void **state)
 	assert_int_equal(bench("write-bw", "--engine", "kernel"), EXIT_FAILED);
 }
 
-static void what_it_cannot_is_refused(void **state)
+static void unsupported_options_are_refused(void **state)
 {
 	(void)state;
 	assert_int_equal(bench("write-bw", "--engine", "kernel", "--verify"), EXIT_FAILED);
 }
 
-static void what_makes_no_sense_is_usage(void **state)
+static void options_without_meaning_are_refused(void **state)
 {
 	(void)state;
 	assert_int_equal(bench("write-bw", "--engine", "steam"), EXIT_USAGE);
@@ -176,7 +176,7 @@ static void what_makes_no_sense_is_usage(void **state)
 	assert_int_equal(bench("reg", "--engine", "kernel"), EXIT_USAGE);
 }
 
-static void who_takes_completions_is_told(void **state)
+static void the_completion_context_is_reported(void **state)
 {
 	struct json_object *root;
 
@@ -196,19 +196,19 @@ static void who_takes_completions_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		server_test(its_figures_are_the_kernels),
-		server_test(its_times_are_the_kernels),
-		server_test(writes_get_the_peers_memory),
+		server_test(figures_come_from_the_kernel),
+		server_test(times_come_from_the_kernel),
+		server_test(writes_use_the_peers_memory),
 		server_test(a_latency_of_writes_is_answered_in_memory),
 		server_test(a_latency_of_sends_is_answered_by_messages),
 		server_test(sends_have_as_much_credit_as_the_server_has_receives),
-		server_test(connections_are_added_up),
-		server_test(the_server_sends_the_other_way),
-		server_test(time_is_told_in_milliseconds),
-		server_test(what_failed_is_told),
-		server_test(what_it_cannot_is_refused),
-		server_test(what_makes_no_sense_is_usage),
-		server_test(who_takes_completions_is_told),
+		server_test(results_of_connections_are_added),
+		server_test(the_server_sends_in_the_other_direction),
+		server_test(the_duration_is_passed_in_milliseconds),
+		server_test(a_failure_is_reported),
+		server_test(unsupported_options_are_refused),
+		server_test(options_without_meaning_are_refused),
+		server_test(the_completion_context_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,7 +24,7 @@ static const struct bench_param fine = {
 	.warmup = 100,
 };
 
-static void param_comes_back(void **state)
+static void parameters_survive_encoding(void **state)
 {
 	struct bench_param in = fine, out;
 	uint8_t buf[BENCH_PARAM_LEN];
@@ -41,7 +41,7 @@ static void param_comes_back(void **state)
 	assert_int_equal(buf[55], 64);
 }
 
-static void result_comes_back(void **state)
+static void a_result_survives_encoding(void **state)
 {
 	struct bench_result in = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, UINT64_MAX }, out;
 	uint8_t buf[BENCH_RESULT_LEN];
@@ -81,7 +81,7 @@ static void other_lengths_and_versions_are_refused(void **state)
 	assert_int_equal(bench_param_check(&p), -EINVAL);	\
 } while (0)
 
-static void what_is_no_measurement_is_refused(void **state)
+static void invalid_parameters_are_refused(void **state)
 {
 	(void)state;
 	check_refused(op, 0);
@@ -107,7 +107,7 @@ static void what_is_no_measurement_is_refused(void **state)
 }
 
 /* With --verify every operation in flight needs its own bytes. */
-static void memory_has_a_bound(void **state)
+static void memory_is_limited(void **state)
 {
 	struct bench_param p = fine;
 
@@ -125,7 +125,7 @@ static void memory_has_a_bound(void **state)
 	assert_int_equal(bench_param_check(&p), -EINVAL);
 }
 
-static void requests_have_a_bound(void **state)
+static void requests_are_limited(void **state)
 {
 	struct bench_param p = fine;
 
@@ -180,7 +180,7 @@ static void receives_have_room_for_lists(void **state)
 	assert_int_equal(bench_param_check(&p), 0);
 }
 
-static void latencies_are_of_one_connection(void **state)
+static void latencies_use_one_connection(void **state)
 {
 	struct bench_param p = fine;
 
@@ -207,7 +207,7 @@ static void latencies_are_of_one_connection(void **state)
 }
 
 /* A thread that waits for a WRITE polls memory: no event would wake it. */
-static void write_latency_knows_no_events(void **state)
+static void write_latency_excludes_events(void **state)
 {
 	struct bench_param p = fine;
 
@@ -237,16 +237,16 @@ static void operations_have_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(param_comes_back),
-		cmocka_unit_test(result_comes_back),
+		cmocka_unit_test(parameters_survive_encoding),
+		cmocka_unit_test(a_result_survives_encoding),
 		cmocka_unit_test(other_lengths_and_versions_are_refused),
-		cmocka_unit_test(what_is_no_measurement_is_refused),
-		cmocka_unit_test(memory_has_a_bound),
-		cmocka_unit_test(requests_have_a_bound),
+		cmocka_unit_test(invalid_parameters_are_refused),
+		cmocka_unit_test(memory_is_limited),
+		cmocka_unit_test(requests_are_limited),
 		cmocka_unit_test(receives_have_room_for_completions),
 		cmocka_unit_test(receives_have_room_for_lists),
-		cmocka_unit_test(latencies_are_of_one_connection),
-		cmocka_unit_test(write_latency_knows_no_events),
+		cmocka_unit_test(latencies_use_one_connection),
+		cmocka_unit_test(write_latency_excludes_events),
 		cmocka_unit_test(operations_have_names),
 	};
 

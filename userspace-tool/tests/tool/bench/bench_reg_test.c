@@ -72,7 +72,7 @@ static void without_a_host_nothing_is_exported(void **state)
 }
 
 /* The machine decides which of the two happens. */
-static void huge_pages_are_measured_or_said_to_be_missing(void **state)
+static void huge_pages_are_measured_or_reported_missing(void **state)
 {
 	struct json_object *root, *row;
 	unsigned int n;
@@ -87,7 +87,7 @@ static void huge_pages_are_measured_or_said_to_be_missing(void **state)
 	json_object_put(root);
 }
 
-static void no_huge_pages_are_no_failure(void **state)
+static void missing_huge_pages_are_not_a_failure(void **state)
 {
 	struct json_object *root, *row;
 
@@ -121,7 +121,7 @@ static void check_sizes(struct json_object *root, const size_t *sizes, unsigned 
 	json_object_put(root);
 }
 
-static void sizes_go_up_a_ladder(void **state)
+static void sizes_follow_a_series(void **state)
 {
 	static const size_t some[] = { 4096, 65536, 1 << 20, 16 << 20 };
 	size_t all[15];
@@ -168,7 +168,7 @@ static void a_region_that_stays_is_a_failure(void **state)
 	check_fails(KVERBS_DESTROY, 2, -EINVAL, "unregister");
 }
 
-static void what_makes_no_sense_of_memory_is_usage(void **state)
+static void options_without_meaning_for_reg_are_refused(void **state)
 {
 	(void)state;
 	assert_int_equal(bench("reg", "-b"), EXIT_USAGE);
@@ -182,7 +182,7 @@ static void what_makes_no_sense_of_memory_is_usage(void **state)
 	assert_int_equal(bench_alone("write-bw"), EXIT_USAGE);
 }
 
-static void nobody_there_is_unreachable(void **state)
+static void a_host_without_server_is_unreachable(void **state)
 {
 	(void)state;
 	assert_int_equal(bench("reg", "-p", "1"), EXIT_UNREACHABLE);
@@ -193,15 +193,15 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		server_test(with_a_host_each_of_four_steps_has_a_row),
 		server_test(without_a_host_nothing_is_exported),
-		server_test(huge_pages_are_measured_or_said_to_be_missing),
-		server_test(no_huge_pages_are_no_failure),
-		server_test(sizes_go_up_a_ladder),
+		server_test(huge_pages_are_measured_or_reported_missing),
+		server_test(missing_huge_pages_are_not_a_failure),
+		server_test(sizes_follow_a_series),
 		server_test(memory_that_cannot_be_registered_is_a_failure),
 		server_test(memory_that_cannot_be_exported_is_a_failure),
 		server_test(an_export_that_stays_is_a_failure),
 		server_test(a_region_that_stays_is_a_failure),
-		server_test(what_makes_no_sense_of_memory_is_usage),
-		server_test(nobody_there_is_unreachable),
+		server_test(options_without_meaning_for_reg_are_refused),
+		server_test(a_host_without_server_is_unreachable),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

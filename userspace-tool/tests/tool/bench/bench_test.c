@@ -8,7 +8,7 @@
 
 /* ---- measurements ------------------------------------------------------------- */
 
-static void bandwidths_are_measured_of_every_byte(void **state)
+static void bandwidths_verify_every_byte(void **state)
 {
 	static const char * const ops[] = { "write-bw", "send-bw", "read-bw" };
 	unsigned int i;
@@ -22,7 +22,7 @@ static void bandwidths_are_measured_of_every_byte(void **state)
 }
 
 /* Lengths of lists that do not divide the number of operations, and the longest lists. */
-static void lists_are_measured_of_every_byte(void **state)
+static void lists_verify_every_byte(void **state)
 {
 	static const char * const ops[] = { "write-bw", "send-bw", "read-bw" };
 	static const char * const lists[][2] = {
@@ -38,7 +38,7 @@ static void lists_are_measured_of_every_byte(void **state)
 					       "-Q", lists[j][1], "--verify"), EXIT_OK);
 }
 
-static void lists_may_end_with_the_time(void **state)
+static void the_duration_may_end_within_a_list(void **state)
 {
 	static const char * const ops[] = { "write-bw", "send-bw" };
 	struct json_object *root, *row;
@@ -57,7 +57,7 @@ static void lists_may_end_with_the_time(void **state)
 	}
 }
 
-static void latencies_are_measured_of_every_byte(void **state)
+static void latencies_verify_every_byte(void **state)
 {
 	static const char * const ops[] = { "send-lat", "read-lat", "imm-lat" };
 	unsigned int i;
@@ -78,7 +78,7 @@ static void writes_are_seen_in_memory(void **state)
 	assert_int_equal(bench("write-lat", "-n", "20", "-s", "1"), EXIT_OK);
 }
 
-static void a_row_says_what_was_done(void **state)
+static void a_row_names_what_was_measured(void **state)
 {
 	static const char * const sides[] = { "client", "server" };
 	struct json_object *root, *row, *side;
@@ -144,7 +144,7 @@ static void a_sweep_has_a_row_for_every_size(void **state)
 	json_object_put(root);
 }
 
-static void time_may_be_the_limit(void **state)
+static void a_duration_ends_the_measurement(void **state)
 {
 	struct json_object *root, *row, *each;
 
@@ -183,7 +183,7 @@ static void each_limit_fails_by_itself(void **state)
 }
 
 /* One message lists all segments. */
-static void memory_that_has_too_many_pieces_is_told(void **state)
+static void memory_with_too_many_pieces_is_reported(void **state)
 {
 	(void)state;
 	fake.max_segment = 4096;
@@ -193,7 +193,7 @@ static void memory_that_has_too_many_pieces_is_told(void **state)
 	assert_int_equal(bench("write-bw", "-s", "512K", "-n", "5"), EXIT_OK);
 }
 
-static void what_does_not_go_together_is_usage(void **state)
+static void options_that_exclude_each_other_are_refused(void **state)
 {
 	(void)state;
 	assert_int_equal(bench("write", "-n", "5"), EXIT_USAGE);
@@ -217,7 +217,7 @@ static void what_does_not_go_together_is_usage(void **state)
 	assert_int_equal(bench_alone("reg", "-x", "1"), EXIT_USAGE);
 }
 
-static void an_address_of_no_device_is_none(void **state)
+static void an_address_without_device_is_refused(void **state)
 {
 	(void)state;
 	assert_int_equal(bench("write-bw", "-n", "5", "-x", "77"), EXIT_DENIED);
@@ -255,7 +255,7 @@ static void check_ended_by(const struct wire_msg *msg)
 	server_leave(&s, kv);
 }
 
-static void server_takes_no_nonsense(void **state)
+static void the_server_refuses_invalid_parameters(void **state)
 {
 	struct bench_param p = {
 		.op = BENCH_WRITE_BW, .lanes = BENCH_LANES_MAX + 1, .tx_depth = 1,
@@ -314,22 +314,22 @@ static void lanes_need_their_key(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		server_test(bandwidths_are_measured_of_every_byte),
-		server_test(lists_are_measured_of_every_byte),
-		server_test(lists_may_end_with_the_time),
-		server_test(latencies_are_measured_of_every_byte),
+		server_test(bandwidths_verify_every_byte),
+		server_test(lists_verify_every_byte),
+		server_test(the_duration_may_end_within_a_list),
+		server_test(latencies_verify_every_byte),
 		server_test(writes_are_seen_in_memory),
-		server_test(a_row_says_what_was_done),
+		server_test(a_row_names_what_was_measured),
 		server_test(percentiles_are_in_order),
 		server_test(both_ways_are_counted),
 		server_test(a_sweep_has_a_row_for_every_size),
-		server_test(time_may_be_the_limit),
+		server_test(a_duration_ends_the_measurement),
 		server_test(each_limit_fails_by_itself),
-		server_test(memory_that_has_too_many_pieces_is_told),
-		server_test(what_does_not_go_together_is_usage),
-		server_test(an_address_of_no_device_is_none),
+		server_test(memory_with_too_many_pieces_is_reported),
+		server_test(options_that_exclude_each_other_are_refused),
+		server_test(an_address_without_device_is_refused),
 		server_test(failures_are_json_too),
-		server_test(server_takes_no_nonsense),
+		server_test(the_server_refuses_invalid_parameters),
 		server_test(lanes_need_their_key),
 	};
 

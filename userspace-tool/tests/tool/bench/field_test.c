@@ -28,7 +28,7 @@ static struct field begun(void)
 	return f;
 }
 
-static void a_second_is_told_once_it_is_over(void **state)
+static void each_second_is_reported_when_it_is_over(void **state)
 {
 	struct field f = begun();
 
@@ -42,7 +42,7 @@ static void a_second_is_told_once_it_is_over(void **state)
 }
 
 /* After a pause the whole time is reported as one period of its real length. */
-static void what_is_told_late_is_told_with_its_time(void **state)
+static void a_late_report_covers_all_of_its_time(void **state)
 {
 	struct field f = begun();
 
@@ -59,8 +59,8 @@ static void what_is_told_late_is_told_with_its_time(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_second_is_told_once_it_is_over),
-		cmocka_unit_test(what_is_told_late_is_told_with_its_time),
+		cmocka_unit_test(each_second_is_reported_when_it_is_over),
+		cmocka_unit_test(a_late_report_covers_all_of_its_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

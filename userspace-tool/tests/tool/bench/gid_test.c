@@ -26,7 +26,7 @@ static struct kverbs_device devices[] = {
 	{ .gids = gids, .nr_gids = 1 },
 };
 
-static void an_index_is_an_address(void **state)
+static void a_gid_index_selects_an_address(void **state)
 {
 	char addr[GID_ADDR_LEN];
 
@@ -37,7 +37,7 @@ static void an_index_is_an_address(void **state)
 	assert_string_equal(addr, "2001:db8::9");
 }
 
-static void a_link_local_one_has_its_interface(void **state)
+static void a_link_local_address_names_its_interface(void **state)
 {
 	char addr[GID_ADDR_LEN];
 
@@ -46,7 +46,7 @@ static void a_link_local_one_has_its_interface(void **state)
 	assert_string_equal(addr, "fe80::1%lo");
 }
 
-static void what_several_have_is_not_chosen_from(void **state)
+static void an_index_that_several_ports_have_is_refused(void **state)
 {
 	char addr[GID_ADDR_LEN];
 
@@ -56,7 +56,7 @@ static void what_several_have_is_not_chosen_from(void **state)
 	assert_int_equal(gid_find(devices, 0, 1, addr), -ENOENT);
 }
 
-static void no_connection_is_made_from_others_than_roce_v2(void **state)
+static void only_roce_v2_gids_are_accepted(void **state)
 {
 	char addr[GID_ADDR_LEN];
 
@@ -68,10 +68,10 @@ static void no_connection_is_made_from_others_than_roce_v2(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_index_is_an_address),
-		cmocka_unit_test(a_link_local_one_has_its_interface),
-		cmocka_unit_test(what_several_have_is_not_chosen_from),
-		cmocka_unit_test(no_connection_is_made_from_others_than_roce_v2),
+		cmocka_unit_test(a_gid_index_selects_an_address),
+		cmocka_unit_test(a_link_local_address_names_its_interface),
+		cmocka_unit_test(an_index_that_several_ports_have_is_refused),
+		cmocka_unit_test(only_roce_v2_gids_are_accepted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

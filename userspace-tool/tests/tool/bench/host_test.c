@@ -21,7 +21,7 @@ static struct host_work parsed(const char *text)
 	return w;
 }
 
-static void busy_is_neither_idle_nor_stolen(void **state)
+static void idle_and_stolen_time_are_not_busy(void **state)
 {
 	struct host_work w = parsed("cpu  1 20 300 5000 60000 4 50 700000 8 9\n"
 				    "cpu0 9 9 9 9 9 9 9 9 9 9\n"
@@ -49,7 +49,7 @@ static void a_line_may_be_very_long(void **state)
 	assert_int_equal(w.switches, 5);
 }
 
-static void what_is_not_said_is_zero(void **state)
+static void missing_counters_are_zero(void **state)
 {
 	struct host_work w = parsed("cpu  1 2 3\nintr\n");
 
@@ -59,7 +59,7 @@ static void what_is_not_said_is_zero(void **state)
 	assert_int_equal(w.switches, 0);
 }
 
-static void this_host_has_done_something(void **state)
+static void counters_of_this_host_are_not_zero(void **state)
 {
 	struct host_work w;
 
@@ -73,10 +73,10 @@ static void this_host_has_done_something(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(busy_is_neither_idle_nor_stolen),
+		cmocka_unit_test(idle_and_stolen_time_are_not_busy),
 		cmocka_unit_test(a_line_may_be_very_long),
-		cmocka_unit_test(what_is_not_said_is_zero),
-		cmocka_unit_test(this_host_has_done_something),
+		cmocka_unit_test(missing_counters_are_zero),
+		cmocka_unit_test(counters_of_this_host_are_not_zero),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@
 
 #include "bench/pages.h"
 
-static void memory_is_there_from_page_to_page(void **state)
+static void allocated_memory_is_mapped_to_its_last_page(void **state)
 {
 	static const size_t sizes[] = { 1, 4096, 4097, 3 << 20 };
 	struct pages p;
@@ -31,7 +31,7 @@ static void memory_is_there_from_page_to_page(void **state)
 }
 
 /* The machine decides which of the two happens, but no other error may occur. */
-static void huge_pages_are_huge_or_not_there(void **state)
+static void huge_pages_are_huge_or_missing(void **state)
 {
 	struct pages p;
 	int ret;
@@ -48,7 +48,7 @@ static void huge_pages_are_huge_or_not_there(void **state)
 	pages_free(&p);
 }
 
-static void without_huge_pages_there_are_none(void **state)
+static void without_huge_pages_allocating_them_fails(void **state)
 {
 	struct pages p;
 	int ret;
@@ -65,7 +65,7 @@ static void without_huge_pages_there_are_none(void **state)
 	assert_int_equal(ret, -ENODATA);
 }
 
-static void what_there_is_no_room_for_is_refused(void **state)
+static void a_size_without_room_is_refused(void **state)
 {
 	struct pages p;
 
@@ -77,10 +77,10 @@ static void what_there_is_no_room_for_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(memory_is_there_from_page_to_page),
-		cmocka_unit_test(huge_pages_are_huge_or_not_there),
-		cmocka_unit_test(without_huge_pages_there_are_none),
-		cmocka_unit_test(what_there_is_no_room_for_is_refused),
+		cmocka_unit_test(allocated_memory_is_mapped_to_its_last_page),
+		cmocka_unit_test(huge_pages_are_huge_or_missing),
+		cmocka_unit_test(without_huge_pages_allocating_them_fails),
+		cmocka_unit_test(a_size_without_room_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@
 
 #define SIZE 67
 
-static void what_was_filled_does_not_differ(void **state)
+static void a_filled_buffer_does_not_differ(void **state)
 {
 	uint8_t mem[SIZE + 1];
 	size_t size;
@@ -42,7 +42,7 @@ static void every_changed_bit_is_noticed(void **state)
 }
 
 /* For any depth of the queue, the pattern of the slot's previous operation differs. */
-static void other_operations_are_noticed_even_by_a_byte(void **state)
+static void the_pattern_of_another_operation_differs_in_every_byte(void **state)
 {
 	unsigned int ahead;
 	uint8_t mem;
@@ -55,7 +55,7 @@ static void other_operations_are_noticed_even_by_a_byte(void **state)
 	assert_true(pattern_differs(&mem, 1, 1000 + 512));
 }
 
-static void bytes_are_the_same_on_every_host(void **state)
+static void the_pattern_does_not_depend_on_the_host(void **state)
 {
 	uint8_t mem[9];
 
@@ -68,10 +68,10 @@ static void bytes_are_the_same_on_every_host(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_filled_does_not_differ),
+		cmocka_unit_test(a_filled_buffer_does_not_differ),
 		cmocka_unit_test(every_changed_bit_is_noticed),
-		cmocka_unit_test(other_operations_are_noticed_even_by_a_byte),
-		cmocka_unit_test(bytes_are_the_same_on_every_host),
+		cmocka_unit_test(the_pattern_of_another_operation_differs_in_every_byte),
+		cmocka_unit_test(the_pattern_does_not_depend_on_the_host),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,7 +62,7 @@ static void check_basename(const char *path, const char *want)
 	assert_string_equal(target_basename(path, buf, sizeof(buf)), want);
 }
 
-static void basenames_are_what_a_copy_is_called(void **state)
+static void a_copy_is_named_after_the_basename(void **state)
 {
 	(void)state;
 	check_basename("a", "a");
@@ -76,7 +76,7 @@ static void basenames_are_what_a_copy_is_called(void **state)
 	check_basename("...", "...");
 }
 
-static void numbers_have_suffixes_and_bounds(void **state)
+static void numbers_accept_suffixes_and_have_bounds(void **state)
 {
 	uint64_t v;
 
@@ -102,7 +102,7 @@ static void numbers_have_suffixes_and_bounds(void **state)
 			 -EINVAL);
 }
 
-static void times_are_seconds(void **state)
+static void times_are_read_in_seconds(void **state)
 {
 	int ms;
 
@@ -118,7 +118,7 @@ static void times_are_seconds(void **state)
 	assert_int_equal(opts_millis("-i", "1e99", 0, 1000, &ms), -EINVAL);
 }
 
-static void limits_may_have_fractions(void **state)
+static void limits_accept_fractions(void **state)
 {
 	double v = 0;
 
@@ -135,7 +135,7 @@ static void limits_may_have_fractions(void **state)
 	assert_int_equal(opts_real("--limit", "", &v), -EINVAL);
 }
 
-static void ports_are_ports(void **state)
+static void ports_have_bounds(void **state)
 {
 	const char *port = NULL;
 
@@ -216,7 +216,7 @@ static bool is_json_after(char *word)
 }
 
 /* Every way to write options; only the option parser knows all of them. */
-static void json_is_an_option_like_others(void **state)
+static void json_is_accepted_like_other_options(void **state)
 {
 	(void)state;
 	assert_false(is_json_after("-q"));
@@ -236,7 +236,7 @@ static void check_utf8(const char *bytes, const char *want)
 }
 
 /* A file name is a string of bytes and may be cut anywhere, but JSON is UTF-8. */
-static void what_json_tells_is_utf8(void **state)
+static void json_is_valid_utf8(void **state)
 {
 	(void)state;
 	check_utf8("plain", "plain");
@@ -249,7 +249,7 @@ static void what_json_tells_is_utf8(void **state)
 	check_utf8("\xed\xa0\x80 \xf4\x90\x80\x80", "??? ????");
 }
 
-static void options_that_are_wrong_are_refused(void **state)
+static void wrong_options_are_refused(void **state)
 {
 	struct words words = { 0 };
 
@@ -290,7 +290,7 @@ static void each_option_has_a_help(void **state)
 	}
 }
 
-static void mistyped_commands_are_guessed(void **state)
+static void mistyped_commands_are_suggested(void **state)
 {
 	(void)state;
 	assert_string_equal(cmd_nearest("pnig")->name, "ping");
@@ -303,7 +303,7 @@ static void mistyped_commands_are_guessed(void **state)
 	assert_int_equal(cmd_distance("abc", "abc"), 0);
 }
 
-static void exit_statuses_tell_the_kind(void **state)
+static void exit_statuses_depend_on_the_kind_of_error(void **state)
 {
 	(void)state;
 	assert_int_equal(err_exit(ERR_OPEN, -ENOENT), EXIT_DENIED);
@@ -340,20 +340,20 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(targets_are_read_as_scp_does),
 		cmocka_unit_test(targets_without_a_host_are_refused),
-		cmocka_unit_test(basenames_are_what_a_copy_is_called),
-		cmocka_unit_test(numbers_have_suffixes_and_bounds),
-		cmocka_unit_test(times_are_seconds),
-		cmocka_unit_test(limits_may_have_fractions),
-		cmocka_unit_test(ports_are_ports),
+		cmocka_unit_test(a_copy_is_named_after_the_basename),
+		cmocka_unit_test(numbers_accept_suffixes_and_have_bounds),
+		cmocka_unit_test(times_are_read_in_seconds),
+		cmocka_unit_test(limits_accept_fractions),
+		cmocka_unit_test(ports_have_bounds),
 		cmocka_unit_test(ports_are_decimal),
 		cmocka_unit_test(options_fill_a_struct),
-		cmocka_unit_test(json_is_an_option_like_others),
-		cmocka_unit_test(what_json_tells_is_utf8),
-		cmocka_unit_test(options_that_are_wrong_are_refused),
+		cmocka_unit_test(json_is_accepted_like_other_options),
+		cmocka_unit_test(json_is_valid_utf8),
+		cmocka_unit_test(wrong_options_are_refused),
 		cmocka_unit_test(commands_are_found),
 		cmocka_unit_test(each_option_has_a_help),
-		cmocka_unit_test(mistyped_commands_are_guessed),
-		cmocka_unit_test(exit_statuses_tell_the_kind),
+		cmocka_unit_test(mistyped_commands_are_suggested),
+		cmocka_unit_test(exit_statuses_depend_on_the_kind_of_error),
 		cmocka_unit_test(the_first_failure_is_kept),
 	};
 

@@ -109,7 +109,7 @@ static uint64_t flat(unsigned int i)
 }
 
 /* Squaring must not lose half a nanosecond next to a second. */
-static void deviation_is_no_integer(void **state)
+static void the_deviation_has_a_fraction(void **state)
 {
 	struct hist *h = fill(SAMPLES, flat);
 
@@ -124,7 +124,7 @@ static uint64_t beyond(unsigned int i)
 	return i ? 5 : 1ull << 45;
 }
 
-static void what_is_too_long_is_still_the_maximum(void **state)
+static void a_value_beyond_the_buckets_is_still_the_maximum(void **state)
 {
 	struct hist *h = fill(10, beyond);
 
@@ -135,7 +135,7 @@ static void what_is_too_long_is_still_the_maximum(void **state)
 	free(h);
 }
 
-static void nothing_has_no_percentile(void **state)
+static void without_samples_percentiles_are_zero(void **state)
 {
 	struct hist *h = fill(0, one_more);
 
@@ -151,9 +151,9 @@ int main(void)
 		cmocka_unit_test(percentiles_are_those_of_the_sorted_samples),
 		cmocka_unit_test(extremes_are_exact),
 		cmocka_unit_test(few_samples_have_exact_percentiles),
-		cmocka_unit_test(deviation_is_no_integer),
-		cmocka_unit_test(what_is_too_long_is_still_the_maximum),
-		cmocka_unit_test(nothing_has_no_percentile),
+		cmocka_unit_test(the_deviation_has_a_fraction),
+		cmocka_unit_test(a_value_beyond_the_buckets_is_still_the_maximum),
+		cmocka_unit_test(without_samples_percentiles_are_zero),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,7 +126,7 @@ static void a_device_has_its_guids_driver_firmware_and_vendor(void **state)
 	free(text);
 }
 
-static void limits_are_shown_when_asked_for(void **state)
+static void verbose_shows_limits(void **state)
 {
 	char *text = shown(false);
 
@@ -139,7 +139,7 @@ static void limits_are_shown_when_asked_for(void **state)
 	free(text);
 }
 
-static void eighty_columns_are_enough(void **state)
+static void lines_fit_eighty_columns(void **state)
 {
 	char *text = shown(true), *line;
 
@@ -150,7 +150,7 @@ static void eighty_columns_are_enough(void **state)
 	free(text);
 }
 
-static void json_has_the_same(void **state)
+static void json_has_the_same_information(void **state)
 {
 	struct json_object *o;
 	const char *text;
@@ -174,9 +174,9 @@ int main(void)
 		cmocka_unit_test(a_port_has_its_states_mtus_rate_and_lids),
 		cmocka_unit_test(a_gid_has_its_type_and_interface),
 		cmocka_unit_test(a_device_has_its_guids_driver_firmware_and_vendor),
-		cmocka_unit_test(limits_are_shown_when_asked_for),
-		cmocka_unit_test(eighty_columns_are_enough),
-		cmocka_unit_test(json_has_the_same),
+		cmocka_unit_test(verbose_shows_limits),
+		cmocka_unit_test(lines_fit_eighty_columns),
+		cmocka_unit_test(json_has_the_same_information),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

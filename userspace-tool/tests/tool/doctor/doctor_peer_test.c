@@ -111,7 +111,7 @@ static void leave_peer(void)
 
 /* ---- the network path ----------------------------------------------------- */
 
-static void a_peer_that_is_well_is_not_blamed(void **state)
+static void a_healthy_peer_passes_all_checks(void **state)
 {
 	struct host *h = *state;
 	unsigned int i;
@@ -125,7 +125,7 @@ static void a_peer_that_is_well_is_not_blamed(void **state)
 			fail_msg("check %d: %s", i, h->d.finding[i].seen);
 }
 
-static void a_name_that_does_not_resolve_is_told(void **state)
+static void a_name_that_does_not_resolve_is_reported(void **state)
 {
 	struct host *h = *state;
 
@@ -136,7 +136,7 @@ static void a_name_that_does_not_resolve_is_told(void **state)
 	assert_string_equal(h->d.finding[DOCTOR_ROUTE].seen, "until name is fixed");
 }
 
-static void a_way_that_is_missing_is_told(void **state)
+static void a_missing_route_is_reported(void **state)
 {
 	struct host *h = *state;
 
@@ -146,7 +146,7 @@ static void a_way_that_is_missing_is_told(void **state)
 	assert_int_equal(h->status, EXIT_UNREACHABLE);
 }
 
-static void a_way_without_rdma_is_told(void **state)
+static void a_route_without_rdma_is_reported(void **state)
 {
 	struct host *h = *state;
 
@@ -167,7 +167,7 @@ static void this_hosts_loopback_address_has_no_rdma(void **state)
 	host_blames(h, DOCTOR_SOURCE, FINDING_FAIL, "uses lo", NULL);
 }
 
-static void the_address_of_a_name_that_rdma_reaches_is_taken(void **state)
+static void the_address_that_rdma_reaches_is_chosen(void **state)
 {
 	struct host *h = *state;
 
@@ -179,7 +179,7 @@ static void the_address_of_a_name_that_rdma_reaches_is_taken(void **state)
 	assert_int_equal(h->status, EXIT_OK);
 }
 
-static void a_way_over_a_port_that_is_down_is_told(void **state)
+static void a_route_over_a_port_that_is_down_is_reported(void **state)
 {
 	struct host *h = *state;
 
@@ -196,7 +196,7 @@ static void a_way_over_a_port_that_is_down_is_told(void **state)
 
 /* ---- the server ------------------------------------------------------------- */
 
-static void a_server_that_does_not_run_is_to_be_started_there(void **state)
+static void a_missing_server_is_to_be_started_on_its_host(void **state)
 {
 	struct host *h = *state;
 
@@ -208,7 +208,7 @@ static void a_server_that_does_not_run_is_to_be_started_there(void **state)
 	assert_int_equal(h->status, EXIT_UNREACHABLE);
 }
 
-static void a_server_on_another_port_is_started_with_it(void **state)
+static void another_port_is_part_of_the_remedy(void **state)
 {
 	struct host *h = *state;
 
@@ -219,7 +219,7 @@ static void a_server_on_another_port_is_started_with_it(void **state)
 		    "kverbs serve --port 7777");
 }
 
-static void silence_is_not_a_refusal(void **state)
+static void a_timeout_is_not_reported_as_a_refusal(void **state)
 {
 	struct host *h = *state;
 
@@ -232,7 +232,7 @@ static void silence_is_not_a_refusal(void **state)
 	assert_int_equal(h->status, EXIT_UNREACHABLE);
 }
 
-static void a_server_of_another_version_is_told(void **state)
+static void another_protocol_version_is_reported(void **state)
 {
 	struct host *h = *state;
 
@@ -243,7 +243,7 @@ static void a_server_of_another_version_is_told(void **state)
 	assert_int_equal(h->d.finding[DOCTOR_SERVER].verdict, FINDING_OK);
 }
 
-static void a_server_that_refuses_says_why(void **state)
+static void the_reason_of_a_refusal_is_reported(void **state)
 {
 	struct host *h = *state;
 
@@ -255,7 +255,7 @@ static void a_server_that_refuses_says_why(void **state)
 	assert_int_equal(h->status, EXIT_DENIED);
 }
 
-static void a_server_that_is_full_has_options_for_it(void **state)
+static void a_full_server_has_its_limits_as_remedy(void **state)
 {
 	struct host *h = *state;
 
@@ -266,7 +266,7 @@ static void a_server_that_is_full_has_options_for_it(void **state)
 	assert_non_null(strstr(h->d.finding[DOCTOR_ACCESS].advice, "--peer-clients"));
 }
 
-static void what_is_no_kverbs_is_told(void **state)
+static void a_server_of_another_program_is_reported(void **state)
 {
 	struct host *h = *state;
 
@@ -275,7 +275,7 @@ static void what_is_no_kverbs_is_told(void **state)
 	leave_peer();
 }
 
-static void a_message_that_does_not_come_back_is_told(void **state)
+static void a_lost_message_is_reported(void **state)
 {
 	struct host *h = *state;
 
@@ -285,7 +285,7 @@ static void a_message_that_does_not_come_back_is_told(void **state)
 	assert_int_equal(h->status, EXIT_FAILED);
 }
 
-static void large_packets_that_get_lost_are_told(void **state)
+static void lost_large_packets_are_reported(void **state)
 {
 	struct host *h = *state;
 
@@ -299,22 +299,22 @@ static void large_packets_that_get_lost_are_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		host_test(a_peer_that_is_well_is_not_blamed),
-		host_test(a_name_that_does_not_resolve_is_told),
-		host_test(a_way_that_is_missing_is_told),
-		host_test(a_way_without_rdma_is_told),
+		host_test(a_healthy_peer_passes_all_checks),
+		host_test(a_name_that_does_not_resolve_is_reported),
+		host_test(a_missing_route_is_reported),
+		host_test(a_route_without_rdma_is_reported),
 		host_test(this_hosts_loopback_address_has_no_rdma),
-		host_test(the_address_of_a_name_that_rdma_reaches_is_taken),
-		host_test(a_way_over_a_port_that_is_down_is_told),
-		host_test(a_server_that_does_not_run_is_to_be_started_there),
-		host_test(a_server_on_another_port_is_started_with_it),
-		host_test(silence_is_not_a_refusal),
-		host_test(a_server_of_another_version_is_told),
-		host_test(a_server_that_refuses_says_why),
-		host_test(a_server_that_is_full_has_options_for_it),
-		host_test(what_is_no_kverbs_is_told),
-		host_test(a_message_that_does_not_come_back_is_told),
-		host_test(large_packets_that_get_lost_are_told),
+		host_test(the_address_that_rdma_reaches_is_chosen),
+		host_test(a_route_over_a_port_that_is_down_is_reported),
+		host_test(a_missing_server_is_to_be_started_on_its_host),
+		host_test(another_port_is_part_of_the_remedy),
+		host_test(a_timeout_is_not_reported_as_a_refusal),
+		host_test(another_protocol_version_is_reported),
+		host_test(the_reason_of_a_refusal_is_reported),
+		host_test(a_full_server_has_its_limits_as_remedy),
+		host_test(a_server_of_another_program_is_reported),
+		host_test(a_lost_message_is_reported),
+		host_test(lost_large_packets_are_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,7 @@
 
 #include "cli/err.h"
 
-static void a_host_that_is_well_is_not_blamed(void **state)
+static void a_healthy_host_passes_all_checks(void **state)
 {
 	struct host *h = *state;
 	unsigned int i;
@@ -23,7 +23,7 @@ static void a_host_that_is_well_is_not_blamed(void **state)
 	assert_int_equal(h->d.finding[DOCTOR_FIREWALL].verdict, FINDING_OK);
 }
 
-static void without_a_host_nothing_of_one_is_asked(void **state)
+static void without_a_host_remote_checks_are_skipped(void **state)
 {
 	struct host *h = *state;
 
@@ -62,7 +62,7 @@ static void a_module_that_is_not_installed_is_to_be_built(void **state)
 		    "make install");
 }
 
-static void dkms_builds_it_where_it_has_the_source(void **state)
+static void dkms_is_the_remedy_where_it_has_the_source(void **state)
 {
 	struct host *h = *state;
 
@@ -73,7 +73,7 @@ static void dkms_builds_it_where_it_has_the_source(void **state)
 		    "dkms autoinstall");
 }
 
-static void a_node_that_is_missing_is_made_with_its_number(void **state)
+static void a_missing_node_is_created_with_its_number(void **state)
 {
 	struct host *h = *state;
 
@@ -86,7 +86,7 @@ static void a_node_that_is_missing_is_made_with_its_number(void **state)
 }
 
 /* The tests may run as root, which may open every file. */
-static void a_node_of_others_is_to_be_lent_to_a_group(void **state)
+static void a_node_without_permission_is_opened_to_a_group(void **state)
 {
 	struct host *h = *state;
 	bool root = !geteuid();
@@ -124,7 +124,7 @@ static void a_version_that_differs_is_a_warning(void **state)
 
 /* ---- device -------------------------------------------------------------- */
 
-static void without_a_device_a_software_one_is_made(void **state)
+static void without_a_device_a_software_device_is_suggested(void **state)
 {
 	struct host *h = *state;
 
@@ -135,7 +135,7 @@ static void without_a_device_a_software_one_is_made(void **state)
 	assert_string_equal(h->d.finding[DOCTOR_PORT].seen, "until device is fixed");
 }
 
-static void an_adapter_without_its_rdma_driver_is_seen(void **state)
+static void an_adapter_without_its_rdma_driver_is_reported(void **state)
 {
 	struct host *h = *state;
 
@@ -146,7 +146,7 @@ static void an_adapter_without_its_rdma_driver_is_seen(void **state)
 	host_blames(h, DOCTOR_DEVICE, FINDING_FAIL, "no RDMA device", "modprobe mlx5_ib");
 }
 
-static void a_port_is_down_since_its_interface_is(void **state)
+static void a_port_whose_interface_is_down_is_reported(void **state)
 {
 	struct host *h = *state;
 
@@ -158,7 +158,7 @@ static void a_port_is_down_since_its_interface_is(void **state)
 	assert_int_equal(h->status, EXIT_FAILED);
 }
 
-static void a_port_without_carrier_is_a_matter_of_cables(void **state)
+static void a_port_without_carrier_suggests_checking_the_cable(void **state)
 {
 	struct host *h = *state;
 
@@ -168,7 +168,7 @@ static void a_port_without_carrier_is_a_matter_of_cables(void **state)
 	assert_true(host_has(h->d.finding[DOCTOR_PORT].advice, "no carrier"));
 }
 
-static void infiniband_wants_a_subnet_manager(void **state)
+static void infiniband_needs_a_subnet_manager(void **state)
 {
 	struct host *h = *state;
 
@@ -191,7 +191,7 @@ static void one_of_two_ports_may_be_down(void **state)
 
 /* ---- MTU ----------------------------------------------------------------- */
 
-static void packets_that_do_not_fit_are_a_failure(void **state)
+static void an_mtu_too_large_for_the_interface_is_a_failure(void **state)
 {
 	struct host *h = *state;
 
@@ -201,7 +201,7 @@ static void packets_that_do_not_fit_are_a_failure(void **state)
 	assert_int_equal(h->status, EXIT_FAILED);
 }
 
-static void packets_that_could_be_larger_are_a_warning(void **state)
+static void an_mtu_smaller_than_possible_is_a_warning(void **state)
 {
 	struct host *h = *state;
 
@@ -234,7 +234,7 @@ static void roce_v1_by_default_is_a_failure(void **state)
 	assert_int_equal(h->status, EXIT_FAILED);
 }
 
-static void roce_v2_by_default_is_well(void **state)
+static void roce_v2_by_default_passes(void **state)
 {
 	struct host *h = *state;
 
@@ -251,7 +251,7 @@ static void gids_for_v1_alone_are_a_warning(void **state)
 	host_blames(h, DOCTOR_ROCE, FINDING_WARN, "no GID for RoCE v2", NULL);
 }
 
-static void iwarp_knows_neither_roce_nor_its_mtu(void **state)
+static void iwarp_skips_the_checks_of_roce_and_mtu(void **state)
 {
 	struct host *h = *state;
 
@@ -268,7 +268,7 @@ static void iwarp_knows_neither_roce_nor_its_mtu(void **state)
 #define ETH1 "\"ifname\":\"eth1\",\"flags\":[" HOST_UP "],\"mtu\":1500"
 #define ETH1_ADDRESS "\"address\":\"52:54:00:00:00:02\",\"addr_info\":[" HOST_ADDRESS "]"
 
-static void an_address_on_another_interface_is_of_no_use(void **state)
+static void an_address_on_another_interface_does_not_count(void **state)
 {
 	struct host *h = *state;
 
@@ -278,7 +278,7 @@ static void an_address_on_another_interface_is_of_no_use(void **state)
 	assert_int_equal(h->status, EXIT_FAILED);
 }
 
-static void a_link_local_address_is_not_one_to_give_to_peers(void **state)
+static void a_link_local_address_is_not_suggested_to_peers(void **state)
 {
 	struct host *h = *state;
 
@@ -308,7 +308,7 @@ static void a_user_may_lock_some_memory(void **state)
 	host_blames(h, DOCTOR_MEMLOCK, FINDING_OK, "8 MiB may be locked", NULL);
 }
 
-static void a_limit_that_the_user_may_raise_is_raised_there(void **state)
+static void a_soft_limit_is_raised_by_the_user(void **state)
 {
 	struct host *h = *state;
 
@@ -406,32 +406,32 @@ static void wide_terminals_are_used(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		host_test(a_host_that_is_well_is_not_blamed),
-		host_test(without_a_host_nothing_of_one_is_asked),
+		host_test(a_healthy_host_passes_all_checks),
+		host_test(without_a_host_remote_checks_are_skipped),
 		host_test(a_module_that_is_installed_is_to_be_loaded),
 		host_test(a_module_that_is_not_installed_is_to_be_built),
-		host_test(dkms_builds_it_where_it_has_the_source),
-		host_test(a_node_that_is_missing_is_made_with_its_number),
-		host_test(a_node_of_others_is_to_be_lent_to_a_group),
+		host_test(dkms_is_the_remedy_where_it_has_the_source),
+		host_test(a_missing_node_is_created_with_its_number),
+		host_test(a_node_without_permission_is_opened_to_a_group),
 		host_test(an_abi_that_differs_is_a_failure),
 		host_test(a_version_that_differs_is_a_warning),
-		host_test(without_a_device_a_software_one_is_made),
-		host_test(an_adapter_without_its_rdma_driver_is_seen),
-		host_test(a_port_is_down_since_its_interface_is),
-		host_test(a_port_without_carrier_is_a_matter_of_cables),
-		host_test(infiniband_wants_a_subnet_manager),
+		host_test(without_a_device_a_software_device_is_suggested),
+		host_test(an_adapter_without_its_rdma_driver_is_reported),
+		host_test(a_port_whose_interface_is_down_is_reported),
+		host_test(a_port_without_carrier_suggests_checking_the_cable),
+		host_test(infiniband_needs_a_subnet_manager),
 		host_test(one_of_two_ports_may_be_down),
-		host_test(packets_that_do_not_fit_are_a_failure),
-		host_test(packets_that_could_be_larger_are_a_warning),
+		host_test(an_mtu_too_large_for_the_interface_is_a_failure),
+		host_test(an_mtu_smaller_than_possible_is_a_warning),
 		host_test(a_small_mtu_is_a_warning),
 		host_test(roce_v1_by_default_is_a_failure),
-		host_test(roce_v2_by_default_is_well),
+		host_test(roce_v2_by_default_passes),
 		host_test(gids_for_v1_alone_are_a_warning),
-		host_test(iwarp_knows_neither_roce_nor_its_mtu),
-		host_test(an_address_on_another_interface_is_of_no_use),
-		host_test(a_link_local_address_is_not_one_to_give_to_peers),
+		host_test(iwarp_skips_the_checks_of_roce_and_mtu),
+		host_test(an_address_on_another_interface_does_not_count),
+		host_test(a_link_local_address_is_not_suggested_to_peers),
 		host_test(a_user_may_lock_some_memory),
-		host_test(a_limit_that_the_user_may_raise_is_raised_there),
+		host_test(a_soft_limit_is_raised_by_the_user),
 		host_test(a_hard_limit_is_raised_by_root),
 		host_test(json_has_each_finding_with_its_commands),
 		cmocka_unit_test(lines_are_broken_between_words),

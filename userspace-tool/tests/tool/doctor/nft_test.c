@@ -55,7 +55,7 @@ static enum nft_fate fate(const char *rules)
 #define may_pass(...) assert_int_equal(fate(__VA_ARGS__ END), NFT_MAYBE)
 #define is_blocked(...) assert_int_equal(fate(__VA_ARGS__ END), NFT_BLOCK)
 
-static void without_rules_all_passes(void **state)
+static void without_rules_packets_pass(void **state)
 {
 	(void)state;
 	passes();
@@ -75,7 +75,7 @@ static void a_rule_for_the_port_drops_it(void **state)
 }
 
 /* udp dport { 53, 4000-5000 } drop */
-static void sets_and_ranges_are_looked_into(void **state)
+static void sets_and_ranges_are_evaluated(void **state)
 {
 	(void)state;
 	is_blocked(INPUT("accept")
@@ -85,7 +85,7 @@ static void sets_and_ranges_are_looked_into(void **state)
 	may_pass(INPUT("accept") RULE("input", DPORT("udp", "\"@ports\"") AND DROP));
 }
 
-static void the_policy_holds_where_no_rule_does(void **state)
+static void the_policy_applies_if_no_rule_matches(void **state)
 {
 	(void)state;
 	is_blocked(INPUT("drop"));
@@ -93,7 +93,7 @@ static void the_policy_holds_where_no_rule_does(void **state)
 	passes(INPUT("drop") RULE("input", DPORT("udp", "4791") AND ACCEPT));
 }
 
-static void the_first_rule_that_holds_decides(void **state)
+static void the_first_matching_rule_decides(void **state)
 {
 	(void)state;
 	passes(INPUT("accept") RULE("input", DPORT("udp", "4791") AND ACCEPT)
@@ -103,7 +103,7 @@ static void the_first_rule_that_holds_decides(void **state)
 }
 
 /* ct state established,related accept; ct state vmap { established : accept } */
-static void what_comes_first_is_of_no_flow_yet(void **state)
+static void the_first_packet_has_no_flow(void **state)
 {
 	(void)state;
 	is_blocked(INPUT("drop")
@@ -115,7 +115,7 @@ static void what_comes_first_is_of_no_flow_yet(void **state)
 }
 
 /* iifname "lo" accept */
-static void the_interface_is_the_devices(void **state)
+static void rules_match_the_devices_interface(void **state)
 {
 	(void)state;
 	is_blocked(INPUT("drop") RULE("input", META("iifname", "\"lo\"") AND ACCEPT));
@@ -125,7 +125,7 @@ static void the_interface_is_the_devices(void **state)
 }
 
 /* The source address is not known. */
-static void what_is_not_known_decides_nothing(void **state)
+static void unknown_expressions_decide_nothing(void **state)
 {
 	(void)state;
 	may_pass(INPUT("drop")
@@ -151,7 +151,7 @@ static void chains_are_followed(void **state)
 	is_blocked(INPUT("drop") RULE("input", JUMP("input")));
 }
 
-static void chains_of_the_other_family_or_way_do_not_concern_it(void **state)
+static void chains_of_another_family_or_direction_are_ignored(void **state)
 {
 	(void)state;
 	passes(CHAIN("ip6", "input", BASE("input", "drop")));
@@ -255,16 +255,16 @@ static void doctor_asks_for_tcp_where_iwarp_is(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_rules_all_passes),
+		cmocka_unit_test(without_rules_packets_pass),
 		cmocka_unit_test(a_rule_for_the_port_drops_it),
-		cmocka_unit_test(sets_and_ranges_are_looked_into),
-		cmocka_unit_test(the_policy_holds_where_no_rule_does),
-		cmocka_unit_test(the_first_rule_that_holds_decides),
-		cmocka_unit_test(what_comes_first_is_of_no_flow_yet),
-		cmocka_unit_test(the_interface_is_the_devices),
-		cmocka_unit_test(what_is_not_known_decides_nothing),
+		cmocka_unit_test(sets_and_ranges_are_evaluated),
+		cmocka_unit_test(the_policy_applies_if_no_rule_matches),
+		cmocka_unit_test(the_first_matching_rule_decides),
+		cmocka_unit_test(the_first_packet_has_no_flow),
+		cmocka_unit_test(rules_match_the_devices_interface),
+		cmocka_unit_test(unknown_expressions_decide_nothing),
 		cmocka_unit_test(chains_are_followed),
-		cmocka_unit_test(chains_of_the_other_family_or_way_do_not_concern_it),
+		cmocka_unit_test(chains_of_another_family_or_direction_are_ignored),
 		host_test(doctor_opens_the_chain_that_drops),
 		host_test(doctor_opens_both_ways),
 		host_test(doctor_makes_anew_what_could_not_send),

@@ -207,7 +207,7 @@ static void check(enum fault fault, int at, const char *interval, int err)
 	server_end(&v);
 }
 
-static void a_server_that_does_all_right_is_no_failure(void **state)
+static void a_correct_server_passes(void **state)
 {
 	struct server v = { 0 };
 
@@ -217,7 +217,7 @@ static void a_server_that_does_all_right_is_no_failure(void **state)
 	server_end(&v);
 }
 
-static void servers_may_leave(void **state)
+static void a_server_may_leave_at_the_end(void **state)
 {
 	int at;
 
@@ -246,14 +246,14 @@ static void a_server_that_leaves_in_between_is_noticed_at_once(void **state)
 	check(LEAVE, STEPS, FAKE_PATIENCE_S, -ECONNRESET);
 }
 
-static void silence_has_an_end(void **state)
+static void a_silent_server_times_out(void **state)
 {
 	(void)state;
 	check(SILENCE, SEND_READ, "0", -ETIMEDOUT);
 	check(SILENCE, SEND_WRITTEN, "0", -ETIMEDOUT);
 }
 
-static void messages_have_one_length(void **state)
+static void messages_of_another_length_are_refused(void **state)
 {
 	(void)state;
 	check(SHORT, SEND_READ, "0", -EBADMSG);
@@ -268,7 +268,7 @@ static void messages_out_of_turn_are_refused(void **state)
 	check(TWICE, SEND_WRITTEN, FAKE_PATIENCE_S, -EPROTO);
 }
 
-static void wrong_texts_are_seen(void **state)
+static void wrong_texts_are_counted(void **state)
 {
 	(void)state;
 	check(SPOIL, WRITE, "0", 0);
@@ -290,7 +290,7 @@ static int run(const char *size, const char *port)
 	return cmd_ping.run(ARRAY_SIZE(argv) - 1, argv);
 }
 
-static void sizes_are_those_of_rping(void **state)
+static void sizes_are_limited_to_those_of_rping(void **state)
 {
 	(void)state;
 	assert_int_equal(run("22", "1"), EXIT_USAGE);
@@ -302,7 +302,7 @@ static void sizes_are_those_of_rping(void **state)
 	assert_int_equal(err_last()->err, -ECONNREFUSED);
 }
 
-static void one_key_must_do(void **state)
+static void a_buffer_that_needs_two_keys_is_refused(void **state)
 {
 	struct server v = { 0 };
 
@@ -318,16 +318,16 @@ static void one_key_must_do(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_server_that_does_all_right_is_no_failure),
-		cmocka_unit_test(servers_may_leave),
+		cmocka_unit_test(a_correct_server_passes),
+		cmocka_unit_test(a_server_may_leave_at_the_end),
 		cmocka_unit_test(a_server_that_leaves_at_once_is_a_failure),
 		cmocka_unit_test(a_server_that_leaves_in_between_is_noticed_at_once),
-		cmocka_unit_test(silence_has_an_end),
-		cmocka_unit_test(messages_have_one_length),
+		cmocka_unit_test(a_silent_server_times_out),
+		cmocka_unit_test(messages_of_another_length_are_refused),
 		cmocka_unit_test(messages_out_of_turn_are_refused),
-		cmocka_unit_test(wrong_texts_are_seen),
-		cmocka_unit_test(sizes_are_those_of_rping),
-		cmocka_unit_test(one_key_must_do),
+		cmocka_unit_test(wrong_texts_are_counted),
+		cmocka_unit_test(sizes_are_limited_to_those_of_rping),
+		cmocka_unit_test(a_buffer_that_needs_two_keys_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

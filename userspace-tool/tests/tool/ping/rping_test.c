@@ -36,7 +36,7 @@ static void info_has_its_fields_where_rping_has_them(void **state)
 	assert_int_equal(back.size, info.size);
 }
 
-static void info_has_one_length(void **state)
+static void info_of_another_length_is_refused(void **state)
 {
 	struct rping_info info;
 	uint8_t *p;
@@ -64,7 +64,7 @@ static void check_range(uint64_t addr, uint32_t size, int want)
 	assert_int_equal(rping_info_decode(&back, buf, sizeof(buf)), want);
 }
 
-static void info_names_something(void **state)
+static void info_of_an_invalid_range_is_refused(void **state)
 {
 	(void)state;
 	check_range(0, 1, 0);
@@ -122,7 +122,7 @@ static void text_ends_at_its_end_only(void **state)
 	}
 }
 
-static void every_byte_counts(void **state)
+static void a_difference_in_any_byte_is_found(void **state)
 {
 	char buf[100];
 	size_t i, bit;
@@ -162,12 +162,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(info_has_its_fields_where_rping_has_them),
-		cmocka_unit_test(info_has_one_length),
-		cmocka_unit_test(info_names_something),
+		cmocka_unit_test(info_of_another_length_is_refused),
+		cmocka_unit_test(info_of_an_invalid_range_is_refused),
 		cmocka_unit_test(text_is_what_rping_sends),
 		cmocka_unit_test(text_fits_at_any_number),
 		cmocka_unit_test(text_ends_at_its_end_only),
-		cmocka_unit_test(every_byte_counts),
+		cmocka_unit_test(a_difference_in_any_byte_is_found),
 		cmocka_unit_test(short_texts_stay_in_bounds),
 	};
 

@@ -38,7 +38,7 @@ static struct rate device_rate(double seconds, const char *before_text, const ch
 	return rate;
 }
 
-static void a_rate_is_what_came_by_the_time_that_was_measured(void **state)
+static void a_rate_is_the_difference_over_the_measured_time(void **state)
 {
 	struct rate rate = conn_rate(2.5, CONN "ops=10 errors=1 bytes_out=1000 bytes_in=7\n",
 				     CONN "ops=60 errors=6 bytes_out=6000 bytes_in=7\n");
@@ -50,7 +50,7 @@ static void a_rate_is_what_came_by_the_time_that_was_measured(void **state)
 	assert_float_equal(rate.in, 0, 0.001);
 }
 
-static void counters_are_exact_however_large(void **state)
+static void large_counters_stay_exact(void **state)
 {
 	struct rate rate = conn_rate(1, CONN "bytes_out=18446744073709551000\n",
 				     CONN "bytes_out=18446744073709551600\n");
@@ -59,7 +59,7 @@ static void counters_are_exact_however_large(void **state)
 	assert_float_equal(rate.out, 600, 0.001);
 }
 
-static void what_came_between_did_all_of_it_since(void **state)
+static void a_new_connection_counts_from_zero(void **state)
 {
 	struct rate rate = conn_rate(2, "file=1 pid=7 type=conn id=9 ops=500\n", CONN "ops=8\n");
 
@@ -70,7 +70,7 @@ static void what_came_between_did_all_of_it_since(void **state)
 /*
  * The file and id are the same, but the connection is another one, since counters never decrease.
  */
-static void a_counter_that_goes_backwards_began_anew(void **state)
+static void a_counter_that_decreased_counts_from_zero(void **state)
 {
 	struct rate rate = conn_rate(2, CONN "ops=500 bytes_in=100\n", CONN "ops=8 bytes_in=300\n");
 
@@ -79,7 +79,7 @@ static void a_counter_that_goes_backwards_began_anew(void **state)
 	assert_float_equal(rate.in, 150, 0.001);
 }
 
-static void two_looks_at_a_time_make_nothing_infinite(void **state)
+static void two_samples_at_the_same_time_have_no_rate(void **state)
 {
 	struct rate rate = conn_rate(0, CONN "ops=0\n", CONN "ops=1\n");
 
@@ -87,7 +87,7 @@ static void two_looks_at_a_time_make_nothing_infinite(void **state)
 	assert_true(rate.ops < 1e9);
 }
 
-static void a_device_counts_what_has_gone_too(void **state)
+static void a_device_includes_ended_connections(void **state)
 {
 	struct rate rate = device_rate(2, "device=a type=device ops=10 bytes_in=5\n",
 				       "device=a type=device ops=30 bytes_in=25\n");
@@ -98,7 +98,7 @@ static void a_device_counts_what_has_gone_too(void **state)
 }
 
 /* On a slow host the devices are read much later than the connections. */
-static void a_device_has_moved_since_it_was_looked_at_itself(void **state)
+static void a_devices_rate_uses_its_own_last_sample(void **state)
 {
 	struct snap before = snap_of(1000, "device=a type=device ops=10\n");
 	struct snap now = snap_of(1002, "device=a type=device ops=30\n");
@@ -110,7 +110,7 @@ static void a_device_has_moved_since_it_was_looked_at_itself(void **state)
 	snap_free(&now);
 }
 
-static void a_device_retries_since_the_look_before(void **state)
+static void retries_of_a_device_count_since_the_last_sample(void **state)
 {
 	static const char was[] = "device=a type=device retries=7\n";
 	static const char is[] = "device=a type=device retries=17\n";
@@ -165,14 +165,14 @@ static void a_driver_that_counts_none_is_told_from_one_that_had_none(void **stat
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_rate_is_what_came_by_the_time_that_was_measured),
-		cmocka_unit_test(counters_are_exact_however_large),
-		cmocka_unit_test(what_came_between_did_all_of_it_since),
-		cmocka_unit_test(a_counter_that_goes_backwards_began_anew),
-		cmocka_unit_test(two_looks_at_a_time_make_nothing_infinite),
-		cmocka_unit_test(a_device_counts_what_has_gone_too),
-		cmocka_unit_test(a_device_has_moved_since_it_was_looked_at_itself),
-		cmocka_unit_test(a_device_retries_since_the_look_before),
+		cmocka_unit_test(a_rate_is_the_difference_over_the_measured_time),
+		cmocka_unit_test(large_counters_stay_exact),
+		cmocka_unit_test(a_new_connection_counts_from_zero),
+		cmocka_unit_test(a_counter_that_decreased_counts_from_zero),
+		cmocka_unit_test(two_samples_at_the_same_time_have_no_rate),
+		cmocka_unit_test(a_device_includes_ended_connections),
+		cmocka_unit_test(a_devices_rate_uses_its_own_last_sample),
+		cmocka_unit_test(retries_of_a_device_count_since_the_last_sample),
 		tmp_test(retries_of_all_ports_are_summed),
 		tmp_test(a_driver_that_counts_none_is_told_from_one_that_had_none),
 	};

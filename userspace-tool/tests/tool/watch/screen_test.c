@@ -44,7 +44,7 @@ static void text_ends_at_the_edge(void **state)
 	assert_string_equal(screen_line(screen, 2), "          ");
 }
 
-static void what_is_below_the_screen_is_not_drawn(void **state)
+static void lines_below_the_screen_are_not_drawn(void **state)
 {
 	struct screen *screen = *state;
 
@@ -54,7 +54,7 @@ static void what_is_below_the_screen_is_not_drawn(void **state)
 	assert_string_equal(screen_line(screen, 3), "");
 }
 
-static void a_cell_stands_at_its_left_or_right(void **state)
+static void a_cell_is_aligned_left_or_right(void **state)
 {
 	struct screen *screen = *state;
 
@@ -63,7 +63,7 @@ static void a_cell_stands_at_its_left_or_right(void **state)
 	assert_string_equal(screen_line(screen, 0), "ab      17");
 }
 
-static void a_cell_that_is_cut_shows_it(void **state)
+static void a_cut_cell_is_marked(void **state)
 {
 	struct screen *screen = *state;
 
@@ -72,7 +72,7 @@ static void a_cell_that_is_cut_shows_it(void **state)
 	assert_string_equal(screen_line(screen, 0), "abc+ abcde");
 }
 
-static void a_cell_beyond_the_edge_is_left_out(void **state)
+static void a_cell_beyond_the_edge_is_dropped(void **state)
 {
 	struct screen *screen = *state;
 
@@ -92,7 +92,7 @@ static void a_cleared_screen_is_blank(void **state)
 	assert_int_equal(screen->looks[0], SCREEN_PLAIN);
 }
 
-static void a_screen_without_room_takes_anything(void **state)
+static void a_screen_without_room_ignores_drawing(void **state)
 {
 	struct screen none;
 
@@ -130,21 +130,21 @@ static void expect_widths(unsigned int width, unsigned int a, unsigned int b, un
 	assert_int_equal(widths[3], d);
 }
 
-static void with_room_each_column_has_what_it_wants(void **state)
+static void with_enough_room_each_column_has_its_full_width(void **state)
 {
 	(void)state;
 	expect_widths(5 + 1 + 10 + 1 + 3 + 1 + 6, 5, 10, 3, 6);
 	expect_widths(200, 5, 10, 3, 6);
 }
 
-static void names_are_cut_before_columns_go(void **state)
+static void names_are_cut_before_columns_are_dropped(void **state)
 {
 	(void)state;
 	expect_widths(5 + 1 + 10 + 1 + 3 + 1 + 5, 5, 10, 3, 5);
 	expect_widths(5 + 1 + 4 + 1 + 3 + 1 + 2, 5, 4, 3, 2);
 }
 
-static void who_matters_least_goes_first(void **state)
+static void the_least_important_column_is_dropped_first(void **state)
 {
 	(void)state;
 	expect_widths(5 + 1 + 4 + 1 + 3 + 1 + 1, 5, 6, 3, 0);
@@ -161,7 +161,7 @@ static void a_number_is_never_cut(void **state)
 	expect_widths(0, 0, 0, 0, 0);
 }
 
-static void a_name_wants_no_more_than_it_is_long(void **state)
+static void a_name_takes_no_more_than_its_length(void **state)
 {
 	static const unsigned int wants[] = { 1, 2, 1, 1 };
 	unsigned int widths[ARRAY_SIZE(columns)];
@@ -173,7 +173,7 @@ static void a_name_wants_no_more_than_it_is_long(void **state)
 }
 
 /* All columns and the blanks between them fit in any width. */
-static void columns_never_take_more_than_there_is(void **state)
+static void columns_never_exceed_the_width(void **state)
 {
 	static const unsigned int wants[] = { 5, 10, 3, 6 };
 	unsigned int widths[ARRAY_SIZE(columns)];
@@ -195,18 +195,18 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		screen_test(a_new_screen_is_blank),
 		screen_test(text_ends_at_the_edge),
-		screen_test(what_is_below_the_screen_is_not_drawn),
-		screen_test(a_cell_stands_at_its_left_or_right),
-		screen_test(a_cell_that_is_cut_shows_it),
-		screen_test(a_cell_beyond_the_edge_is_left_out),
+		screen_test(lines_below_the_screen_are_not_drawn),
+		screen_test(a_cell_is_aligned_left_or_right),
+		screen_test(a_cut_cell_is_marked),
+		screen_test(a_cell_beyond_the_edge_is_dropped),
 		screen_test(a_cleared_screen_is_blank),
-		cmocka_unit_test(a_screen_without_room_takes_anything),
-		cmocka_unit_test(with_room_each_column_has_what_it_wants),
-		cmocka_unit_test(names_are_cut_before_columns_go),
-		cmocka_unit_test(who_matters_least_goes_first),
+		cmocka_unit_test(a_screen_without_room_ignores_drawing),
+		cmocka_unit_test(with_enough_room_each_column_has_its_full_width),
+		cmocka_unit_test(names_are_cut_before_columns_are_dropped),
+		cmocka_unit_test(the_least_important_column_is_dropped_first),
 		cmocka_unit_test(a_number_is_never_cut),
-		cmocka_unit_test(a_name_wants_no_more_than_it_is_long),
-		cmocka_unit_test(columns_never_take_more_than_there_is),
+		cmocka_unit_test(a_name_takes_no_more_than_its_length),
+		cmocka_unit_test(columns_never_exceed_the_width),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,7 +65,7 @@ static void other_objects_and_keys_are_skipped(void **state)
 	snap_free(&snap);
 }
 
-static void nothing_is_no_error(void **state)
+static void an_empty_list_is_not_an_error(void **state)
 {
 	struct snap snap;
 
@@ -75,7 +75,7 @@ static void nothing_is_no_error(void **state)
 	snap_free(&snap);
 }
 
-static void a_name_cannot_pretend_to_be_more(void **state)
+static void a_name_cannot_inject_other_keys(void **state)
 {
 	struct snap snap;
 
@@ -86,7 +86,7 @@ static void a_name_cannot_pretend_to_be_more(void **state)
 	snap_free(&snap);
 }
 
-static void what_is_too_long_is_cut(void **state)
+static void long_values_are_cut(void **state)
 {
 	char text[400] = CONN " device=";
 	struct snap snap;
@@ -98,7 +98,7 @@ static void what_is_too_long_is_cut(void **state)
 	snap_free(&snap);
 }
 
-static void a_connection_is_found_again(void **state)
+static void a_connection_is_found_in_another_snapshot(void **state)
 {
 	struct snap before, now;
 
@@ -115,7 +115,7 @@ static void a_connection_is_found_again(void **state)
 }
 
 /* While a connection is set up or closed, the module does not report its addresses. */
-static void a_connection_is_found_again_without_its_addresses(void **state)
+static void a_connection_is_found_without_its_addresses(void **state)
 {
 	struct snap before, now;
 
@@ -130,7 +130,7 @@ static void a_connection_is_found_again_without_its_addresses(void **state)
 }
 
 /* A process may have several files open, and each numbers its objects from 1. */
-static void connections_of_two_files_are_two(void **state)
+static void equal_ids_of_two_files_are_two_connections(void **state)
 {
 	struct snap before, now;
 
@@ -186,12 +186,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_key_of_a_connection_is_read),
 		cmocka_unit_test(other_objects_and_keys_are_skipped),
-		cmocka_unit_test(nothing_is_no_error),
-		cmocka_unit_test(a_name_cannot_pretend_to_be_more),
-		cmocka_unit_test(what_is_too_long_is_cut),
-		cmocka_unit_test(a_connection_is_found_again),
-		cmocka_unit_test(a_connection_is_found_again_without_its_addresses),
-		cmocka_unit_test(connections_of_two_files_are_two),
+		cmocka_unit_test(an_empty_list_is_not_an_error),
+		cmocka_unit_test(a_name_cannot_inject_other_keys),
+		cmocka_unit_test(long_values_are_cut),
+		cmocka_unit_test(a_connection_is_found_in_another_snapshot),
+		cmocka_unit_test(a_connection_is_found_without_its_addresses),
+		cmocka_unit_test(equal_ids_of_two_files_are_two_connections),
 		cmocka_unit_test(devices_are_read),
 		cmocka_unit_test(thousands_are_read),
 	};

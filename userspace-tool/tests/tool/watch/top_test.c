@@ -122,7 +122,7 @@ static void keys(struct top_view *view, const char *typed)
 
 /* ---- contents ----------------------------------------------------------- */
 
-static void eighty_columns_have_all_that_matters(void **state)
+static void eighty_columns_show_the_important_columns(void **state)
 {
 	expect_line(*state, 80, "COMMAND",
 		    "  PID COMMAND DEVICE STATE    OUT/s     IN/s  OPS/s SQ RQ ERR PEER              ");
@@ -132,7 +132,7 @@ static void eighty_columns_have_all_that_matters(void **state)
 		    " 2000 bob     siw0   ESTAB      0 B   3.0 MB     10  0  0   2 192.0.2.2:7       ");
 }
 
-static void rates_are_bytes_and_operations_in_a_second(void **state)
+static void rates_are_bytes_and_operations_per_second(void **state)
 {
 	expect_line(*state, 80, "carol",
 		    "  300 carol   rxe0   CLOSE    100 B    200 B   1000  0  0   0 192.0.2.3:7       ");
@@ -148,7 +148,7 @@ static void devices_have_rates_and_retries_of_their_own(void **state)
 		    "siw0       1      0 B   3.0 MB     10      0         -       -                  ");
 }
 
-static void the_title_tells_how_it_is_sorted_and_when_it_was(void **state)
+static void the_title_shows_order_and_time(void **state)
 {
 	struct top_view *view = *state;
 	struct screen screen;
@@ -161,7 +161,7 @@ static void the_title_tells_how_it_is_sorted_and_when_it_was(void **state)
 	screen_free(&screen);
 }
 
-static void before_there_are_two_looks_there_is_no_rate(void **state)
+static void rates_need_two_samples(void **state)
 {
 	struct top_view *view = *state;
 
@@ -173,7 +173,7 @@ static void before_there_are_two_looks_there_is_no_rate(void **state)
 		    "rxe0       2        -        -      -      0         -      25                  ");
 }
 
-static void two_hundred_columns_have_everything(void **state)
+static void two_hundred_columns_show_everything(void **state)
 {
 	struct screen screen;
 	unsigned int i;
@@ -185,7 +185,7 @@ static void two_hundred_columns_have_everything(void **state)
 }
 
 /* For any size, nothing is drawn outside, and a number is complete or missing. */
-static void any_size_will_do(void **state)
+static void any_screen_size_works(void **state)
 {
 	struct screen screen;
 	unsigned int width, height;
@@ -213,7 +213,7 @@ static void columns_do_not_jump_when_numbers_shrink(void **state)
 		    "  PID COMMAND DEVICE    OUT/s     IN/s          OPS/s SQ     ERR PEER           ");
 }
 
-static void without_connections_there_is_still_a_head(void **state)
+static void without_connections_the_head_is_still_drawn(void **state)
 {
 	struct top_view *view = *state;
 	struct screen screen;
@@ -226,7 +226,7 @@ static void without_connections_there_is_still_a_head(void **state)
 	screen_free(&screen);
 }
 
-static void a_module_that_has_gone_is_told_and_may_come_again(void **state)
+static void an_unloaded_module_is_reported_and_may_return(void **state)
 {
 	struct top_view *view = *state;
 	struct screen screen;
@@ -245,12 +245,12 @@ static void a_module_that_has_gone_is_told_and_may_come_again(void **state)
 
 /* ---- sorting ------------------------------------------------------------ */
 
-static void what_moves_most_is_first(void **state)
+static void the_busiest_connection_is_first(void **state)
 {
 	expect_order(*state, "abc");
 }
 
-static void letters_sort(void **state)
+static void letters_select_the_order(void **state)
 {
 	struct top_view *view = *state;
 	static const char *const orders[][2] = {
@@ -266,7 +266,7 @@ static void letters_sort(void **state)
 	}
 }
 
-static void reversed_it_is_the_other_way_round(void **state)
+static void reversing_inverts_the_order(void **state)
 {
 	struct top_view *view = *state;
 
@@ -276,7 +276,7 @@ static void reversed_it_is_the_other_way_round(void **state)
 	expect_order(view, "cba");
 }
 
-static void arrows_sort_by_the_column_beside(void **state)
+static void arrows_sort_by_the_adjacent_column(void **state)
 {
 	struct top_view *view = *state;
 	struct screen screen;
@@ -296,7 +296,7 @@ static void arrows_sort_by_the_column_beside(void **state)
 
 /* ---- filtering ---------------------------------------------------------- */
 
-static void a_word_shows_who_has_it(void **state)
+static void a_word_filters_connections(void **state)
 {
 	struct top_view *view = *state;
 	static const char *const words[][2] = {
@@ -313,7 +313,7 @@ static void a_word_shows_who_has_it(void **state)
 	}
 }
 
-static void a_device_and_a_process_are_meant_exactly(void **state)
+static void device_and_process_filters_match_exactly(void **state)
 {
 	struct top_view *view = *state;
 
@@ -329,7 +329,7 @@ static void a_device_and_a_process_are_meant_exactly(void **state)
 
 /* ---- other keys ---------------------------------------------------------- */
 
-static void the_delay_is_asked_for(void **state)
+static void the_delay_can_be_entered(void **state)
 {
 	struct top_view *view = *state;
 	struct screen screen;
@@ -343,7 +343,7 @@ static void the_delay_is_asked_for(void **state)
 	assert_int_equal(view->delay_ms, 500);
 }
 
-static void what_is_no_time_is_no_delay(void **state)
+static void an_invalid_delay_is_ignored(void **state)
 {
 	static const char *const wrong[] = { "x", "0", "-1", "1e9", "nan", "2s" };
 	struct top_view *view = *state;
@@ -358,7 +358,7 @@ static void what_is_no_time_is_no_delay(void **state)
 	}
 }
 
-static void an_answer_can_be_taken_back(void **state)
+static void an_entry_can_be_canceled(void **state)
 {
 	struct top_view *view = *state;
 
@@ -371,7 +371,7 @@ static void an_answer_can_be_taken_back(void **state)
 	expect_order(view, "abc");
 }
 
-static void an_answer_without_end_is_cut(void **state)
+static void a_long_entry_is_cut(void **state)
 {
 	struct top_view *view = *state;
 	int i;
@@ -383,7 +383,7 @@ static void an_answer_without_end_is_cut(void **state)
 	assert_int_equal(strlen(view->word), sizeof(view->word) - 1);
 }
 
-static void help_tells_of_all_keys_and_ends_with_any(void **state)
+static void help_lists_all_keys_and_any_key_ends_it(void **state)
 {
 	struct top_view *view = *state;
 	struct screen screen;
@@ -398,7 +398,7 @@ static void help_tells_of_all_keys_and_ends_with_any(void **state)
 	expect_order(view, "abc");
 }
 
-static void q_ends_it(void **state)
+static void q_quits(void **state)
 {
 	struct top_view *view = *state;
 
@@ -408,7 +408,7 @@ static void q_ends_it(void **state)
 	assert_true(view->quit);
 }
 
-static void a_pause_ends_as_it_begins(void **state)
+static void the_same_key_pauses_and_continues(void **state)
 {
 	struct top_view *view = *state;
 
@@ -418,7 +418,7 @@ static void a_pause_ends_as_it_begins(void **state)
 	assert_false(view->paused);
 }
 
-static void it_scrolls_as_far_as_there_are_rows(void **state)
+static void scrolling_stops_at_the_last_row(void **state)
 {
 	struct top_view *view = *state;
 	struct screen screen;
@@ -440,7 +440,7 @@ static void it_scrolls_as_far_as_there_are_rows(void **state)
 	assert_int_equal(view->first, 0);
 }
 
-static void rows_that_go_do_not_leave_it_scrolled(void **state)
+static void fewer_rows_scroll_back(void **state)
 {
 	struct top_view *view = *state;
 	struct screen screen;
@@ -454,7 +454,7 @@ static void rows_that_go_do_not_leave_it_scrolled(void **state)
 	screen_free(&screen);
 }
 
-static void nothing_fits_nothing_is_scrolled(void **state)
+static void without_room_nothing_is_scrolled(void **state)
 {
 	struct top_view *view = *state;
 	struct screen screen;
@@ -471,32 +471,32 @@ static void nothing_fits_nothing_is_scrolled(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		top_test(eighty_columns_have_all_that_matters),
-		top_test(rates_are_bytes_and_operations_in_a_second),
+		top_test(eighty_columns_show_the_important_columns),
+		top_test(rates_are_bytes_and_operations_per_second),
 		top_test(devices_have_rates_and_retries_of_their_own),
-		top_test(the_title_tells_how_it_is_sorted_and_when_it_was),
-		top_test(before_there_are_two_looks_there_is_no_rate),
-		top_test(two_hundred_columns_have_everything),
-		top_test(any_size_will_do),
+		top_test(the_title_shows_order_and_time),
+		top_test(rates_need_two_samples),
+		top_test(two_hundred_columns_show_everything),
+		top_test(any_screen_size_works),
 		top_test(columns_do_not_jump_when_numbers_shrink),
-		top_test(without_connections_there_is_still_a_head),
-		top_test(a_module_that_has_gone_is_told_and_may_come_again),
-		top_test(what_moves_most_is_first),
-		top_test(letters_sort),
-		top_test(reversed_it_is_the_other_way_round),
-		top_test(arrows_sort_by_the_column_beside),
-		top_test(a_word_shows_who_has_it),
-		top_test(a_device_and_a_process_are_meant_exactly),
-		top_test(the_delay_is_asked_for),
-		top_test(what_is_no_time_is_no_delay),
-		top_test(an_answer_can_be_taken_back),
-		top_test(an_answer_without_end_is_cut),
-		top_test(help_tells_of_all_keys_and_ends_with_any),
-		top_test(q_ends_it),
-		top_test(a_pause_ends_as_it_begins),
-		top_test(it_scrolls_as_far_as_there_are_rows),
-		top_test(rows_that_go_do_not_leave_it_scrolled),
-		top_test(nothing_fits_nothing_is_scrolled),
+		top_test(without_connections_the_head_is_still_drawn),
+		top_test(an_unloaded_module_is_reported_and_may_return),
+		top_test(the_busiest_connection_is_first),
+		top_test(letters_select_the_order),
+		top_test(reversing_inverts_the_order),
+		top_test(arrows_sort_by_the_adjacent_column),
+		top_test(a_word_filters_connections),
+		top_test(device_and_process_filters_match_exactly),
+		top_test(the_delay_can_be_entered),
+		top_test(an_invalid_delay_is_ignored),
+		top_test(an_entry_can_be_canceled),
+		top_test(a_long_entry_is_cut),
+		top_test(help_lists_all_keys_and_any_key_ends_it),
+		top_test(q_quits),
+		top_test(the_same_key_pauses_and_continues),
+		top_test(scrolling_stops_at_the_last_row),
+		top_test(fewer_rows_scroll_back),
+		top_test(without_room_nothing_is_scrolled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
