@@ -187,14 +187,6 @@ static void next_entry(const struct posting *p, struct place *at, struct kverbs_
 		go_to(p, at, at->op + 1);
 }
 
-static void fill_list(const struct kverbs_batch *b, struct kverbs_sqe *sqe)
-{
-	sqe->flags |= KVERBS_SQE_LIST;
-	sqe->region_id = 0;
-	sqe->offset = (uintptr_t)b->pieces;
-	sqe->length = b->nr_pieces;
-}
-
 static void fill_entry(const struct posting *p, struct place *at, struct kverbs_sqe *sqe)
 {
 	const struct kverbs_op *op = &p->b->ops[at->op];
@@ -214,8 +206,12 @@ static void fill_entry(const struct posting *p, struct place *at, struct kverbs_
 		sqe->rkey = op->rkey;
 	if (op->opcode == KVERBS_OP_CMP_SWAP)
 		sqe->swap = op->swap;
-	if (p->b->pieces)
-		fill_list(p->b, sqe);
+	if (p->b->pieces) {
+		sqe->flags |= KVERBS_SQE_LIST;
+		sqe->region_id = 0;
+		sqe->offset = (uintptr_t)p->b->pieces;
+		sqe->length = p->b->nr_pieces;
+	}
 }
 
 static void fill_ring(const struct posting *p, struct place *at, struct kverbs_ring *r)
@@ -390,12 +386,6 @@ static int begin_all(struct posting *p)
 	return p->nr ? 0 : ret;
 }
 
-/* A dead connection's own reason says more than that it is not connected. */
-static int refine(const struct kverbs_conn *conn, int error)
-{
-	return error == -ENOTCONN && conn->error ? conn->error : error;
-}
-
 /* The kernel did not accept operations from @from on: undo kverbs_req_begin(). */
 static void abort_from(struct posting *p, size_t from)
 {
@@ -428,7 +418,9 @@ static int settle(struct posting *p, int error)
 	bool end = false;
 
 	pthread_mutex_lock(&conn->kv->lock);
-	error = refine(conn, error);
+	/* The reason why the connection ended says more than -ENOTCONN. */
+	if (error == -ENOTCONN && conn->error)
+		error = conn->error;
 	abort_from(p, posted);
 	if (p->at.behind)
 		end = settle_half(p, error);

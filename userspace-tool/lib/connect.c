@@ -148,24 +148,16 @@ static int worse_known(int known, int error)
 	return error_rank(error) >= error_rank(known) ? error : known;
 }
 
-static unsigned int count_addrs(const struct addrinfo *ai)
-{
-	unsigned int n = 0;
-
-	for (; ai; ai = ai->ai_next)
-		n++;
-	return n;
-}
-
 /* A fair part of the time that is left, so that a dead address costs no more. */
 static int time_for(const struct addrinfo *ai, uint64_t deadline)
 {
-	int left = kverbs_deadline_left(deadline), part;
+	int left = kverbs_deadline_left(deadline), addrs = 0;
 
 	if (left < 0)
 		return ai->ai_next ? KVERBS_DEFAULT_TIMEOUT_MS : -1;
-	part = left / (int)count_addrs(ai);
-	return part ? part : left;
+	for (; ai; ai = ai->ai_next)
+		addrs++;
+	return left >= addrs ? left / addrs : left;
 }
 
 static int connect_any(struct kverbs *kv, const struct addrinfo *ai,

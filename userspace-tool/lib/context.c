@@ -93,18 +93,13 @@ static int check_abi(struct kverbs *kv)
 	return info.out_abi == KVERBS_ABI_VERSION ? 0 : -EPROTO;
 }
 
-static unsigned int ring_flags(const struct kverbs_opts *opts)
-{
-	return (opts->busy_poll ? KVERBS_RING_BUSY_POLL : 0) |
-	       (opts->softirq ? KVERBS_RING_SOFTIRQ : 0);
-}
-
 static int open_ring(struct kverbs *kv, const struct kverbs_opts *opts)
 {
 	return kverbs_ring_open(&kv->ring, kv->fd,
 				opts->sq_entries ? opts->sq_entries : DEFAULT_SQ_ENTRIES,
 				opts->cq_entries ? opts->cq_entries : DEFAULT_CQ_ENTRIES,
-				ring_flags(opts));
+				(opts->busy_poll ? KVERBS_RING_BUSY_POLL : 0) |
+				(opts->softirq ? KVERBS_RING_SOFTIRQ : 0));
 }
 
 static int open_device(struct kverbs *kv, const struct kverbs_opts *opts)
@@ -123,14 +118,6 @@ static int open_device(struct kverbs *kv, const struct kverbs_opts *opts)
 	return ret;
 }
 
-static void init_lists(struct kverbs *kv)
-{
-	list_init(&kv->conns);
-	list_init(&kv->listeners);
-	list_init(&kv->bufs);
-	list_init(&kv->waiters);
-}
-
 int kverbs_open(struct kverbs **kv, const struct kverbs_opts *opts)
 {
 	struct kverbs_opts o;
@@ -143,7 +130,10 @@ int kverbs_open(struct kverbs **kv, const struct kverbs_opts *opts)
 	k = calloc(1, sizeof(*k));
 	if (!k)
 		return -ENOMEM;
-	init_lists(k);
+	list_init(&k->conns);
+	list_init(&k->listeners);
+	list_init(&k->bufs);
+	list_init(&k->waiters);
 	ret = kverbs_table_init(&k->table);
 	if (ret)
 		goto out_free_context;

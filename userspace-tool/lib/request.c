@@ -164,12 +164,6 @@ bool kverbs_done_here(const struct kverbs *kv)
 	return kv->done.busy && pthread_equal(kv->done.runner, pthread_self());
 }
 
-/* Whether @req's callback runs just now, in another thread. */
-static bool done_running(const struct kverbs *kv, const struct kverbs_req *req)
-{
-	return kv->done.running == req && !kverbs_done_here(kv);
-}
-
 /* Let callbacks that are due run after @conn is freed. */
 static void forget_conn(struct kverbs_done *d, const struct kverbs_conn *conn)
 {
@@ -311,7 +305,9 @@ static bool not_pending(struct kverbs *kv, const void *arg)
 
 static bool settled(const struct kverbs *kv, const struct kverbs_req *req)
 {
-	return req->priv.state == KVERBS_REQ_COMPLETE && !done_running(kv, req);
+	bool running_elsewhere = kv->done.running == req && !kverbs_done_here(kv);
+
+	return req->priv.state == KVERBS_REQ_COMPLETE && !running_elsewhere;
 }
 
 /*

@@ -162,20 +162,15 @@ static bool has_lists(const struct bench *b)
 	return b->post_list > 1 || b->cq_mod > 1;
 }
 
-static int check_lists(const struct bench *b)
+static int check_bandwidth(const struct bench *b)
 {
+	if (b->limit_p99)
+		return refuse("--limit-lat-p99 is for latencies");
 	if (b->post_list > b->tx_depth || b->cq_mod > b->tx_depth)
 		return refuse("-l and -Q must not exceed -t");
 	if (b->rule->receives && b->post_list > 1 && b->post_list > b->rx_depth / 4)
 		return refuse("-l must not exceed a quarter of -r");
 	return 0;
-}
-
-static int check_bandwidth(const struct bench *b)
-{
-	if (b->limit_p99)
-		return refuse("--limit-lat-p99 is for latencies");
-	return check_lists(b);
 }
 
 static int check_latency(const struct bench *b)

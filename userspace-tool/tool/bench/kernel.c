@@ -265,17 +265,6 @@ static void look(struct bench *b, const struct runner *runners, unsigned int nr)
 	field_maybe_tick(&b->f, field_now());
 }
 
-static struct timespec in_a_while(void)
-{
-	struct timespec at;
-
-	clock_gettime(CLOCK_REALTIME, &at);
-	at.tv_nsec += LOOK_MS * 1000000;
-	at.tv_sec += at.tv_nsec / 1000000000;
-	at.tv_nsec %= 1000000000;
-	return at;
-}
-
 /* A WRITE or READ of the server needs no work here. */
 static bool serves(const struct bench *b)
 {
@@ -301,8 +290,12 @@ static int serve_a_while(struct bench *b, const struct runner *r)
 /* 1: the thread has ended. */
 static int wait_a_while(const struct runner *r)
 {
-	struct timespec at = in_a_while();
+	struct timespec at;
 
+	clock_gettime(CLOCK_REALTIME, &at);
+	at.tv_nsec += LOOK_MS * 1000000;
+	at.tv_sec += at.tv_nsec / 1000000000;
+	at.tv_nsec %= 1000000000;
 	return !pthread_timedjoin_np(r->thread, NULL, &at);
 }
 

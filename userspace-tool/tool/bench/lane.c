@@ -59,16 +59,6 @@ static void count_requests(struct lane *l)
 	l->nr_rx = bandwidth && takes_payload(l) ? l->param->rx_depth : BENCH_NOTES;
 }
 
-/*
- * Posting a receive costs a call like an operation, but is not urgent: post receives as
- * lists even without --post-list, in lists no longer than credit allows.
- */
-static void count_list(struct lane *l)
-{
-	l->recv_list = min(l->nr_rx / 4, RECV_LIST);
-	l->recv_list = max(l->recv_list, l->param->post_list);
-}
-
 /* How much there is of everything. */
 static void shape(struct lane *l, const struct bench_param *param, bool drives)
 {
@@ -78,7 +68,12 @@ static void shape(struct lane *l, const struct bench_param *param, bool drives)
 	l->stride = (param->size + SLOT_ALIGN - 1) / SLOT_ALIGN * SLOT_ALIGN;
 	count_slots(l);
 	count_requests(l);
-	count_list(l);
+	/*
+	 * Posting a receive costs a call like an operation, but is not urgent: post receives as
+	 * lists even without --post-list, in lists no longer than credit allows.
+	 */
+	l->recv_list = min(l->nr_rx / 4, RECV_LIST);
+	l->recv_list = max(l->recv_list, l->param->post_list);
 }
 
 static size_t mem_bytes(const struct lane *l)
@@ -654,12 +649,6 @@ static int alloc_ops(struct lane_op **ops, unsigned int nr, struct lane *l)
 	return 0;
 }
 
-static int alloc_list(struct lane *l)
-{
-	l->ops = calloc(l->recv_list, sizeof(*l->ops));
-	return l->ops ? 0 : -ENOMEM;
-}
-
 static void fill_slots(struct lane *l)
 {
 	unsigned int i;
@@ -688,8 +677,10 @@ int lane_init(struct lane *l, struct kverbs *kv, const struct bench_param *param
 	ret = alloc_ops(&l->tx, l->nr_tx, l);
 	if (!ret)
 		ret = alloc_ops(&l->rx, l->nr_rx, l);
-	if (!ret)
-		ret = alloc_list(l);
+	if (!ret) {
+		l->ops = calloc(l->recv_list, sizeof(*l->ops));
+		ret = l->ops ? 0 : -ENOMEM;
+	}
 	if (!ret)
 		ret = kverbs_buf_alloc(kv, mem_bytes(l), &l->mem);
 	if (ret)

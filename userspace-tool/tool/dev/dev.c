@@ -295,15 +295,9 @@ static void put_limits(struct grid *g, const struct kverbs_device *dev)
 		  yes(a, KVERBS_CAP_VIRT_DMA));
 }
 
-static void put_port_limits(struct grid *g, const struct kverbs_port *port)
-{
-	grid_row(g);
-	grid_cell(g, 1, "port %u: largest message %u bytes, GIDs %u at most", port->port,
-		  port->max_msg_size, port->gid_table_len);
-}
-
 static void put_device(struct grid *g, const struct kverbs_device *dev, bool limits)
 {
+	const struct kverbs_port *port;
 	unsigned int i;
 
 	for (i = 0; i < dev->nr_ports; i++) {
@@ -313,8 +307,12 @@ static void put_device(struct grid *g, const struct kverbs_device *dev, bool lim
 	put_own(g, dev);
 	if (limits)
 		put_limits(g, dev);
-	for (i = 0; limits && i < dev->nr_ports; i++)
-		put_port_limits(g, &dev->ports[i]);
+	for (i = 0; limits && i < dev->nr_ports; i++) {
+		port = &dev->ports[i];
+		grid_row(g);
+		grid_cell(g, 1, "port %u: largest message %u bytes, GIDs %u at most",
+			  port->port, port->max_msg_size, port->gid_table_len);
+	}
 }
 
 int dev_table(const struct kverbs_device *list, int nr, bool limits)

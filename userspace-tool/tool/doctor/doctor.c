@@ -123,14 +123,6 @@ static void gather(struct doctor *d)
 		learn_ports(d);
 }
 
-static void forget(struct doctor *d)
-{
-	if (d->s.kv)
-		session_free(&d->s);
-	kverbs_close(d->kv);
-	d->kv = NULL;
-}
-
 static void summarize(const struct doctor *d)
 {
 	static const char * const names[] = { "not asked", "ok", "warned of", "failed" };
@@ -179,7 +171,10 @@ int doctor_examine(struct doctor *d)
 		json_object_object_add(out_root(), "checks", list);
 	else
 		summarize(d);
-	forget(d);
+	if (d->s.kv)
+		session_free(&d->s);
+	kverbs_close(d->kv);
+	d->kv = NULL;
 	return status_of(d);
 }
 

@@ -19,16 +19,13 @@
 /* Bytes that the headers of RDMA and of the layers below it take in a packet. */
 #define HEADERS 96
 
-static bool is_default_port(const struct doctor *d)
-{
-	return !strcmp(d->to.port, WIRE_DEFAULT_PORT);
-}
-
 static void refused(struct doctor *d, struct finding *f)
 {
 	finding_fail(f, "no server listens on port %s of %s", d->to.port, d->to.host);
-	finding_mend(f, is_default_port(d) ? "kverbs serve" : "kverbs serve --port %s",
-		     d->to.port);
+	if (strcmp(d->to.port, WIRE_DEFAULT_PORT))
+		finding_mend(f, "kverbs serve --port %s", d->to.port);
+	else
+		finding_mend(f, "kverbs serve");
 	f->there = true;
 }
 

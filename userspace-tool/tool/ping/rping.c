@@ -50,17 +50,14 @@ static size_t format_head(char head[HEAD_ROOM], uint64_t ping)
 	return snprintf(head, HEAD_ROOM, "rdma-ping-%" PRIu64 ": ", ping & INT_MAX);
 }
 
-static char letter(uint64_t ping, size_t i, size_t head_len)
-{
-	return FIRST + (ping % PERIOD + i - head_len) % PERIOD;
-}
-
 static char text_at(const char *head, size_t head_len, uint64_t ping, size_t i,
 		    size_t size)
 {
 	if (i == size - 1)
 		return '\0';
-	return i < head_len ? head[i] : letter(ping, i, head_len);
+	if (i < head_len)
+		return head[i];
+	return FIRST + (ping % PERIOD + i - head_len) % PERIOD;
 }
 
 void rping_text_fill(char *buf, size_t size, uint64_t ping)

@@ -173,13 +173,6 @@ static int add_device(struct snap *snap, const struct snap_device *device)
 	return 0;
 }
 
-static int add(struct snap *snap, const struct line *line)
-{
-	if (line->type == IS_CONN)
-		return add_conn(snap, &line->conn);
-	return line->type == IS_DEVICE ? add_device(snap, &line->device) : 0;
-}
-
 static int read_lines(struct snap *snap, FILE *from)
 {
 	struct line line;
@@ -189,7 +182,10 @@ static int read_lines(struct snap *snap, FILE *from)
 
 	while (!ret && getline(&text, &room, from) >= 0) {
 		parse(&line, text);
-		ret = add(snap, &line);
+		if (line.type == IS_CONN)
+			ret = add_conn(snap, &line.conn);
+		else if (line.type == IS_DEVICE)
+			ret = add_device(snap, &line.device);
 	}
 	if (!ret && ferror(from))
 		ret = -EIO;

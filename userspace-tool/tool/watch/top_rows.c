@@ -138,11 +138,6 @@ static const char *text_of(const struct top_row *row, enum top_column column)
 	}
 }
 
-static int compare_numbers(double a, double b)
-{
-	return (a < b) - (a > b);
-}
-
 /* So that those that are equal stay where they are from one look to the next. */
 static int compare_names(const struct snap_conn *a, const struct snap_conn *b)
 {
@@ -168,9 +163,16 @@ static int compare(const void *one, const void *other, void *arg)
 	const struct top_row *a = one, *b = other;
 	const struct order *order = arg;
 	const char *text = text_of(a, order->by);
-	int result = text ? strcmp(text, text_of(b, order->by)) :
-		     compare_numbers(number_of(a, order->by), number_of(b, order->by));
+	double left, right;
+	int result;
 
+	if (text) {
+		result = strcmp(text, text_of(b, order->by));
+	} else {
+		left = number_of(a, order->by);
+		right = number_of(b, order->by);
+		result = (left < right) - (left > right);
+	}
 	if (!result)
 		return compare_names(a->conn, b->conn);
 	return order->reverse ? -result : result;
@@ -225,14 +227,6 @@ static const char *state_text(const char *state)
 	return or_dash(state);
 }
 
-static const char *rate_cell(const struct top_row *row, enum top_column column, char *buf,
-			     size_t room)
-{
-	if (column == TOP_OPS)
-		return ops_text(row->known, row->rate.ops, buf, room);
-	return bytes_text(row->known, number_of(row, column), buf, room);
-}
-
 const char *top_cell(const struct top_row *row, enum top_column column, char *buf,
 		     size_t room)
 {
@@ -262,8 +256,10 @@ const char *top_cell(const struct top_row *row, enum top_column column, char *bu
 	case TOP_PEER:
 	case TOP_LOCAL:
 		return or_dash(text_of(row, column));
+	case TOP_OPS:
+		return ops_text(row->known, row->rate.ops, buf, room);
 	default:
-		return rate_cell(row, column, buf, room);
+		return bytes_text(row->known, number_of(row, column), buf, room);
 	}
 }
 

@@ -37,13 +37,6 @@ static SCREEN *begin(void)
 	return terminal;
 }
 
-static void end(SCREEN *terminal)
-{
-	curs_set(1);
-	endwin();
-	delscreen(terminal);
-}
-
 static void put_screen(const struct screen *screen)
 {
 	static const attr_t looks[] = {
@@ -112,16 +105,11 @@ static int translate(int key)
 	}
 }
 
-/* Redraw the whole screen, as after output of another program. */
-static void redraw(void)
-{
-	clearok(stdscr, TRUE);
-}
-
 static void take_key(struct top_view *view, int key)
 {
+	/* Redraw the whole screen, as after output of another program. */
 	if (key == '\f')
-		redraw();
+		clearok(stdscr, TRUE);
 	else if (key != KEY_RESIZE)
 		top_view_key(view, translate(key));
 }
@@ -179,6 +167,8 @@ int top_tty_run(struct top_view *view, uint64_t count,
 	if (!terminal)
 		return -ENOTTY;
 	ret = run(view, count, take, arg);
-	end(terminal);
+	curs_set(1);
+	endwin();
+	delscreen(terminal);
 	return ret;
 }
