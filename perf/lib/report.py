@@ -81,8 +81,8 @@ def cost(part):
     columns = shown(part)
     head = ["operation", "size", "-l", *names(columns), "kverbs/perftest"]
     head += ["user/kernel"] if "kernel-e" in columns else []
-    return ("Thousand instructions for an operation, of all that the guest does, both ends and the\n"
-            "device; ``-t 128 -Q 32``. Here a ratio below 1 is to kverbs' credit.\n\n" +
+    return ("Thousand instructions per operation, counted for the whole guest: both ends and the\n"
+            "device; ``-t 128 -Q 32``. A ratio below 1 means that kverbs needs fewer.\n\n" +
             rst.table(head, cost_rows(part)))
 
 
@@ -105,7 +105,7 @@ def latency(part):
     if "kernel" not in shown(part):
         head, rows = head[:-2], [row[:-2] for row in rows]
     return ("Microseconds; half a round trip of SEND and WRITE, a whole one of READ. A ratio below 1\n"
-            "is to kverbs' credit.\n\n" + rst.table(head, rows))
+            "means that kverbs is faster.\n\n" + rst.table(head, rows))
 
 
 def many(part):
@@ -123,8 +123,8 @@ def many(part):
         row += [rst.number(median(case, "user-e", f"{side}_cpu_us_per_operation"))
                 for side in ("client", "server")]
         rows.append(row)
-    return ("READs of 4 KiB, 16 in flight on each connection, with events; MiB per second of all of\n"
-            "them, and microseconds of the measuring thread's CPU for an operation of kverbs.\n\n" +
+    return ("READs of 4 KiB, 16 in flight on each connection, with events; MiB per second in\n"
+            "total, and CPU time of kverbs' measuring thread in microseconds per operation.\n\n" +
             rst.table(head, rows))
 
 
@@ -138,10 +138,10 @@ def connect(part):
              rst.number(median(case, each, "end_us"))] for each in case["columns"]]
     steps = [[step, *(rst.number(median(case, "connect", f"step_{step}_{q}_us")) for q in ("p50", "p99"))]
              for step in step_names(case)]
-    return ("Microseconds for a connection: to set it up, from nothing to established, and to end it.\n"
-            "cmtime makes one connection a run, the median of as many runs as rounds say; *all at\n"
-            "once* it makes a hundred, each step for all of them together, over their number. kverbs\n"
-            "makes one after another.\n\n" + rst.table(["tool", "set up", "end"], rows) +
+    return ("Microseconds to set up a connection, until it is established, and to end it. cmtime makes\n"
+            "one connection per run, and its figure is the median of as many runs as there are rounds;\n"
+            "*all at once* it makes a hundred, each step for all of them, divided by their number.\n"
+            "kverbs makes one after another.\n\n" + rst.table(["tool", "set up", "end"], rows) +
             "\nThe steps of kverbs:\n\n" + rst.table(["step", "p50", "p99"], steps))
 
 
@@ -155,8 +155,8 @@ def ping(part):
     for case in part["cases"]:
         pair = [median(case, each, "us") for each in ("rping", "ping")]
         rows.append([rst.size(case["size"]), *map(rst.number, pair), rst.ratio(ratio(pair[1], pair[0]))])
-    return ("Microseconds of one of rping's rounds (SEND, READ, SEND, SEND, WRITE, SEND) against\n"
-            "rdma-core's server, by the time that many of them take and few do not.\n\n" +
+    return ("Microseconds per round of rping (SEND, READ, SEND, SEND, WRITE, SEND) against rdma-core's\n"
+            "server, from the difference between the times of many rounds and of few.\n\n" +
             rst.table(["size", "rping", "kverbs ping --rping", "ratio"], rows))
 
 
@@ -164,9 +164,9 @@ def copy(part):
     case = only(part)
     rcopy, cp, own, write = (median(case, *key) for key in (
         ("rcopy", "MiBps"), ("cp", "MiBps"), ("cp", "own_MiBps"), ("write", "MiBps")))
-    return (f"A file of {case['count']} MiB from tmpfs to tmpfs, in MiB per second of the whole command's\n"
-            "time; what kverbs cp says of itself leaves out its start and its connection, as bench\n"
-            "does. kverbs verifies what it copied, rcopy does not.\n\n" +
+    return (f"A file of {case['count']} MiB from tmpfs to tmpfs, in MiB per second over the run time of\n"
+            "the command; the rate that kverbs cp itself prints excludes its start and connection, as\n"
+            "that of bench does. kverbs verifies the copy, rcopy does not.\n\n" +
             rst.table(["rcopy", "kverbs cp", "ratio", "kverbs cp, by itself", "bench write-bw -s 1M", "ratio"],
                       [[rst.number(rcopy), rst.number(cp), rst.ratio(ratio(cp, rcopy)),
                         rst.number(own), rst.number(write), rst.ratio(ratio(own, write))]]))
@@ -178,9 +178,9 @@ def allocations(part):
              *(rst.exact(median(case, each, name)) for name in (
                  "kverbs_slab", "kverbs_pages", "driver_slab", "driver_pages"))]
             for case in part["cases"] for each in case["columns"]]
-    return ("Allocations for an operation, both ends of it: what a long run makes more than one of a\n"
-            "fifth of it, by the kernel's trace events and the module that is nearest in the stack. Of the\n"
-            "driver is what ib_core, ib_uverbs and Soft-RoCE ask for, whoever posts.\n\n" +
+    return ("Allocations per operation, at both ends: the difference between a long run and one of a\n"
+            "fifth of its length, from the kernel's trace events. Each belongs to the nearest module in\n"
+            "the stack; those of ib_core, ib_uverbs and Soft-RoCE are the driver's.\n\n" +
             rst.table(head, rows))
 
 
@@ -206,8 +206,8 @@ def setting(results):
         lines.append(f"``{' '.join(parts)}``\n    {text}\n")
     rounds = sorted({case["rounds"] for part in results["parts"].values() for case in part["cases"]})
     return ("\n".join(lines) + f"\nEach figure is the median of {' or '.join(map(str, rounds))} rounds, in which all\n"
-            "columns of a row are measured in turns, every second time in the other order. Ratios\n"
-            "of rates and latencies are those of each round, of which the median is told, too.\n" +
+            "columns of a row are measured in turns, every second time in reverse order. Ratios of\n"
+            "rates and latencies are medians of the ratios of each round.\n" +
             failures(results))
 
 
