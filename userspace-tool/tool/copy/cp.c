@@ -325,8 +325,8 @@ static const char notes[] =
 static const struct opts_option options[] = {
 	OPTS_OPTION("recursive", 'r', OPTS_SET, struct cp, recursive,
 		    OPTS_HELP(NULL, "copy directories; skip symbolic links and special files"),
-		    OPTS_DOC("Copy directories. Symbolic links and special files in them are\n"
-			     "skipped with a warning.")),
+		    OPTS_DOC("Copy directories. Symbolic links, special files and files named\n"
+			     "``.*.kverbs-part`` in them are skipped with a warning.")),
 	OPTS_OPTION("no-resume", 0, OPTS_SET, struct cp, no_resume,
 		    OPTS_HELP(NULL, "start over even if part of a file exists"),
 		    OPTS_DOC("Start over even if part of a file exists.")),
