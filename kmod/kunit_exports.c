@@ -12,6 +12,8 @@
 #include "file.h"
 #include "info.h"
 #include "listener.h"
+#include "opcode.h"
+#include "quirks.h"
 #include "region.h"
 #include "ring.h"
 #include "ring_cmd.h"
@@ -70,6 +72,7 @@ SHOW(kverbs_device_for_each);
 SHOW(kverbs_device_leave);
 SHOW(kverbs_device_mr_pages);
 SHOW(kverbs_device_next);
+SHOW(kverbs_device_transport);
 
 SHOW(kverbs_export_count);
 SHOW(kverbs_export_create);
@@ -108,6 +111,8 @@ SHOW(kverbs_object_table_exit);
 SHOW(kverbs_object_table_init);
 SHOW(kverbs_object_unreserve);
 
+SHOW(kverbs_opdefs);
+
 SHOW(kverbs_queue_await_posted);
 SHOW(kverbs_queue_check_up);
 SHOW(kverbs_queue_close);
@@ -126,6 +131,8 @@ SHOW(kverbs_queue_resize);
 SHOW(kverbs_queue_flush_remaining);
 SHOW(kverbs_queue_unreserve);
 SHOW(kverbs_queue_up);
+
+SHOW(kverbs_quirks);
 
 SHOW(kverbs_region_byte);
 SHOW(kverbs_region_create);

@@ -6,6 +6,7 @@
 
 #include "fake_conn.h"
 #include "fake_qp.h"
+#include "profile.h"
 
 #define PORT		7472
 
@@ -66,7 +67,8 @@ struct kverbs_conn_attr fake_conn_attr(struct fake_conn *fake)
 		.ops = &conn_ops,
 		.owner = fake,
 		.cqs = &fake->cqs,
-		.param = { .sq_depth = FAKE_DEPTH, .rq_depth = FAKE_DEPTH },
+		.param = { .sq_depth = FAKE_DEPTH, .rq_depth = FAKE_DEPTH,
+			   .max_sge = fake->max_sge },
 		.timeout_ms = FAKE_PATIENCE_MS,
 	};
 }
@@ -76,6 +78,8 @@ static int spy(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	struct kverbs_conn *conn = id->context;
 	struct fake_conn *fake = conn->attr.owner;
 
+	if (event->event == RDMA_CM_EVENT_ROUTE_RESOLVED)
+		fake_conn_disguise(conn);
 	if (fake->held == event->event) {
 		complete_all(&fake->held_back);
 		return 0;
@@ -103,6 +107,7 @@ static int on_request(struct kverbs_listener *listener, struct rdma_cm_id *id,
 	conn = kverbs_conn_adopt(id, event, listener->backlog, &attr);
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
+	fake_conn_disguise(conn);
 	ret = kverbs_conn_enter(conn);
 	if (ret) {
 		kverbs_conn_abandon(conn);

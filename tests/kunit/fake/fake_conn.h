@@ -75,6 +75,7 @@ struct fake_work {
  * @chain: memory to build operations in
  * @works: operations, which outlive the connection
  * @nr_works: number of @works in use
+ * @max_sge: entries of a work request, 0 for the default
  */
 struct fake_conn {
 	struct kunit *test;
@@ -96,6 +97,7 @@ struct fake_conn {
 	struct kverbs_chain *chain;
 	struct fake_work works[FAKE_OPS];
 	unsigned int nr_works;
+	u8 max_sge;
 };
 
 bool fake_await(struct completion *what);

@@ -32,9 +32,11 @@ static int create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
 {
 	struct fake_hca *hca = to_fake_hca(ib->device);
 	struct fake_cq *cq = to_fake_cq(ib);
+	int ret;
 
-	if (hca->errors[FAKE_CREATE_CQ])
-		return hca->errors[FAKE_CREATE_CQ];
+	ret = fake_hca_fails(hca, FAKE_CREATE_CQ);
+	if (ret)
+		return ret;
 	cq->wcs = kvcalloc(attr->cqe, sizeof(*cq->wcs), GFP_KERNEL);
 	if (!cq->wcs)
 		return -ENOMEM;

@@ -24,9 +24,13 @@ static int query_device(struct ib_device *ib, struct ib_device_attr *attr,
 static int query_port(struct ib_device *ib, u32 port, struct ib_port_attr *attr)
 {
 	struct fake_hca *hca = to_fake_hca(ib);
+	int ret;
 
-	if (hca->registered && hca->errors[FAKE_QUERY_PORT])
-		return hca->errors[FAKE_QUERY_PORT];
+	if (hca->registered) {
+		ret = fake_hca_fails(hca, FAKE_QUERY_PORT);
+		if (ret)
+			return ret;
+	}
 	attr->gid_tbl_len = 1;
 	attr->max_msg_sz = FAKE_MAX_MSG;
 	attr->max_mtu = IB_MTU_4096;
@@ -153,6 +157,7 @@ static void free_device(void *data)
 	fake_hca_stop_work(hca);
 	fake_device_remove(hca);
 	xa_destroy(&hca->qps);
+	fake_hca_free_lost(hca);
 	ib_dealloc_device(&hca->ib);
 }
 
@@ -260,6 +265,7 @@ void fake_device_remove(struct fake_hca *hca)
 bool fake_device_is_empty(struct fake_hca *hca)
 {
 	return !atomic_read(&hca->nr_pds) && !atomic_read(&hca->nr_cqs) &&
-	       !atomic_read(&hca->nr_qps) && !atomic_read(&hca->nr_mrs) &&
+	       !atomic_read(&hca->nr_qps) &&
+	       atomic_read(&hca->nr_mrs) == hca->nr_lost &&
 	       !atomic_read(&hca->nr_overflows) && !hca->listening;
 }

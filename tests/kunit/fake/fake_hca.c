@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "fake_hca.h"
 #include "fake_qp.h"
+#include "profile.h"
 
 /* A queue pair in ERR accepts all work requests, so that it can be drained. */
 static bool refuses(struct fake_hca *hca, struct ib_qp *qp)
@@ -51,10 +52,35 @@ static void save_send(struct fake_wr *to, struct ib_qp *qp, const struct ib_send
 		to->operand = atomic_wr(wr)->compare_add;
 		to->swap = atomic_wr(wr)->swap;
 	}
-	if (wr->opcode == IB_WR_REG_MR)
+	if (wr->opcode == IB_WR_REG_MR) {
 		to->mr = reg_wr(wr)->mr;
-	else
+		to->key = reg_wr(wr)->key;
+		to->access = reg_wr(wr)->access;
+	} else {
 		save_sges(to, wr->sg_list, wr->num_sge);
+	}
+}
+
+/**
+ * fake_hca_fails() - whether this call of a verb fails
+ * @hca: the device
+ * @verb: the verb
+ *
+ * Return: 0 or its errno.
+ */
+int fake_hca_fails(struct fake_hca *hca, enum fake_verb verb)
+{
+	if (hca->errors[verb])
+		return hca->errors[verb];
+	if (!hca->fail_at || atomic_inc_return(&hca->nr_calls) != hca->fail_at)
+		return 0;
+	hca->failed = verb;
+	return -EIO;
+}
+
+static int fails_to_post(struct fake_hca *hca, struct ib_qp *qp, enum fake_verb verb)
+{
+	return fake_qp_is_broken(qp) ? 0 : fake_hca_fails(hca, verb);
 }
 
 static int post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
@@ -70,6 +96,11 @@ static int post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 		if (refuses(hca, qp) || hca->nr_sends == FAKE_WRS) {
 			*bad = wr;
 			ret = hca->error ?: -ENOMEM;
+			break;
+		}
+		ret = fails_to_post(hca, qp, FAKE_POST_SEND) ?: fake_check_send(qp, wr);
+		if (ret) {
+			*bad = wr;
 			break;
 		}
 		save_send(&hca->sends[hca->nr_sends++], qp, wr);
@@ -93,9 +124,12 @@ static int post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
 	int ret = 0;
 
 	spin_lock_irqsave(&hca->lock, flags);
-	if (refuses(hca, qp) || hca->nr_recvs == FAKE_WRS) {
-		*bad = wr;
+	if (refuses(hca, qp) || hca->nr_recvs == FAKE_WRS)
 		ret = hca->error ?: -ENOMEM;
+	else
+		ret = fails_to_post(hca, qp, FAKE_POST_RECV) ?: fake_check_recv(qp, wr);
+	if (ret) {
+		*bad = wr;
 	} else {
 		to = &hca->recvs[hca->nr_recvs++];
 		*to = (struct fake_wr) { .qp = qp, .cqe = wr->wr_cqe };
@@ -104,6 +138,8 @@ static int post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
 	spin_unlock_irqrestore(&hca->lock, flags);
 	if (fake_qp_is_broken(qp))
 		fake_hca_flush(hca, qp);
+	else if (READ_ONCE(hca->stalled))
+		schedule_work(&hca->work);
 	return ret;
 }
 
@@ -136,6 +172,11 @@ static void complete_sends(struct fake_hca *hca)
 	while ((wr = next_posted(hca))) {
 		if (wr->ended)
 			continue;
+		if (hca->profile) {
+			if (!fake_execute(hca, wr))
+				break;
+			continue;
+		}
 		if (wr->cqe == hca->work_bad || hca->nr_completed == hca->work_bad_nr)
 			fake_wr_complete(wr, IB_WC_REM_ACCESS_ERR);
 		else if (wr->send_flags & IB_SEND_SIGNALED)
@@ -178,9 +219,12 @@ void fake_hca_stop_work(struct fake_hca *hca)
 	tasklet_kill(&hca->tasklet);
 }
 
-static void stop_work(void *hca)
+static void stop_work(void *data)
 {
+	struct fake_hca *hca = data;
+
 	fake_hca_stop_work(hca);
+	fake_hca_free_lost(hca);
 }
 
 /**
@@ -199,6 +243,8 @@ void fake_hca_init(struct fake_hca *hca)
 	init_completion(&hca->asked);
 	init_completion(&hca->removed);
 	xa_init(&hca->qps);
+	xa_init_flags(&hca->mrs, XA_FLAGS_LOCK_IRQ);
+	hca->failed = FAKE_VERBS;
 	hca->room = UINT_MAX;
 	INIT_WORK(&hca->work, do_work);
 	tasklet_setup(&hca->tasklet, do_tasklet);
@@ -310,18 +356,11 @@ static struct fake_wr *first_left(struct fake_hca *hca, struct ib_qp *qp,
 	return NULL;
 }
 
-/**
- * fake_hca_flush() - complete all remaining work requests of a queue pair, in order
- * @hca: the device
- * @qp: the queue pair, in ERR
- */
-void fake_hca_flush(struct fake_hca *hca, struct ib_qp *qp)
+static void flush_locked(struct fake_hca *hca, struct ib_qp *qp)
 {
 	struct ib_wc wc = { .status = IB_WC_WR_FLUSH_ERR, .qp = qp };
-	unsigned long flags;
 	struct fake_wr *wr;
 
-	spin_lock_irqsave(&hca->lock, flags);
 	while (!hca->never_flushes) {
 		wr = first_left(hca, qp, hca->recvs, hca->nr_recvs) ?:
 		     first_left(hca, qp, hca->sends, hca->nr_sends);
@@ -330,5 +369,42 @@ void fake_hca_flush(struct fake_hca *hca, struct ib_qp *qp)
 		wc.wr_cqe = wr->cqe;
 		push(hca, wr, &wc);
 	}
+}
+
+/**
+ * fake_wr_end_locked() - complete a send, and the receive that it was for
+ * @hca: the device, locked
+ * @wr: the send; it has a completion queue
+ * @wc: completion of @recv, without its wr_cqe
+ * @recv: the receive, or NULL
+ * @status: status of @wr; all other work is flushed unless that is IB_WC_SUCCESS
+ */
+void fake_wr_end_locked(struct fake_hca *hca, struct fake_wr *wr, struct ib_wc *wc,
+			struct fake_wr *recv, enum ib_wc_status status)
+{
+	struct ib_wc sent = { .status = status, .wr_cqe = wr->cqe, .qp = wr->qp };
+
+	wc->qp = wr->qp;
+	if (recv) {
+		wc->wr_cqe = recv->cqe;
+		push(hca, recv, wc);
+	}
+	if (status != IB_WC_SUCCESS || wr->send_flags & IB_SEND_SIGNALED)
+		push(hca, wr, &sent);
+	if (status != IB_WC_SUCCESS)
+		flush_locked(hca, wr->qp);
+}
+
+/**
+ * fake_hca_flush() - complete all remaining work requests of a queue pair, in order
+ * @hca: the device
+ * @qp: the queue pair, in ERR
+ */
+void fake_hca_flush(struct fake_hca *hca, struct ib_qp *qp)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&hca->lock, flags);
+	flush_locked(hca, qp);
 	spin_unlock_irqrestore(&hca->lock, flags);
 }

@@ -28,6 +28,9 @@
  * @FAKE_CONNECT: asking a peer
  * @FAKE_ACCEPT: accepting a peer
  * @FAKE_LISTEN: listening
+ * @FAKE_GET_DMA_MR: making the MR of all memory
+ * @FAKE_POST_SEND: posting to a send queue, unless the queue pair is in ERR
+ * @FAKE_POST_RECV: posting to a receive queue, unless the queue pair is in ERR
  * @FAKE_VERBS: how many there are
  */
 enum fake_verb {
@@ -42,6 +45,9 @@ enum fake_verb {
 	FAKE_CONNECT,
 	FAKE_ACCEPT,
 	FAKE_LISTEN,
+	FAKE_GET_DMA_MR,
+	FAKE_POST_SEND,
+	FAKE_POST_RECV,
 	FAKE_VERBS,
 };
 
@@ -58,6 +64,8 @@ enum fake_verb {
  * @operand: operand of an atomic
  * @swap: new value of an atomic
  * @mr: MR of a REG_MR
+ * @key: key of a REG_MR
+ * @access: rights of a REG_MR
  * @num_sge: number of scatter/gather entries
  * @sges: the first scatter/gather entries
  */
@@ -73,9 +81,13 @@ struct fake_wr {
 	u64 operand;
 	u64 swap;
 	struct ib_mr *mr;
+	u32 key;
+	int access;
 	int num_sge;
 	struct ib_sge sges[FAKE_SGES];
 };
+
+struct fake_profile;
 
 /**
  * struct fake_hca - the device, a protection domain and a queue pair
@@ -98,6 +110,9 @@ struct fake_wr {
  * @tasklet: completes @sends before their poster continues, and forgets completed ones
  * @tasklet_scheduled: posting schedules @tasklet instead of @work
  * @errors: errno of each verb, or 0
+ * @fail_at: number of the call of a verb that fails, from 1, or 0
+ * @nr_calls: calls of verbs so far, while @fail_at is set
+ * @failed: the verb that has failed at @fail_at, or FAKE_VERBS
  * @limits: attributes with which it is registered
  * @port_caps: RDMA_CORE_* of its port
  * @speed: enum ib_port_speed of its port
@@ -107,6 +122,8 @@ struct fake_wr {
  * @nr_qps: number of queue pairs
  * @nr_mrs: number of MRs
  * @nr_allocs: number of MRs allocated so far
+ * @nr_lost: number of MRs whose deregistration has failed at @fail_at
+ * @mrs: struct fake_mr, by the upper 24 bits of their keys
  * @dereg_held: deregistering an MR waits for fake_hca_let_dereg()
  * @dereg_begun: signalled when a task wants to deregister an MR
  * @dereg_let: signalled when MRs may be deregistered
@@ -120,6 +137,11 @@ struct fake_wr {
  * @nr_rejects: number of rejected requests
  * @removal: removes the device
  * @removed: signalled when the device is removed
+ * @profile: the adapter that it behaves like, or NULL
+ * @guise: a port of the transport of @profile, for kverbs' questions about it
+ * @misread: the first work request that the adapter would misunderstand, or NULL
+ * @stalled: @work waits for a receive
+ * @nr_drains: calls of the adapter's own drain
  */
 struct fake_hca {
 	struct ib_device ib;
@@ -141,6 +163,9 @@ struct fake_hca {
 	struct tasklet_struct tasklet;
 	bool tasklet_scheduled;
 	int errors[FAKE_VERBS];
+	unsigned int fail_at;
+	atomic_t nr_calls;
+	enum fake_verb failed;
 	struct ib_device_attr limits;
 	u32 port_caps;
 	u16 speed;
@@ -150,6 +175,8 @@ struct fake_hca {
 	atomic_t nr_qps;
 	atomic_t nr_mrs;
 	unsigned int nr_allocs;
+	unsigned int nr_lost;
+	struct xarray mrs;
 	bool dereg_held;
 	struct completion dereg_begun;
 	struct completion dereg_let;
@@ -163,6 +190,11 @@ struct fake_hca {
 	unsigned int nr_rejects;
 	struct work_struct removal;
 	struct completion removed;
+	const struct fake_profile *profile;
+	struct ib_device *guise;
+	const char *misread;
+	bool stalled;
+	unsigned int nr_drains;
 };
 
 /**
@@ -171,12 +203,24 @@ struct fake_hca {
  * @max_pages: capacity in pages
  * @nr_pages: number of pages
  * @pages: addresses of the pages
+ * @dma: it covers all memory
+ * @posted: a REG_MR was posted, and no LOCAL_INV after it
+ * @valid: the REG_MR was done, and no LOCAL_INV or peer has undone it
+ * @key: its key while @posted
+ * @access: its rights while @posted
+ * @base: its iova when it got its pages
  */
 struct fake_mr {
 	struct ib_mr ib;
 	unsigned int max_pages;
 	unsigned int nr_pages;
-	u64 pages[FAKE_MR_LARGE];
+	u64 *pages;
+	bool dma;
+	bool posted;
+	bool valid;
+	u32 key;
+	int access;
+	u64 base;
 };
 
 struct fake_hca *fake_hca_create(struct kunit *test);
@@ -185,11 +229,16 @@ void fake_hca_stop_work(struct fake_hca *hca);
 void fake_hca_forget(struct fake_hca *hca);
 void fake_hca_refuse(struct fake_hca *hca, unsigned int room, int error);
 void fake_hca_flush(struct fake_hca *hca, struct ib_qp *qp);
+int fake_hca_fails(struct fake_hca *hca, enum fake_verb verb);
+void fake_wr_end_locked(struct fake_hca *hca, struct fake_wr *wr, struct ib_wc *wc,
+			struct fake_wr *recv, enum ib_wc_status status);
 void fake_wr_end(struct fake_wr *wr, struct ib_wc wc);
 void fake_wr_complete(struct fake_wr *wr, enum ib_wc_status status);
 
 /* fake_mr.c */
 void fake_hca_set_mr_ops(struct fake_hca *hca);
+struct ib_mr *fake_mr_get_dma(struct ib_pd *pd, int access);
+void fake_hca_free_lost(struct fake_hca *hca);
 void fake_hca_hold_dereg(struct fake_hca *hca);
 void fake_hca_let_dereg(struct fake_hca *hca);
 

@@ -33,9 +33,10 @@ static void begin(struct fake_hca *hca, struct iw_cm_id *cm, u32 qpn, bool asked
 static int iw_connect(struct iw_cm_id *cm, struct iw_cm_conn_param *param)
 {
 	struct fake_hca *hca = to_fake_hca(cm->device);
+	int ret = fake_hca_fails(hca, FAKE_CONNECT);
 
-	if (hca->errors[FAKE_CONNECT])
-		return hca->errors[FAKE_CONNECT];
+	if (ret)
+		return ret;
 	begin(hca, cm, param->qpn, true);
 	return 0;
 }
@@ -43,9 +44,10 @@ static int iw_connect(struct iw_cm_id *cm, struct iw_cm_conn_param *param)
 static int iw_accept(struct iw_cm_id *cm, struct iw_cm_conn_param *param)
 {
 	struct fake_hca *hca = to_fake_hca(cm->device);
+	int ret = fake_hca_fails(hca, FAKE_ACCEPT);
 
-	if (hca->errors[FAKE_ACCEPT])
-		return hca->errors[FAKE_ACCEPT];
+	if (ret)
+		return ret;
 	begin(hca, cm, param->qpn, false);
 	return 0;
 }
@@ -59,9 +61,10 @@ static int iw_reject(struct iw_cm_id *cm, const void *priv, u8 len)
 static int iw_create_listen(struct iw_cm_id *cm, int backlog)
 {
 	struct fake_hca *hca = to_fake_hca(cm->device);
+	int ret = fake_hca_fails(hca, FAKE_LISTEN);
 
-	if (hca->errors[FAKE_LISTEN])
-		return hca->errors[FAKE_LISTEN];
+	if (ret)
+		return ret;
 	hca->listening = cm;
 	return 0;
 }

@@ -5,9 +5,11 @@
 static int alloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
 	struct fake_hca *hca = to_fake_hca(pd->device);
+	int ret;
 
-	if (hca->errors[FAKE_ALLOC_PD])
-		return hca->errors[FAKE_ALLOC_PD];
+	ret = fake_hca_fails(hca, FAKE_ALLOC_PD);
+	if (ret)
+		return ret;
 	atomic_inc(&hca->nr_pds);
 	return 0;
 }
@@ -31,14 +33,16 @@ static int create_qp(struct ib_qp *ib, struct ib_qp_init_attr *attr, struct ib_u
 	struct fake_hca *hca = to_fake_hca(ib->device);
 	int ret;
 
-	if (hca->errors[FAKE_CREATE_QP])
-		return hca->errors[FAKE_CREATE_QP];
+	ret = fake_hca_fails(hca, FAKE_CREATE_QP);
+	if (ret)
+		return ret;
 	if (!fits(&hca->limits, &attr->cap))
 		return -EINVAL;
 	ret = xa_insert(&hca->qps, ++hca->last_qpn, ib, GFP_KERNEL);
 	if (ret)
 		return ret;
 	ib->qp_num = hca->last_qpn;
+	to_fake_qp(ib)->cap = attr->cap;
 	atomic_inc(&hca->nr_qps);
 	return 0;
 }
@@ -60,11 +64,15 @@ static int modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 		     struct ib_udata *udata)
 {
 	struct fake_hca *hca = to_fake_hca(ib->device);
+	int ret;
 
 	if (!(mask & IB_QP_STATE))
 		return 0;
-	if (hca->errors[FAKE_MODIFY_QP] && attr->qp_state != IB_QPS_ERR)
-		return hca->errors[FAKE_MODIFY_QP];
+	if (attr->qp_state != IB_QPS_ERR) {
+		ret = fake_hca_fails(hca, FAKE_MODIFY_QP);
+		if (ret)
+			return ret;
+	}
 	WRITE_ONCE(to_fake_qp(ib)->state, attr->qp_state);
 	if (attr->qp_state == IB_QPS_ERR)
 		fake_hca_flush(hca, ib);

@@ -10,12 +10,14 @@
 /**
  * struct fake_qp - a queue pair
  * @ib: the queue pair
+ * @cap: its capacity
  * @state: its state; work requests posted in ERR are flushed
  * @cm: id of the connection's iWARP CM, with a reference
  * @asked: this is the active side
  */
 struct fake_qp {
 	struct ib_qp ib;
+	struct ib_qp_cap cap;
 	enum ib_qp_state state;
 	struct iw_cm_id *cm;
 	bool asked;
