@@ -90,6 +90,8 @@ static bool can_do(const struct kverbs_conn *conn, const struct kverbs_req *req)
 
 	if (flags & KVERBS_OPF_IMM && conn->queue.quirks & KVERBS_QUIRK_NO_IMM)
 		return false;
+	if (flags & KVERBS_OPF_ATOMIC && conn->queue.quirks & KVERBS_QUIRK_NO_ATOMIC_WRS)
+		return false;
 	if (flags & KVERBS_OPF_RESPONSE && !conn->initiator_depth)
 		return false;
 	return !(flags & KVERBS_OPF_ATOMIC) || kverbs_conn_has_atomics(conn);

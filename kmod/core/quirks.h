@@ -34,6 +34,8 @@ struct ib_device;
  *	interrupted, until the peer has answered a connect or an accept
  * @KVERBS_QUIRK_NO_LOCAL_INV: the driver registers memory by work requests but does not
  *	invalidate it so: it warns, and refuses LOCAL_INV
+ * @KVERBS_QUIRK_NO_ATOMIC_WRS: the device answers atomics, but its driver does not post them
+ *	for the kernel: it warns each time, and refuses them
  */
 enum kverbs_quirks {
 	KVERBS_QUIRK_NO_IMM		= BIT(0),
@@ -51,6 +53,7 @@ enum kverbs_quirks {
 	KVERBS_QUIRK_LARGE_MRS		= BIT(12),
 	KVERBS_QUIRK_NO_LOCAL_INV	= BIT(13),
 	KVERBS_QUIRK_AWAITS_ANSWER	= BIT(14),
+	KVERBS_QUIRK_NO_ATOMIC_WRS	= BIT(15),
 };
 
 u32 kverbs_quirks(struct ib_device *ib, u32 port);
