@@ -9,7 +9,6 @@
 #include "conn_cmd.h"
 #include "conn_io.h"
 #include "export.h"
-#include "file.h"
 #include "info.h"
 #include "listener.h"
 #include "opcode.h"

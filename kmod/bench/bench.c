@@ -15,7 +15,6 @@
 #include "bench.h"
 #include "conn_cm.h"
 #include "conn_io.h"
-#include "conn_qp.h"
 #include "opcode.h"
 #include "region.h"
 

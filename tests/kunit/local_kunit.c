@@ -377,7 +377,7 @@ static void local_sink_is_used_again_with_another_key(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, poster->fake->hca->nr_allocs);
 }
 
-static void local_sink_is_one_for_each_request(struct kunit *test)
+static void local_sink_is_one_per_request(struct kunit *test)
 {
 	struct poster *poster = test->priv;
 	struct fake_wr *wr;
@@ -627,7 +627,7 @@ static struct kunit_case local_cases[] = {
 	KUNIT_CASE(local_operation_of_too_many_requests_is_refused),
 	KUNIT_CASE(local_sink_of_an_iwarp_read_lets_the_peer_write),
 	KUNIT_CASE(local_sink_is_used_again_with_another_key),
-	KUNIT_CASE(local_sink_is_one_for_each_request),
+	KUNIT_CASE(local_sink_is_one_per_request),
 	KUNIT_CASE(local_sink_that_was_refused_is_not_left),
 	KUNIT_CASE(local_sink_stays_after_a_failure),
 	KUNIT_CASE(local_sink_is_not_used_to_send),

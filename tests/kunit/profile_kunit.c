@@ -275,7 +275,7 @@ static const void *usages_gen_params(const void *prev, char *desc)
 	return next;
 }
 
-/* What the driver posts, except for what kverbs does not do on iWARP. */
+/* Opcodes that the driver posts, without those that kverbs does not use on iWARP. */
 static bool can_do(const struct usage *usage)
 {
 	if (usage->profile->iwarp &&

@@ -143,7 +143,8 @@ TEST_GROUP(benches)
 		{ "the device is removed", device_goes },
 		{ "the peer exits", peer_goes },
 		{ "SIGKILL", process_goes },
-		{ "the device is removed while the owner is stopped", device_goes_under_the_stopped },
+		{ "the device is removed while the owner is stopped",
+		  device_goes_under_the_stopped },
 	};
 	char name[128];
 	size_t i, j;

@@ -3,7 +3,6 @@
 #ifndef KVERBS_TOOL_ERR_H
 #define KVERBS_TOOL_ERR_H
 
-
 #include "cli/util.h"
 
 enum {

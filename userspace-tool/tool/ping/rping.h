@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-
 #include "peer/wire.h"
 
 #define RPING_DEFAULT_PORT	"7174"
