@@ -164,22 +164,6 @@ static void wait_lasts_until_its_deadline(struct kunit *test)
 	KUNIT_EXPECT_GE(test, ktime_get_ns(), deadline);
 }
 
-/* TIF_POLLING_NRFLAG must not stay set in user space, which would miss interrupts. */
-static void wait_that_polls_leaves_its_thread_as_it_was(struct kunit *test)
-{
-	struct kverbs_cmd_ring_create cmd = {
-		.flags = KVERBS_RING_BUSY_POLL, .sq_entries = 1, .cq_entries = 1,
-	};
-	struct kverbs_ring *ring;
-
-	KUNIT_ASSERT_EQ(test, 0, fake_ring_try_create(fake_file_create(test), &cmd, &ring));
-	KUNIT_EXPECT_EQ(test, -ETIME,
-			kverbs_ring_wait(ring, 1, ktime_get_ns() + NSEC_PER_MSEC));
-#ifdef TIF_POLLING_NRFLAG
-	KUNIT_EXPECT_FALSE(test, test_thread_flag(TIF_POLLING_NRFLAG));
-#endif
-}
-
 /**
  * struct later - an event while the test waits
  * @work: runs it
@@ -368,7 +352,6 @@ static struct kunit_case ring_cases[] = {
 	KUNIT_CASE(wait_is_over_when_enough_is_there),
 	KUNIT_CASE(wait_with_a_deadline_in_the_past_only_looks),
 	KUNIT_CASE(wait_lasts_until_its_deadline),
-	KUNIT_CASE(wait_that_polls_leaves_its_thread_as_it_was),
 	KUNIT_CASE_PARAM(wait_without_end_is_woken_by_completions, endless_gen_params),
 	KUNIT_CASE(wait_goes_on_when_not_enough_came),
 	KUNIT_CASE(wait_ends_with_the_ring),

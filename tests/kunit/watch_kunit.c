@@ -5,7 +5,6 @@
 #include <linux/sched/signal.h>
 
 #include "fake_file.h"
-#include "patience.h"
 
 #define OLD	7
 
@@ -14,14 +13,12 @@
  * @ring: the ring
  * @watch: the byte
  * @page: its page
- * @watcher: the task that polls
  * @work: changes the ring or the byte while the task polls
  */
 struct watched {
 	struct kverbs_ring *ring;
 	struct kverbs_watch watch;
 	struct page *page;
-	struct task_struct *watcher;
 	struct work_struct work;
 };
 
@@ -74,25 +71,12 @@ static void do_later(struct kunit *test, work_func_t what)
 
 	INIT_WORK(&w->work, what);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, cancel, w));
-	w->watcher = current;
 	queue_work(system_unbound_wq, &w->work);
-}
-
-static bool is_watching(struct task_struct *task)
-{
-#ifdef TIF_POLLING_NRFLAG
-	return test_tsk_thread_flag(task, TIF_POLLING_NRFLAG);
-#else
-	return true;
-#endif
 }
 
 static struct watched *watched_of(struct work_struct *work)
 {
-	struct watched *w = container_of(work, struct watched, work);
-
-	FAKE_SOON(is_watching(w->watcher));
-	return w;
+	return container_of(work, struct watched, work);
 }
 
 static void change_byte(struct work_struct *work)
@@ -196,17 +180,6 @@ static void watch_ends_when_there_is_no_byte(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, kverbs_ring_watch(w->ring, 1, 0, &w->watch));
 }
 
-/* TIF_POLLING_NRFLAG must not stay set in user space, which would miss interrupts. */
-static void watch_leaves_its_thread_as_it_was(struct kunit *test)
-{
-	struct watched *w = test->priv;
-
-	KUNIT_EXPECT_EQ(test, -ETIME, kverbs_ring_watch(w->ring, 1, 1, &w->watch));
-#ifdef TIF_POLLING_NRFLAG
-	KUNIT_EXPECT_FALSE(test, test_thread_flag(TIF_POLLING_NRFLAG));
-#endif
-}
-
 static struct kunit_case watch_cases[] = {
 	KUNIT_CASE(watch_is_over_when_the_byte_has_changed),
 	KUNIT_CASE(watch_is_over_when_enough_is_there),
@@ -217,7 +190,6 @@ static struct kunit_case watch_cases[] = {
 	KUNIT_CASE(watch_ends_with_the_ring),
 	KUNIT_CASE(watch_is_interrupted_by_a_signal),
 	KUNIT_CASE(watch_ends_when_there_is_no_byte),
-	KUNIT_CASE(watch_leaves_its_thread_as_it_was),
 	{}
 };
 
