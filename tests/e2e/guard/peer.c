@@ -6,6 +6,7 @@
 #include "peer.h"
 
 #define MAGIC		0x4b564252
+#define WIRE_VERSION	2
 #define MSG_MAX		4168
 #define RECV_DATA	0x4ec0
 
@@ -54,7 +55,7 @@ void peer_hello(unsigned char hello[HELLO], unsigned int service, unsigned int f
 {
 	memset(hello, 0, HELLO);
 	peer_put(hello, MAGIC, 4);
-	peer_put(hello + 4, 1, 2);
+	peer_put(hello + 4, WIRE_VERSION, 2);
 	peer_put(hello + 6, service, 2);
 	peer_put(hello + 8, MSG_MAX, 4);
 	peer_put(hello + 12, 64, 4);
