@@ -9,6 +9,7 @@
 #include "dev.h"
 
 #define MAGIC		0x4b564252
+#define WIRE_VERSION	2
 #define HELLO		24
 #define HEAD		72
 #define FILES_MAX	4168
@@ -93,7 +94,7 @@ static uint32_t enter(unsigned int service, uint32_t msg_max, uint32_t depth)
 	uint32_t conn;
 
 	put(hello, MAGIC, 4);
-	put(hello + 4, 1, 2);
+	put(hello + 4, WIRE_VERSION, 2);
 	put(hello + 6, service, 2);
 	put(hello + 8, msg_max, 4);
 	put(hello + 12, depth, 4);
@@ -171,7 +172,8 @@ TEST(a_hello_with_any_wrong_field_is_refused)
 		unsigned int size;
 		uint64_t value;
 	} wrongs[] = {
-		{ 0, 4, MAGIC + 1 }, { 4, 2, 0 }, { 4, 2, 2 }, { 6, 2, 0 }, { 6, 2, 3 },
+		{ 0, 4, MAGIC + 1 }, { 4, 2, 0 }, { 4, 2, WIRE_VERSION - 1 },
+		{ 4, 2, WIRE_VERSION + 1 }, { 6, 2, 0 }, { 6, 2, 3 },
 		{ 8, 4, 0 }, { 8, 4, HEAD - 1 }, { 8, 4, FILES_MAX + 1 }, { 8, 4, ~0U },
 		{ 12, 4, 0 }, { 12, 4, 65 }, { 12, 4, ~0U },
 	};
@@ -181,7 +183,7 @@ TEST(a_hello_with_any_wrong_field_is_refused)
 	set_up();
 	for (i = 0; i < ARRAY_SIZE(wrongs); i++) {
 		put(hello, MAGIC, 4);
-		put(hello + 4, 1, 2);
+		put(hello + 4, WIRE_VERSION, 2);
 		put(hello + 6, FILES, 2);
 		put(hello + 8, FILES_MAX, 4);
 		put(hello + 12, 64, 4);
