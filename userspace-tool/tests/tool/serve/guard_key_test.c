@@ -15,7 +15,7 @@ static int keyed(void **state)
 				    key_file, NULL });
 }
 
-static void who_has_no_key_is_refused_and_told(void **state)
+static void client_without_a_key_is_refused_with_a_reason(void **state)
 {
 	(void)state;
 	expect_refused(NULL, &echo, WIRE_REFUSED_KEY);
@@ -23,7 +23,7 @@ static void who_has_no_key_is_refused_and_told(void **state)
 	expect_error(-ENOKEY, "this server requires a key", "--key FILE");
 }
 
-static void who_has_the_key_is_served(void **state)
+static void client_with_the_key_is_served(void **state)
 {
 	(void)state;
 	assert_int_equal(ping("--key", key_file), EXIT_OK);
@@ -37,7 +37,7 @@ static void who_has_the_key_is_served(void **state)
 }
 
 /* A host that connects and says nothing must not lock out those that have the key. */
-static void silent_clients_make_room(void **state)
+static void silent_clients_are_disconnected_for_new_ones(void **state)
 {
 	struct client silent[LIMIT_UNPROVEN_PEER_MAX];
 	struct wire_msg msg;
@@ -55,7 +55,7 @@ static void silent_clients_make_room(void **state)
 		leave(&silent[i]);
 }
 
-static void the_environment_may_name_the_key(void **state)
+static void environment_can_name_the_key_file(void **state)
 {
 	(void)state;
 	setenv(KEY_ENV, key_file, 1);
@@ -98,7 +98,7 @@ static void copies_have_keyed_digests(void **state)
 	free(y);
 }
 
-static void who_has_another_key_is_refused_and_told(void **state)
+static void client_with_another_key_is_refused_with_a_reason(void **state)
 {
 	(void)state;
 	assert_int_equal(ping("--key", other_file), EXIT_DENIED);
@@ -128,7 +128,7 @@ static void begin(struct client *c, struct auth *a, const struct wire_hello *hel
 	memcpy(a->server, msg.tail, sizeof(a->server));
 }
 
-static void what_another_said_is_of_no_use(void **state)
+static void proof_of_another_connection_is_refused(void **state)
 {
 	struct key key = key_of(right);
 	uint8_t proof[WIRE_PROOF_LEN];
@@ -151,7 +151,7 @@ static void what_another_said_is_of_no_use(void **state)
 	expect_thrown_out(&c);
 }
 
-static void a_proof_of_a_server_is_none_of_a_client(void **state)
+static void proof_of_the_server_is_refused_from_a_client(void **state)
 {
 	struct key key = key_of(right);
 	uint8_t proof[WIRE_PROOF_LEN];
@@ -165,7 +165,7 @@ static void a_proof_of_a_server_is_none_of_a_client(void **state)
 	expect_thrown_out(&c);
 }
 
-static void a_nonce_thrown_back_is_no_proof(void **state)
+static void nonce_of_the_server_sent_back_is_refused(void **state)
 {
 	struct auth a = { .hello = { 0 } };
 	struct client c;
@@ -176,7 +176,7 @@ static void a_nonce_thrown_back_is_no_proof(void **state)
 	expect_thrown_out(&c);
 }
 
-static void without_a_proof_nothing_is_served(void **state)
+static void nothing_is_served_before_the_proof(void **state)
 {
 	struct auth a = { .hello = { 0 } };
 	struct client c;
@@ -196,7 +196,7 @@ static void without_a_proof_nothing_is_served(void **state)
 	expect_thrown_out(&c);
 }
 
-static void what_is_cut_off_is_no_handshake(void **state)
+static void truncated_handshake_is_refused(void **state)
 {
 	static const uint8_t bytes[WIRE_HEAD_LEN] = { 0, WIRE_NONCE };
 	struct auth a = { .hello = { 0 } };
@@ -225,7 +225,7 @@ static int keyed_and_impatient(void **state)
 				    "--idle-timeout", SERVER_IDLE_S, NULL });
 }
 
-static void who_is_slow_to_prove_is_thrown_out(void **state)
+static void client_that_does_not_prove_in_time_is_disconnected(void **state)
 {
 	struct auth a = { .hello = { 0 } };
 	struct client c;
@@ -237,7 +237,7 @@ static void who_is_slow_to_prove_is_thrown_out(void **state)
 	expect_expired(&c);
 }
 
-static void a_key_that_others_can_read_is_not_used(void **state)
+static void key_file_readable_by_others_is_refused(void **state)
 {
 	(void)state;
 	assert_int_equal(fchmodat(etc->fd, "key", 0644, 0), 0);
@@ -247,7 +247,7 @@ static void a_key_that_others_can_read_is_not_used(void **state)
 	expect_error(-EPERM, key_file, "chmod");
 }
 
-static void rping_goes_with_no_key(void **state)
+static void rping_is_refused_together_with_a_key(void **state)
 {
 	(void)state;
 	assert_int_equal(run_command(&cmd_serve, "--rping", "--key", key_file), EXIT_USAGE);
@@ -263,7 +263,7 @@ static int without_key(void **state)
 	return server_setup(state);
 }
 
-static void a_server_that_has_no_key_is_not_trusted(void **state)
+static void server_without_a_key_is_not_trusted(void **state)
 {
 	(void)state;
 	assert_int_equal(ping("--key", key_file), EXIT_DENIED);
@@ -273,12 +273,12 @@ static void a_server_that_has_no_key_is_not_trusted(void **state)
 /* Alter a message of the server's before it is sent. */
 typedef void (*lie_fn)(struct session *s, struct wire_msg *msg);
 
-static void throw_back(struct session *s, struct wire_msg *msg)
+static void send_back(struct session *s, struct wire_msg *msg)
 {
 	session_send(s, msg);
 }
 
-static void claim(struct session *s, struct wire_msg *msg)
+static void make_up(struct session *s, struct wire_msg *msg)
 {
 	static const uint8_t anything[WIRE_PROOF_LEN] = "trust me";
 
@@ -329,40 +329,40 @@ static void expect_distrust(lie_fn lie)
 	assert_int_equal(fake_leftovers(), 0);
 }
 
-static void a_server_that_throws_back_what_it_hears_is_not_trusted(void **state)
+static void server_that_echoes_the_client_is_not_trusted(void **state)
 {
 	(void)state;
-	expect_distrust(throw_back);
+	expect_distrust(send_back);
 }
 
-static void a_server_that_says_anything_is_not_trusted(void **state)
+static void server_with_a_made_up_proof_is_not_trusted(void **state)
 {
 	(void)state;
-	expect_distrust(claim);
+	expect_distrust(make_up);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		guarded(who_has_no_key_is_refused_and_told, keyed),
-		guarded(who_has_the_key_is_served, keyed),
+		guarded(client_without_a_key_is_refused_with_a_reason, keyed),
+		guarded(client_with_the_key_is_served, keyed),
 		guarded(copies_have_keyed_digests, keyed),
-		guarded(silent_clients_make_room, keyed),
-		guarded(the_environment_may_name_the_key, keyed),
-		guarded(who_has_another_key_is_refused_and_told, keyed),
-		guarded(what_another_said_is_of_no_use, keyed),
-		guarded(a_proof_of_a_server_is_none_of_a_client, keyed),
-		guarded(a_nonce_thrown_back_is_no_proof, keyed),
-		guarded(without_a_proof_nothing_is_served, keyed),
-		guarded(what_is_cut_off_is_no_handshake, keyed),
-		guarded(who_is_slow_to_prove_is_thrown_out, keyed_and_impatient),
-		cmocka_unit_test_setup_teardown(a_key_that_others_can_read_is_not_used,
+		guarded(silent_clients_are_disconnected_for_new_ones, keyed),
+		guarded(environment_can_name_the_key_file, keyed),
+		guarded(client_with_another_key_is_refused_with_a_reason, keyed),
+		guarded(proof_of_another_connection_is_refused, keyed),
+		guarded(proof_of_the_server_is_refused_from_a_client, keyed),
+		guarded(nonce_of_the_server_sent_back_is_refused, keyed),
+		guarded(nothing_is_served_before_the_proof, keyed),
+		guarded(truncated_handshake_is_refused, keyed),
+		guarded(client_that_does_not_prove_in_time_is_disconnected, keyed_and_impatient),
+		cmocka_unit_test_setup_teardown(key_file_readable_by_others_is_refused,
 						make_files, remove_files),
-		cmocka_unit_test_setup_teardown(rping_goes_with_no_key, make_files,
+		cmocka_unit_test_setup_teardown(rping_is_refused_together_with_a_key, make_files,
 						remove_files),
-		guarded(a_server_that_has_no_key_is_not_trusted, without_key),
-		cmocka_unit_test(a_server_that_throws_back_what_it_hears_is_not_trusted),
-		cmocka_unit_test(a_server_that_says_anything_is_not_trusted),
+		guarded(server_without_a_key_is_not_trusted, without_key),
+		cmocka_unit_test(server_that_echoes_the_client_is_not_trusted),
+		cmocka_unit_test(server_with_a_made_up_proof_is_not_trusted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
