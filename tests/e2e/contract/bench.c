@@ -254,15 +254,38 @@ TEST(BENCH_of_operations_that_iWARP_lacks_gives_EOPNOTSUPP)
 	CHECK_ERR(track_run(&cmd), EOPNOTSUPP);
 }
 
+/* More than the scatter/gather entries of any device here can name, even as registered chunks */
+#define TOO_LONG	(32UL << 20)
+
+/*
+ * Maps one page at every address: entries that name physical memory never cover two pages, as
+ * they might by chance if the pages were different ones.
+ */
+static char *map_page_often(size_t size)
+{
+	char *map = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int fd = memfd_create("kverbs-test", 0);
+	size_t at;
+
+	CHECK(map != MAP_FAILED && fd >= 0);
+	CHECK_EQ(ftruncate(fd, 4096), 0);
+	for (at = 0; at < size; at += 4096)
+		CHECK(mmap(map + at, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+			   0) != MAP_FAILED);
+	close(fd);
+	return map;
+}
+
 TEST(BENCH_of_a_message_that_is_too_long_gives_EMSGSIZE)
 {
 	struct kverbs_cmd_bench cmd;
-	static char much[32UL << 20];
+	char *pages;
 
 	track_open();
-	track.region = dev_region(track.pair.fd, much, sizeof(much), 0);
+	pages = map_page_often(TOO_LONG);
+	track.region = dev_region(track.pair.fd, pages, TOO_LONG, 0);
 	cmd = good_send();
-	cmd.length = sizeof(much);
+	cmd.length = TOO_LONG;
 	CHECK_ERR(track_run(&cmd), EMSGSIZE);
 }
 
