@@ -212,6 +212,14 @@ KVERBS_API size_t kverbs_buf_size(const struct kverbs_buf *buf);
  * @priv: private data for the peer
  * @priv_len: length of @priv, at most KVERBS_PRIV_CONNECT_MAX or _ACCEPT_MAX
  * @timeout_ms: time limit, 0: 10000, negative: none
+ * @prepare: called by kverbs_connect() with each connection before it waits for the peer's
+ *	answer, or NULL: posts receives that the peer may fill as soon as it has accepted.
+ *	-ENOTCONN is ignored, because the peer may have refused by then; any other -errno ends
+ *	the attempt
+ * @refused: called by kverbs_connect() with a connection that the peer refused, or NULL:
+ *	kverbs_conn_priv() returns the private data of the refusal. True: no other address is
+ *	tried
+ * @arg: argument of @prepare and @refused
  */
 struct kverbs_conn_opts {
 	size_t sz;
@@ -220,6 +228,9 @@ struct kverbs_conn_opts {
 	const void *priv;
 	size_t priv_len;
 	int timeout_ms;
+	int (*prepare)(struct kverbs_conn *conn, void *arg);
+	bool (*refused)(struct kverbs_conn *conn, void *arg);
+	void *arg;
 };
 
 /**
@@ -231,8 +242,7 @@ struct kverbs_conn_opts {
  * @conn: set to the connection
  *
  * Tries every address that @host resolves to. If the peer may send as soon as it has
- * accepted, a receive must be posted first, or on iWARP the connection ends: use
- * kverbs_connect_start(), kverbs_recv(), kverbs_conn_wait() instead.
+ * accepted, @opts->prepare must post a receive first, or on iWARP the connection ends.
  *
  * Return: 0; -ECONNREFUSED, -ETIMEDOUT, -EHOSTUNREACH, -ENETUNREACH, -ENODEV;
  * -ENXIO: the name does not resolve; another -errno.

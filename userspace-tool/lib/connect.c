@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <netdb.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "addr.h"
@@ -103,19 +104,28 @@ int kverbs_connect_start(struct kverbs *kv, const struct sockaddr *dst,
 	return start(kv, dst, &o, conn);
 }
 
+/* @last: set if no other address is to be tried */
 static int connect_one(struct kverbs *kv, const struct sockaddr *dst,
-		       const struct kverbs_conn_opts *opts, struct kverbs_conn **conn)
+		       const struct kverbs_conn_opts *opts, struct kverbs_conn **conn,
+		       bool *last)
 {
 	struct kverbs_conn *c;
 	int ret = start(kv, dst, opts, &c);
 
 	if (ret)
 		return ret;
-	ret = kverbs_conn_wait(c, opts->timeout_ms);
-	if (ret)
-		kverbs_conn_free(c);
-	else
+	if (opts->prepare)
+		ret = opts->prepare(c, opts->arg);
+	/* A peer that refused so soon has ended the connection: the wait returns its reason. */
+	if (!ret || ret == -ENOTCONN)
+		ret = kverbs_conn_wait(c, opts->timeout_ms);
+	if (!ret) {
 		*conn = c;
+		return 0;
+	}
+	if (ret == -ECONNREFUSED && opts->refused)
+		*last = opts->refused(c, opts->arg);
+	kverbs_conn_free(c);
 	return ret;
 }
 
@@ -164,13 +174,14 @@ static int connect_any(struct kverbs *kv, const struct addrinfo *ai,
 		       struct kverbs_conn_opts *opts, struct kverbs_conn **conn)
 {
 	uint64_t deadline = kverbs_deadline(opts->timeout_ms);
-	int ret = 0, error = 0;
+	bool last = false;
+	int ret, error = 0;
 
-	for (; ai; ai = ai->ai_next) {
+	for (; ai && !last; ai = ai->ai_next) {
 		opts->timeout_ms = time_for(ai, deadline);
 		if (!opts->timeout_ms)
 			return worse_known(error, -ETIMEDOUT);
-		ret = connect_one(kv, ai->ai_addr, opts, conn);
+		ret = connect_one(kv, ai->ai_addr, opts, conn, &last);
 		if (!ret || ret == -EINTR || ret == -EDEADLK)
 			return ret;
 		error = worse_known(error, ret);

@@ -217,6 +217,121 @@ static void a_refused_ioctl_leaves_no_connection(void **state)
 	assert_int_equal(fake_leftovers(), before);
 }
 
+/* Arguments and results of the callbacks of kverbs_connect(). */
+struct hooks {
+	struct kverbs_buf *buf;
+	struct kverbs_req recv;
+	struct kverbs_conn *prepared;
+	unsigned int refusals;
+	int ret;
+	bool last;
+};
+
+static int post_and_establish(struct kverbs_conn *conn, void *arg)
+{
+	struct hooks *h = arg;
+
+	h->prepared = conn;
+	assert_int_equal(kverbs_recv(conn, h->buf, 0, 1, &h->recv), 0);
+	fake_event(fake.last_conn, KVERBS_CQE_ESTABLISHED, 0);
+	return 0;
+}
+
+static int return_ret(struct kverbs_conn *conn, void *arg)
+{
+	struct hooks *h = arg;
+
+	h->prepared = conn;
+	return h->ret;
+}
+
+static bool count_refusal(struct kverbs_conn *conn, void *arg)
+{
+	struct hooks *h = arg;
+
+	assert_int_equal(kverbs_conn_error(conn), -ECONNREFUSED);
+	h->refusals++;
+	return h->last;
+}
+
+static struct kverbs_conn_opts hooked(struct hooks *h)
+{
+	return (struct kverbs_conn_opts) {
+		.sz = sizeof(struct kverbs_conn_opts),
+		.refused = count_refusal,
+		.arg = h,
+	};
+}
+
+static void receives_can_be_posted_before_the_peer_answers(void **state)
+{
+	struct t *t = *state;
+	struct hooks h = { .buf = t->buf };
+	struct kverbs_conn_opts opts = hooked(&h);
+	struct kverbs_conn *conn;
+
+	opts.prepare = post_and_establish;
+	fake_script_connect(FAKE_CONNECT_HANGS);
+	assert_int_equal(kverbs_connect(t->kv, HOST, "1", &opts, &conn), 0);
+	assert_ptr_equal(conn, h.prepared);
+	kverbs_conn_free(conn);
+	assert_int_equal(h.recv.result, -ECANCELED);
+}
+
+static void an_error_of_preparing_ends_the_attempt(void **state)
+{
+	struct t *t = *state;
+	struct hooks h = { .ret = -ENOMEM };
+	struct kverbs_conn_opts opts = hooked(&h);
+	struct kverbs_conn *conn;
+
+	opts.prepare = return_ret;
+	fake_script_connect(FAKE_CONNECT_HANGS);
+	assert_int_equal(kverbs_connect(t->kv, HOST, "1", &opts, &conn), -ENOMEM);
+	assert_int_equal(fake_conn_state(fake.last_conn), 0);
+}
+
+static void a_refusal_during_preparing_is_reported_as_such(void **state)
+{
+	struct t *t = *state;
+	struct hooks h = { .ret = -ENOTCONN };
+	struct kverbs_conn_opts opts = hooked(&h);
+	struct kverbs_conn *conn;
+
+	opts.prepare = return_ret;
+	fake_script_connect(-ECONNREFUSED);
+	assert_int_equal(kverbs_connect(t->kv, HOST, "1", &opts, &conn), -ECONNREFUSED);
+	assert_non_null(h.prepared);
+	assert_int_equal(h.refusals, 1);
+}
+
+static void a_refusal_may_be_final(void **state)
+{
+	struct t *t = *state;
+	struct hooks h = { .last = true };
+	struct kverbs_conn_opts opts = hooked(&h);
+	struct kverbs_conn *conn;
+
+	fake_script_connect(-ECONNREFUSED);
+	assert_int_equal(kverbs_connect(t->kv, FAKE_HOST, "1", &opts, &conn), -ECONNREFUSED);
+	assert_int_equal(h.refusals, 1);
+	assert_memory_equal(fake.last_connect.dst.addr, "\xc0\x00\x02\x01", 4);
+}
+
+static void other_addresses_are_tried_unless_a_refusal_is_final(void **state)
+{
+	struct t *t = *state;
+	struct hooks h = { 0 };
+	struct kverbs_conn_opts opts = hooked(&h);
+	struct kverbs_conn *conn;
+
+	fake_script_connect(-ECONNREFUSED);
+	fake_script_connect(0);
+	assert_int_equal(kverbs_connect(t->kv, FAKE_HOST, "1", &opts, &conn), 0);
+	assert_int_equal(h.refusals, 1);
+	kverbs_conn_free(conn);
+}
+
 /* ---- the end of a connection --------------------------------------------------- */
 
 static void assert_ends_with(struct kverbs *kv, enum kverbs_cqe_type type, int result,
@@ -422,6 +537,11 @@ int main(void)
 		t_test(starting_does_not_wait),
 		t_test(other_families_cannot_be_connected_to),
 		t_test(a_refused_ioctl_leaves_no_connection),
+		t_test_conn(receives_can_be_posted_before_the_peer_answers),
+		t_test(an_error_of_preparing_ends_the_attempt),
+		t_test(a_refusal_during_preparing_is_reported_as_such),
+		t_test(a_refusal_may_be_final),
+		t_test(other_addresses_are_tried_unless_a_refusal_is_final),
 		t_test(the_end_of_a_connection_has_its_reason),
 		t_test_conn(a_local_disconnect_is_not_a_reset),
 		t_test_conn(an_ended_connection_refuses_requests_with_its_reason),

@@ -352,18 +352,29 @@ static void *reject_one(void *arg)
 	return kverbs_reject(conn, "no", 3) ? p : NULL;
 }
 
-static void a_rejected_connection_is_refused(void **state)
+static bool read_reason(struct kverbs_conn *conn, void *reason)
+{
+	assert_int_equal(kverbs_conn_priv(conn, reason, 8), 3);
+	return true;
+}
+
+static void a_rejected_connection_is_refused_with_private_data(void **state)
 {
 	struct pair *p = *state;
+	char reason[8] = "";
+	const struct kverbs_conn_opts opts = {
+		.sz = sizeof(opts), .refused = read_reason, .arg = reason,
+	};
 	struct kverbs_conn *conn;
 	pthread_t thread;
 	void *failed;
 
 	assert_int_equal(pthread_create(&thread, NULL, reject_one, p), 0);
-	assert_int_equal(kverbs_connect(p->ckv, "192.0.2.1", "7472", NULL, &conn),
+	assert_int_equal(kverbs_connect(p->ckv, "192.0.2.1", "7472", &opts, &conn),
 			 -ECONNREFUSED);
 	pthread_join(thread, &failed);
 	assert_null(failed);
+	assert_string_equal(reason, "no");
 }
 
 /* ---- a server with callbacks, and many clients ---------------------------------------- */
@@ -495,7 +506,7 @@ int main(void)
 		loop_test(an_invalidated_key_gives_no_access),
 		loop_test(the_peer_learns_of_a_disconnect),
 		loop_test(a_port_without_listener_refuses),
-		loop_test(a_rejected_connection_is_refused),
+		loop_test(a_rejected_connection_is_refused_with_private_data),
 		loop_test(a_server_that_uses_callbacks_serves_many_clients),
 	};
 

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <errno.h>
-#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <openssl/crypto.h>
 
-#include "cli/units.h"
 #include "cli/util.h"
 #include "peer/session.h"
 
@@ -37,19 +35,19 @@ static int alloc_slots(struct session *s)
 	return ret;
 }
 
-static int post_recv(struct session *s, uint64_t i)
+static int post_recv(struct session *s, struct kverbs_conn *conn, uint64_t i)
 {
-	return kverbs_recv(s->conn, s->mem, recv_at(s, i), s->hello.msg_max,
+	return kverbs_recv(conn, s->mem, recv_at(s, i), s->hello.msg_max,
 			   &s->recv[i % s->depth]);
 }
 
-static int post_all(struct session *s)
+static int post_all(struct session *s, struct kverbs_conn *conn)
 {
 	unsigned int i;
 	int ret = 0;
 
 	for (i = 0; i < s->depth && !ret; i++)
-		ret = post_recv(s, i);
+		ret = post_recv(s, conn, i);
 	return ret;
 }
 
@@ -109,95 +107,24 @@ static int check_welcome(const struct session *s)
 	return 0;
 }
 
-static void read_refusal(struct session *s)
+static int prepare(struct kverbs_conn *conn, void *arg)
+{
+	return post_all(arg, conn);
+}
+
+/* A server of kverbs answers for the host: its other addresses are not asked. */
+static bool refused(struct kverbs_conn *conn, void *arg)
 {
 	uint8_t priv[KVERBS_PRIV_ACCEPT_MAX];
+	struct session *s = arg;
 	struct wire_hello hello;
-	int n = kverbs_conn_priv(s->conn, priv, sizeof(priv));
+	int n = kverbs_conn_priv(conn, priv, sizeof(priv));
 
-	if (n > 0 && !wire_hello_decode(&hello, priv, n)) {
-		s->refusal = hello.what;
-		s->welcome = hello;
-	}
-}
-
-static int connect_one(struct session *s, const struct sockaddr *addr,
-		       const struct kverbs_conn_opts *opts)
-{
-	int ret;
-
-	ret = kverbs_connect_start(s->kv, addr, opts, &s->conn);
-	if (ret)
-		return ret;
-	/* Refused so soon that not even receives were taken: that it tells then. */
-	ret = post_all(s);
-	if (!ret || ret == -ENOTCONN)
-		ret = kverbs_conn_wait(s->conn, opts->timeout_ms);
-	if (!ret)
-		return 0;
-	if (ret == -ECONNREFUSED)
-		read_refusal(s);
-	session_stop(s);
-	return ret;
-}
-
-/* An error from the peer tells more than one on the way to it. */
-static int rank(int err)
-{
-	switch (err) {
-	case 0:
-		return 0;
-	case -ENXIO:
-	case -EADDRNOTAVAIL:
-	case -EAFNOSUPPORT:
-		return 1;
-	case -ENODEV:
-		return 2;
-	case -ENETUNREACH:
-	case -EHOSTUNREACH:
-		return 3;
-	case -ETIMEDOUT:
-		return 5;
-	case -ECONNRESET:
-	case -ECONNREFUSED:
-		return 6;
-	default:
-		return 4;
-	}
-}
-
-/* A fair part of the time that is left, so that an address that is dead takes no more. */
-static int part_of_time(const struct addrinfo *ai, double until)
-{
-	double ms = (until - units_now()) * 1e3;
-	unsigned int n = 0;
-
-	for (; ai; ai = ai->ai_next)
-		n++;
-	return ms > n ? ms / n : 1;
-}
-
-/* Not kverbs_connect(): it would keep to itself what a refusal says. */
-static int connect_any(struct session *s, const struct session_to *to,
-		       struct kverbs_conn_opts *opts)
-{
-	double until = units_now() + s->timeout_ms / 1e3;
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
-	struct addrinfo *list, *ai;
-	int ret, err = -ENXIO;
-
-	if (getaddrinfo(to->host, to->port, &hints, &list))
-		return -ENXIO;
-	for (ai = list; ai; ai = ai->ai_next) {
-		opts->timeout_ms = part_of_time(ai, until);
-		ret = connect_one(s, ai->ai_addr, opts);
-		if (!ret || rank(ret) >= rank(err))
-			err = ret;
-		if (!ret || s->refusal)
-			break;
-	}
-	freeaddrinfo(list);
-	return err;
+	if (n <= 0 || wire_hello_decode(&hello, priv, n))
+		return false;
+	s->refusal = hello.what;
+	s->welcome = hello;
+	return s->refusal;
 }
 
 int session_connect(struct session *s, struct kverbs *kv, const struct session_to *to,
@@ -214,7 +141,10 @@ int session_connect(struct session *s, struct kverbs *kv, const struct session_t
 		return ret;
 	fill_opts(s, &opts, priv, hello);
 	opts.source = to->source;
-	ret = connect_any(s, to, &opts);
+	opts.prepare = prepare;
+	opts.refused = refused;
+	opts.arg = s;
+	ret = kverbs_connect(kv, to->host, to->port, &opts, &s->conn);
 	if (ret)
 		return ret;
 	name_peer(s);
@@ -228,7 +158,7 @@ int session_open(struct session *s)
 {
 	int ret = alloc_slots(s);
 
-	return ret ? ret : post_all(s);
+	return ret ? ret : post_all(s, s->conn);
 }
 
 int session_answer(struct session *s, uint32_t flags, int timeout_ms, int accept_ms)
@@ -377,7 +307,7 @@ static int release_held(struct session *s)
 	int ret = 0;
 
 	if (s->held)
-		ret = post_recv(s, s->received - 1);
+		ret = post_recv(s, s->conn, s->received - 1);
 	s->held = false;
 	if (!ret || !session_broken(s, ret))
 		return ret;
