@@ -78,16 +78,6 @@ static int check_room(struct kverbs_cmd_export *cmd, struct kverbs_conn *conn,
 	return ret;
 }
 
-/* User memory may fault for any length of time, so this holds no lock. */
-static int copy_segments(const struct kverbs_cmd_export *cmd,
-			 const struct kverbs_segment *segs)
-{
-	if (copy_to_user(u64_to_user_ptr(cmd->segs_uptr), segs,
-			 array_size(cmd->segs_len, sizeof(*segs))))
-		return -EFAULT;
-	return 0;
-}
-
 static int export_to_peer(struct kverbs_ucmd *ucmd, struct kverbs_conn_obj *conn_obj,
 			  struct kverbs_region *region, struct kverbs_segment *segs)
 {
@@ -101,8 +91,11 @@ static int export_to_peer(struct kverbs_ucmd *ucmd, struct kverbs_conn_obj *conn
 	kverbs_region_unuse(region);
 	if (IS_ERR(export))
 		return PTR_ERR(export);
-	ret = copy_segments(cmd, segs);
-	if (!ret)
+	/* User memory may fault for any length of time, so no lock is held here. */
+	if (copy_to_user(u64_to_user_ptr(cmd->segs_uptr), segs,
+			 array_size(cmd->segs_len, sizeof(*segs))))
+		ret = -EFAULT;
+	else
 		ret = new_export_obj(ucmd, conn_obj, export);
 	if (ret)
 		kverbs_export_destroy(export);

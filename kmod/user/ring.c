@@ -12,16 +12,6 @@
 /* Reads of the watched byte between two checks of completions, signals and deadline. */
 #define MEMORY_READS	8
 
-static struct kverbs_ring_user *user_indices(struct kverbs_ring *ring)
-{
-	return ring->idx.addr;
-}
-
-static struct kverbs_ring_kernel *kernel_indices(struct kverbs_ring *ring)
-{
-	return ring->cq.addr;
-}
-
 static struct kverbs_cqe *cqe_at(struct kverbs_ring *ring, u32 n)
 {
 	struct kverbs_cqe *cqes = ring->cq.addr + sizeof(struct kverbs_ring_kernel);
@@ -32,8 +22,9 @@ static struct kverbs_cqe *cqe_at(struct kverbs_ring *ring, u32 n)
 /* More than there are entries if the user's head is out of range. */
 static u32 distance(struct kverbs_ring *ring)
 {
+	const struct kverbs_ring_user *user = ring->idx.addr;
 	/* Pairs with the release of user space, which has read the completions before. */
-	u32 head = smp_load_acquire(&user_indices(ring)->cq_head);
+	u32 head = smp_load_acquire(&user->cq_head);
 	/* Pairs with kverbs_ring_publish(): what is counted here the user can see. */
 	u32 tail = smp_load_acquire(&ring->cq_tail);
 
@@ -148,10 +139,12 @@ static void wake(struct kverbs_ring *ring)
  */
 void kverbs_ring_publish(struct kverbs_ring *ring, u32 nr)
 {
+	struct kverbs_ring_kernel *shared = ring->cq.addr;
+
 	lockdep_assert_held(&ring->lock);
 	ring->reserved -= nr;
 	/* The completions are there before the user is told of them. */
-	smp_store_release(&kernel_indices(ring)->cq_tail, ring->cq_tail + nr);
+	smp_store_release(&shared->cq_tail, ring->cq_tail + nr);
 	/* The user can see them before kverbs_ring_unread() counts them. */
 	smp_store_release(&ring->cq_tail, ring->cq_tail + nr);
 	wake(ring);

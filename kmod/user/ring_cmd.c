@@ -62,14 +62,6 @@ static void init_slots(struct kverbs_ring *ring)
 	}
 }
 
-static void init_indices(struct kverbs_ring *ring)
-{
-	struct kverbs_ring_kernel *shared = ring->cq.addr;
-
-	shared->sq_entries = ring->sq_entries;
-	shared->cq_entries = ring->cq_entries;
-}
-
 static int get_eventfd(struct kverbs_ring *ring, const struct kverbs_cmd_ring_create *cmd)
 {
 	struct eventfd_ctx *eventfd;
@@ -99,6 +91,7 @@ static enum ib_poll_context poll_context(u32 flags)
 static struct kverbs_ring *alloc_ring(const struct kverbs_cmd_ring_create *cmd)
 {
 	struct kverbs_ring *ring = kzalloc(sizeof(*ring), GFP_KERNEL_ACCOUNT);
+	struct kverbs_ring_kernel *shared;
 	int ret;
 
 	if (!ring)
@@ -116,7 +109,9 @@ static struct kverbs_ring *alloc_ring(const struct kverbs_cmd_ring_create *cmd)
 		goto out_put_eventfd;
 	kverbs_cq_set_init(&ring->cqs, poll_context(cmd->flags));
 	init_slots(ring);
-	init_indices(ring);
+	shared = ring->cq.addr;
+	shared->sq_entries = ring->sq_entries;
+	shared->cq_entries = ring->cq_entries;
 	return ring;
 
 out_put_eventfd:

@@ -437,14 +437,6 @@ static int wait_or_watch(struct kverbs_ring *ring, const struct kverbs_cmd_submi
 	return kverbs_ring_wait(ring, cmd->min_complete, deadline_ns);
 }
 
-/* Accepted entries are success, whatever ends the wait. */
-static int wait_for(struct kverbs_ring *ring, const struct kverbs_cmd_submit *cmd)
-{
-	int ret = wait_or_watch(ring, cmd);
-
-	return cmd->out_taken || ret == -ETIME ? 0 : ret;
-}
-
 static int submit_and_wait(struct kverbs_ucmd *ucmd, struct kverbs_ring *ring)
 {
 	struct kverbs_cmd_submit *cmd = ucmd->cmd;
@@ -458,8 +450,12 @@ static int submit_and_wait(struct kverbs_ucmd *ucmd, struct kverbs_ring *ring)
 		kverbs_cq_set_poll(&ring->cqs);
 	if (cmd->to_submit)
 		ret = submit(ucmd, ring);
-	if (!ret && cmd->min_complete)
-		ret = wait_for(ring, cmd);
+	if (!ret && cmd->min_complete) {
+		ret = wait_or_watch(ring, cmd);
+		/* Accepted entries are success, whatever ends the wait. */
+		if (cmd->out_taken || ret == -ETIME)
+			ret = 0;
+	}
 	cmd->out_ready = kverbs_ring_unread(ring);
 	/* A poll-only SUBMIT that found nothing will be repeated at once. */
 	if (ring->cqs.direct && !cmd->to_submit && !cmd->min_complete && !cmd->out_ready)

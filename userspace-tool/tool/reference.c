@@ -20,12 +20,6 @@ static int explain(void)
 	return 2;
 }
 
-static void put_rst(FILE *to, const struct command *cmd)
-{
-	fprintf(to, ".. program:: kverbs %s\n\n", cmd->name);
-	opts_print_rst(to, cmd->options, cmd->json_doc);
-}
-
 static int write_rst(const char *dir)
 {
 	const struct command *cmd;
@@ -40,7 +34,8 @@ static int write_rst(const char *dir)
 			fprintf(stderr, "%s: %s\n", path, strerror(errno));
 			return 1;
 		}
-		put_rst(to, cmd);
+		fprintf(to, ".. program:: kverbs %s\n\n", cmd->name);
+		opts_print_rst(to, cmd->options, cmd->json_doc);
 		if (fclose(to)) {
 			fprintf(stderr, "%s: %s\n", path, strerror(errno));
 			return 1;
