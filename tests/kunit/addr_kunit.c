@@ -20,7 +20,7 @@ static const struct kverbs_addr ipv6 = {
 	.addr = { 0xfe, 0x80, [8] = 1, [15] = 2 },
 };
 
-static void addr_ipv4_comes_in(struct kunit *test)
+static void addr_ipv4_is_converted_from_user_space(struct kunit *test)
 {
 	struct sockaddr_storage ss;
 	struct sockaddr_in *sin = (struct sockaddr_in *)&ss;
@@ -31,7 +31,7 @@ static void addr_ipv4_comes_in(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0xc0000207, ntohl(sin->sin_addr.s_addr));
 }
 
-static void addr_ipv6_comes_in_with_its_scope(struct kunit *test)
+static void addr_ipv6_keeps_its_scope(struct kunit *test)
 {
 	struct sockaddr_storage ss;
 	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)&ss;
@@ -43,7 +43,7 @@ static void addr_ipv6_comes_in_with_its_scope(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, ipv6.addr, &sin6->sin6_addr, sizeof(ipv6.addr));
 }
 
-static void addr_nothing_is_left_of_what_was_there(struct kunit *test)
+static void addr_conversion_clears_the_destination(struct kunit *test)
 {
 	struct sockaddr_storage ss;
 	struct sockaddr_in *sin = (struct sockaddr_in *)&ss;
@@ -54,7 +54,7 @@ static void addr_nothing_is_left_of_what_was_there(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, memchr_inv(sin->sin_zero, 0, sizeof(sin->sin_zero)));
 }
 
-static void addr_what_comes_in_goes_out(struct kunit *test)
+static void addr_survives_a_round_trip(struct kunit *test)
 {
 	struct kverbs_addr out;
 	struct sockaddr_storage ss;
@@ -67,7 +67,7 @@ static void addr_what_comes_in_goes_out(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, &ipv6, &out, sizeof(out));
 }
 
-static void addr_unknown_family_goes_out_as_none(struct kunit *test)
+static void addr_unknown_family_is_reported_as_none(struct kunit *test)
 {
 	struct sockaddr_storage ss = { .ss_family = AF_UNIX };
 	struct kverbs_addr out;
@@ -77,7 +77,7 @@ static void addr_unknown_family_goes_out_as_none(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, memchr_inv(&out, 0, sizeof(out)));
 }
 
-static void addr_no_family_goes_out_as_none(struct kunit *test)
+static void addr_without_family_is_reported_as_none(struct kunit *test)
 {
 	struct sockaddr_storage ss = {};
 	struct kverbs_addr out;
@@ -112,12 +112,12 @@ static void addr_malformed_is_refused(struct kunit *test)
 }
 
 static struct kunit_case addr_cases[] = {
-	KUNIT_CASE(addr_ipv4_comes_in),
-	KUNIT_CASE(addr_ipv6_comes_in_with_its_scope),
-	KUNIT_CASE(addr_nothing_is_left_of_what_was_there),
-	KUNIT_CASE(addr_what_comes_in_goes_out),
-	KUNIT_CASE(addr_unknown_family_goes_out_as_none),
-	KUNIT_CASE(addr_no_family_goes_out_as_none),
+	KUNIT_CASE(addr_ipv4_is_converted_from_user_space),
+	KUNIT_CASE(addr_ipv6_keeps_its_scope),
+	KUNIT_CASE(addr_conversion_clears_the_destination),
+	KUNIT_CASE(addr_survives_a_round_trip),
+	KUNIT_CASE(addr_unknown_family_is_reported_as_none),
+	KUNIT_CASE(addr_without_family_is_reported_as_none),
 	KUNIT_CASE_PARAM(addr_malformed_is_refused, malformed_gen_params),
 	{}
 };

@@ -44,7 +44,7 @@ static void take_back(struct peer *peer, unsigned int i)
 
 /* ---- bandwidth ------------------------------------------------------------------ */
 
-static void bench_counts_what_follows_the_warm_up(struct kunit *test)
+static void bench_counts_operations_after_the_warm_up(struct kunit *test)
 {
 	const enum ib_poll_context *context = test->param_value;
 	struct measured *m = measured_at(test, *context);
@@ -79,7 +79,7 @@ static void bench_leaves_nothing_in_flight(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 20, m->hca->nr_sends);
 }
 
-static void bench_writes_to_one_part_after_another(struct kunit *test)
+static void bench_writes_to_the_parts_in_turn(struct kunit *test)
 {
 	struct measured *m = measured_create(test);
 
@@ -98,7 +98,7 @@ static void bench_writes_to_one_part_after_another(struct kunit *test)
 }
 
 /* The last operation of a list is signalled and completes the small ones before it. */
-static void bench_lets_the_last_of_a_list_tell(struct kunit *test)
+static void bench_signals_the_last_of_a_list(struct kunit *test)
 {
 	struct measured *m = measured_create(test);
 	unsigned int i;
@@ -145,7 +145,7 @@ static void bench_ends_when_the_time_is_over(struct kunit *test)
 }
 
 /* Some devices complete work within ib_post_send(), before the caller can post more. */
-static void bench_that_always_has_room_looks_at_the_time(struct kunit *test)
+static void bench_that_always_has_room_checks_the_time(struct kunit *test)
 {
 	struct measured *m = measured_at(test, IB_POLL_SOFTIRQ);
 
@@ -159,7 +159,7 @@ static void bench_that_always_has_room_looks_at_the_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, m->result.sent, m->result.ops);
 }
 
-static void bench_refused_at_once_has_not_begun(struct kunit *test)
+static void bench_refused_at_once_reports_nothing_posted(struct kunit *test)
 {
 	struct measured *m = measured_create(test);
 
@@ -169,7 +169,7 @@ static void bench_refused_at_once_has_not_begun(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&m->fake->region->uses));
 }
 
-static void bench_refused_later_tells_how_far_it_came(struct kunit *test)
+static void bench_refused_later_reports_its_progress(struct kunit *test)
 {
 	struct measured *m = measured_create(test);
 
@@ -180,7 +180,7 @@ static void bench_refused_later_tells_how_far_it_came(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&m->fake->region->uses));
 }
 
-static void bench_of_what_the_transport_cannot_is_refused(struct kunit *test)
+static void bench_of_an_unsupported_operation_is_refused(struct kunit *test)
 {
 	struct measured *m = measured_create(test);
 
@@ -191,7 +191,7 @@ static void bench_of_what_the_transport_cannot_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, measured_run(m));
 }
 
-static void bench_tells_what_failed(struct kunit *test)
+static void bench_reports_the_failed_operation(struct kunit *test)
 {
 	struct measured *m = measured_create(test);
 
@@ -204,7 +204,7 @@ static void bench_tells_what_failed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&m->fake->region->uses));
 }
 
-static void bench_without_a_completion_gives_up(struct kunit *test)
+static void bench_without_a_completion_times_out(struct kunit *test)
 {
 	const enum ib_poll_context *context = test->param_value;
 	struct measured *m = measured_at(test, *context);
@@ -264,7 +264,7 @@ static struct measured *with_credit(struct kunit *test)
 	return m;
 }
 
-static void bench_sends_as_much_as_it_has_credit_for(struct kunit *test)
+static void bench_sends_as_far_as_its_credit(struct kunit *test)
 {
 	struct measured *m = with_credit(test);
 
@@ -274,7 +274,7 @@ static void bench_sends_as_much_as_it_has_credit_for(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 4, m->result.sent);
 }
 
-static void bench_goes_on_when_it_gets_credit(struct kunit *test)
+static void bench_continues_when_credit_arrives(struct kunit *test)
 {
 	struct measured *m = with_credit(test);
 
@@ -289,7 +289,7 @@ static void bench_goes_on_when_it_gets_credit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&m->fake->region->uses));
 }
 
-static void bench_takes_no_credit_for_what_was_not_sent(struct kunit *test)
+static void bench_refuses_credit_for_unsent_messages(struct kunit *test)
 {
 	struct measured *m = with_credit(test);
 
@@ -300,7 +300,7 @@ static void bench_takes_no_credit_for_what_was_not_sent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 4, m->result.sent);
 }
 
-static void bench_keeps_the_credit_that_it_has(struct kunit *test)
+static void bench_refuses_to_lose_credit(struct kunit *test)
 {
 	struct measured *m = with_credit(test);
 
@@ -310,7 +310,7 @@ static void bench_keeps_the_credit_that_it_has(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 8, m->result.sent);
 }
 
-static void bench_takes_a_short_message_for_no_credit(struct kunit *test)
+static void bench_refuses_a_credit_that_is_too_short(struct kunit *test)
 {
 	struct measured *m = with_credit(test);
 
@@ -320,25 +320,25 @@ static void bench_takes_a_short_message_for_no_credit(struct kunit *test)
 }
 
 static struct kunit_case bench_cases[] = {
-	KUNIT_CASE_PARAM(bench_counts_what_follows_the_warm_up, measured_contexts),
+	KUNIT_CASE_PARAM(bench_counts_operations_after_the_warm_up, measured_contexts),
 	KUNIT_CASE(bench_leaves_nothing_in_flight),
-	KUNIT_CASE(bench_writes_to_one_part_after_another),
-	KUNIT_CASE(bench_lets_the_last_of_a_list_tell),
+	KUNIT_CASE(bench_writes_to_the_parts_in_turn),
+	KUNIT_CASE(bench_signals_the_last_of_a_list),
 	KUNIT_CASE(bench_waits_when_the_queue_is_full),
 	KUNIT_CASE(bench_ends_when_the_time_is_over),
-	KUNIT_CASE(bench_that_always_has_room_looks_at_the_time),
-	KUNIT_CASE(bench_refused_at_once_has_not_begun),
-	KUNIT_CASE(bench_refused_later_tells_how_far_it_came),
-	KUNIT_CASE(bench_of_what_the_transport_cannot_is_refused),
-	KUNIT_CASE(bench_tells_what_failed),
-	KUNIT_CASE_PARAM(bench_without_a_completion_gives_up, measured_contexts),
+	KUNIT_CASE(bench_that_always_has_room_checks_the_time),
+	KUNIT_CASE(bench_refused_at_once_reports_nothing_posted),
+	KUNIT_CASE(bench_refused_later_reports_its_progress),
+	KUNIT_CASE(bench_of_an_unsupported_operation_is_refused),
+	KUNIT_CASE(bench_reports_the_failed_operation),
+	KUNIT_CASE_PARAM(bench_without_a_completion_times_out, measured_contexts),
 	KUNIT_CASE_PARAM(bench_is_ended_by_a_signal, measured_contexts),
 	KUNIT_CASE(bench_ends_with_its_connection),
-	KUNIT_CASE(bench_sends_as_much_as_it_has_credit_for),
-	KUNIT_CASE(bench_goes_on_when_it_gets_credit),
-	KUNIT_CASE(bench_takes_no_credit_for_what_was_not_sent),
-	KUNIT_CASE(bench_keeps_the_credit_that_it_has),
-	KUNIT_CASE(bench_takes_a_short_message_for_no_credit),
+	KUNIT_CASE(bench_sends_as_far_as_its_credit),
+	KUNIT_CASE(bench_continues_when_credit_arrives),
+	KUNIT_CASE(bench_refuses_credit_for_unsent_messages),
+	KUNIT_CASE(bench_refuses_to_lose_credit),
+	KUNIT_CASE(bench_refuses_a_credit_that_is_too_short),
 	{}
 };
 

@@ -82,7 +82,7 @@ static void bench_times_a_send_until_it_is_answered(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, measured_is_over(m));
 }
 
-static void bench_of_what_is_not_answered_gives_up(struct kunit *test)
+static void bench_without_an_answer_times_out(struct kunit *test)
 {
 	struct measured *m = with_answers(test);
 
@@ -93,7 +93,7 @@ static void bench_of_what_is_not_answered_gives_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, m->result.sent);
 }
 
-static void bench_tells_what_failed_unanswered(struct kunit *test)
+static void bench_without_an_answer_reports_the_failed_operation(struct kunit *test)
 {
 	struct measured *m = with_answers(test);
 
@@ -126,7 +126,7 @@ static void bench_times_a_write_until_it_is_written_back(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, measured_is_over(m));
 }
 
-static void bench_of_a_write_not_written_back_gives_up(struct kunit *test)
+static void bench_of_a_write_not_written_back_times_out(struct kunit *test)
 {
 	struct measured *m = with_marks(test, IB_POLL_WORKQUEUE);
 
@@ -188,10 +188,10 @@ static void bench_counts_a_time_in_its_bucket(struct kunit *test)
 static struct kunit_case bench_lat_cases[] = {
 	KUNIT_CASE_PARAM(bench_times_a_read_until_it_is_complete, measured_contexts),
 	KUNIT_CASE(bench_times_a_send_until_it_is_answered),
-	KUNIT_CASE(bench_of_what_is_not_answered_gives_up),
-	KUNIT_CASE(bench_tells_what_failed_unanswered),
+	KUNIT_CASE(bench_without_an_answer_times_out),
+	KUNIT_CASE(bench_without_an_answer_reports_the_failed_operation),
 	KUNIT_CASE_PARAM(bench_times_a_write_until_it_is_written_back, measured_contexts),
-	KUNIT_CASE(bench_of_a_write_not_written_back_gives_up),
+	KUNIT_CASE(bench_of_a_write_not_written_back_times_out),
 	KUNIT_CASE(bench_of_a_write_ends_with_its_connection),
 	KUNIT_CASE(bench_of_a_write_is_ended_by_a_signal),
 	KUNIT_CASE_PARAM(bench_counts_a_time_in_its_bucket, times_gen_params),

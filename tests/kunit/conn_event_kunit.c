@@ -266,7 +266,7 @@ static const void *next_stage(const void *prev, char *desc)
 }
 
 /* All events share one device, since registering one takes longer than all of them. */
-static void conn_takes_any_event(struct kunit *test)
+static void conn_handles_any_event_in_any_state(struct kunit *test)
 {
 	const enum fake_stage stage = *(const enum fake_stage *)test->param_value;
 	struct fake_hca *hca = fake_device_create(test);
@@ -304,7 +304,7 @@ static void await_others(struct work_struct *work)
 }
 
 /* The peer does not answer, and the driver does not give up. */
-static void end_that_waits_for_the_peer_keeps_nobody_else(struct kunit *test)
+static void conn_that_waits_for_its_peer_delays_no_other(struct kunit *test)
 {
 	struct fake_conn *fake = fake_conn_at(test, fake_device_create(test), FAKE_ASKING);
 	struct others others;
@@ -322,8 +322,8 @@ static void end_that_waits_for_the_peer_keeps_nobody_else(struct kunit *test)
 }
 
 static struct kunit_case conn_event_cases[] = {
-	KUNIT_CASE_PARAM(conn_takes_any_event, next_stage),
-	KUNIT_CASE(end_that_waits_for_the_peer_keeps_nobody_else),
+	KUNIT_CASE_PARAM(conn_handles_any_event_in_any_state, next_stage),
+	KUNIT_CASE(conn_that_waits_for_its_peer_delays_no_other),
 	{}
 };
 

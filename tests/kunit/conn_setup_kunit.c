@@ -75,7 +75,7 @@ static void conn_ends_with_the_error_of_a_verb(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fake_device_is_empty(hca));
 }
 
-static void listener_says_what_the_device_says(struct kunit *test)
+static void listener_returns_the_error_of_the_device(struct kunit *test)
 {
 	struct fake_hca *hca = fake_device_create(test);
 	struct sockaddr_in addr = {
@@ -94,7 +94,7 @@ static void listener_says_what_the_device_says(struct kunit *test)
 
 /* ---- a peer that refuses ------------------------------------------------ */
 
-static void conn_that_is_refused_says_so_and_why(struct kunit *test)
+static void conn_refused_by_its_peer_has_the_private_data(struct kunit *test)
 {
 	struct fake_hca *hca = fake_device_create(test);
 	struct fake_conn *fake = fake_conn_at(test, hca, FAKE_ASKING);
@@ -107,7 +107,7 @@ static void conn_that_is_refused_says_so_and_why(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, "no room", fake->conn->peer_priv, 7);
 }
 
-static void conn_has_what_the_peer_said(struct kunit *test)
+static void conn_has_the_private_data_of_the_peer(struct kunit *test)
 {
 	struct fake_hca *hca = fake_device_create(test);
 	struct fake_conn *asked = fake_conn_at(test, hca, FAKE_ASKING);
@@ -122,7 +122,7 @@ static void conn_has_what_the_peer_said(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, "hello", fake->conn->peer_priv, 5);
 }
 
-static void conn_that_the_peer_closes_ends(struct kunit *test)
+static void conn_closed_by_its_peer_ends(struct kunit *test)
 {
 	struct fake_hca *hca = fake_device_create(test);
 	struct fake_conn *fake = fake_conn_at(test, hca, FAKE_UP);
@@ -163,7 +163,7 @@ static void stage_desc(const enum fake_stage *stage, char *desc)
 KUNIT_ARRAY_PARAM(almost_up, almost_up, stage_desc);
 
 /* rxe does this if it has no memory for the change to RTR or RTS. */
-static void conn_that_never_was_up_ends_though_nothing_is_flushed(struct kunit *test)
+static void conn_never_established_ends_without_a_flush(struct kunit *test)
 {
 	const enum fake_stage *stage = test->param_value;
 	struct fake_hca *hca = fake_device_create(test);
@@ -181,7 +181,7 @@ static void conn_that_never_was_up_ends_though_nothing_is_flushed(struct kunit *
 }
 
 /* The CM of InfiniBand moves the queue pair to ERR before it reports a rejection. */
-static void conn_waits_for_why_it_never_was_up(struct kunit *test)
+static void conn_never_established_reports_the_cm_event(struct kunit *test)
 {
 	struct fake_hca *hca = fake_device_create(test);
 	struct fake_conn *fake = fake_conn_at(test, hca, FAKE_ASKING);
@@ -219,7 +219,7 @@ static void flush_teardown(struct work_struct *work)
 }
 
 /* Neither a thread nor the mutex is taken while the iWARP CM waits for the peer. */
-static void conn_waits_in_no_thread_for_an_answer(struct kunit *test)
+static void conn_awaits_the_answer_without_a_thread(struct kunit *test)
 {
 	const enum fake_stage *stage = test->param_value;
 	struct fake_hca *hca = fake_device_create(test);
@@ -269,7 +269,7 @@ static int reject(void *data)
 	return 0;
 }
 
-static void conn_lets_a_task_be_killed_that_answers(struct kunit *test)
+static void conn_accept_can_be_killed(struct kunit *test)
 {
 	struct fake_conn *fake = fake_conn_at(test, fake_device_create(test), FAKE_REQUESTED);
 	struct victim *victim = kunit_kzalloc(test, sizeof(*victim), GFP_KERNEL);
@@ -348,7 +348,7 @@ static void conn_keeps_to_the_limits_of_the_device(struct kunit *test)
 }
 
 /* As erdma: a buffer of several pieces is sent as it is, whatever a receive can have. */
-static void conn_has_entries_of_sends_that_receives_have_not(struct kunit *test)
+static void conn_may_have_more_send_than_receive_entries(struct kunit *test)
 {
 	struct fake_hca *hca = fake_device_new(test);
 	struct kverbs_conn_attr attr;
@@ -419,7 +419,7 @@ static void small_device_takes_as_many_receives(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 4, fake->hca->nr_recvs);
 }
 
-static void small_device_registers_what_has_too_many_pieces(struct kunit *test)
+static void small_device_registers_buffers_of_many_pieces(struct kunit *test)
 {
 	struct fake_conn *fake = small(test);
 	struct fake_wr *sends = fake->hca->sends;
@@ -442,7 +442,7 @@ static void small_device_registers_what_has_too_many_pieces(struct kunit *test)
 
 /* ---- operations that a device has not ----------------------------------- */
 
-static void atomics_need_a_device_that_has_them(struct kunit *test)
+static void atomics_need_a_device_with_atomics(struct kunit *test)
 {
 	struct fake_conn *fake = fake_conn_at(test, fake_device_create(test), FAKE_UP);
 	struct fake_work *add = fake_conn_work(fake, KVERBS_OP_FETCH_ADD, 0, 8);
@@ -458,7 +458,7 @@ static void atomics_need_a_device_that_has_them(struct kunit *test)
 }
 
 /* On some devices they would never complete. */
-static void reads_need_a_peer_that_answers_some(struct kunit *test)
+static void reads_need_a_peer_with_responder_resources(struct kunit *test)
 {
 	struct fake_conn *fake = fake_conn_at(test, fake_device_create(test), FAKE_UP);
 	struct fake_work *add = fake_conn_work(fake, KVERBS_OP_FETCH_ADD, 0, 8);
@@ -476,23 +476,23 @@ static void reads_need_a_peer_that_answers_some(struct kunit *test)
 
 static struct kunit_case conn_setup_cases[] = {
 	KUNIT_CASE_PARAM(conn_ends_with_the_error_of_a_verb, broken_gen_params),
-	KUNIT_CASE(listener_says_what_the_device_says),
-	KUNIT_CASE(conn_that_is_refused_says_so_and_why),
-	KUNIT_CASE(conn_has_what_the_peer_said),
-	KUNIT_CASE(conn_that_the_peer_closes_ends),
+	KUNIT_CASE(listener_returns_the_error_of_the_device),
+	KUNIT_CASE(conn_refused_by_its_peer_has_the_private_data),
+	KUNIT_CASE(conn_has_the_private_data_of_the_peer),
+	KUNIT_CASE(conn_closed_by_its_peer_ends),
 	KUNIT_CASE(conn_ends_when_its_queue_pair_breaks),
-	KUNIT_CASE_PARAM(conn_that_never_was_up_ends_though_nothing_is_flushed,
+	KUNIT_CASE_PARAM(conn_never_established_ends_without_a_flush,
 			 almost_up_gen_params),
-	KUNIT_CASE(conn_waits_for_why_it_never_was_up),
-	KUNIT_CASE_PARAM(conn_waits_in_no_thread_for_an_answer, almost_up_gen_params),
-	KUNIT_CASE(conn_lets_a_task_be_killed_that_answers),
+	KUNIT_CASE(conn_never_established_reports_the_cm_event),
+	KUNIT_CASE_PARAM(conn_awaits_the_answer_without_a_thread, almost_up_gen_params),
+	KUNIT_CASE(conn_accept_can_be_killed),
 	KUNIT_CASE_PARAM(conn_keeps_to_the_limits_of_the_device, limits_gen_params),
-	KUNIT_CASE(conn_has_entries_of_sends_that_receives_have_not),
+	KUNIT_CASE(conn_may_have_more_send_than_receive_entries),
 	KUNIT_CASE(small_device_takes_as_much_as_it_has_slots),
 	KUNIT_CASE(small_device_takes_as_many_receives),
-	KUNIT_CASE(small_device_registers_what_has_too_many_pieces),
-	KUNIT_CASE(atomics_need_a_device_that_has_them),
-	KUNIT_CASE(reads_need_a_peer_that_answers_some),
+	KUNIT_CASE(small_device_registers_buffers_of_many_pieces),
+	KUNIT_CASE(atomics_need_a_device_with_atomics),
+	KUNIT_CASE(reads_need_a_peer_with_responder_resources),
 	{}
 };
 

@@ -97,7 +97,7 @@ static void cq_without_room_is_joined_by_another(struct kunit *test)
 }
 
 /* Given back, it is freed, so that no handler of the connection runs any more. */
-static void cq_with_interrupts_is_of_one_connection(struct kunit *test)
+static void cq_with_interrupts_belongs_to_one_connection(struct kunit *test)
 {
 	struct sharer *sharer = test->priv;
 	struct kverbs_cq *first = get(test, sharer->hca, 100);
@@ -110,7 +110,7 @@ static void cq_with_interrupts_is_of_one_connection(struct kunit *test)
 	kverbs_cq_put(&sharer->set, second, 1);
 }
 
-static void cq_has_room_again_for_what_is_given_back(struct kunit *test)
+static void cq_room_that_is_returned_is_used_again(struct kunit *test)
 {
 	struct sharer *sharer = test->priv;
 	struct kverbs_cq *cq = get(test, sharer->hca, 1);
@@ -122,7 +122,7 @@ static void cq_has_room_again_for_what_is_given_back(struct kunit *test)
 	kverbs_cq_put(&sharer->set, cq, 1);
 }
 
-static void cq_is_as_large_as_it_must_be(struct kunit *test)
+static void cq_has_room_for_all_completions(struct kunit *test)
 {
 	struct sharer *sharer = test->priv;
 	struct kverbs_cq *cq = get(test, sharer->hca, 3 * ROOM);
@@ -132,7 +132,7 @@ static void cq_is_as_large_as_it_must_be(struct kunit *test)
 	kverbs_cq_put(&sharer->set, cq, 3 * ROOM);
 }
 
-static void cq_is_not_larger_than_the_device_can(struct kunit *test)
+static void cq_is_limited_by_the_device(struct kunit *test)
 {
 	struct sharer *sharer = test->priv;
 	struct kverbs_cq *cq;
@@ -145,7 +145,7 @@ static void cq_is_not_larger_than_the_device_can(struct kunit *test)
 	kverbs_cq_put(&sharer->set, cq, 100);
 }
 
-static void cq_error_is_passed_on(struct kunit *test)
+static void cq_error_is_returned(struct kunit *test)
 {
 	struct sharer *sharer = test->priv;
 
@@ -155,7 +155,7 @@ static void cq_error_is_passed_on(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, list_empty(&sharer->set.cqs));
 }
 
-static void cq_is_of_one_device(struct kunit *test)
+static void cq_belongs_to_one_device(struct kunit *test)
 {
 	struct sharer *sharer = test->priv;
 	struct fake_hca *other_hca = create_hca(test);
@@ -211,7 +211,7 @@ static struct waiter *await(struct kunit *test, struct kverbs_cq *cq, unsigned i
 	return waiter;
 }
 
-static void cq_of_a_direct_set_is_polled_by_who_wants_it(struct kunit *test)
+static void cq_of_a_direct_set_is_polled_by_its_waiters(struct kunit *test)
 {
 	struct sharer *sharer = test->priv;
 	struct kverbs_cq *cq = get(test, sharer->hca, 1);
@@ -223,7 +223,7 @@ static void cq_of_a_direct_set_is_polled_by_who_wants_it(struct kunit *test)
 	kverbs_cq_put(&sharer->set, cq, 1);
 }
 
-static void cq_is_polled_by_one_at_a_time(struct kunit *test)
+static void cq_is_polled_by_one_task_at_a_time(struct kunit *test)
 {
 	struct sharer *sharer = test->priv;
 	struct kverbs_cq *cq = get(test, sharer->hca, 1);
@@ -238,7 +238,7 @@ static void cq_is_polled_by_one_at_a_time(struct kunit *test)
 	kverbs_cq_put(&sharer->set, cq, 1);
 }
 
-static void cq_that_is_busy_does_not_hold_up_the_next(struct kunit *test)
+static void cq_that_is_busy_does_not_delay_the_next(struct kunit *test)
 {
 	struct sharer *sharer = test->priv;
 	struct kverbs_cq *cq = get(test, sharer->hca, ROOM);
@@ -251,7 +251,7 @@ static void cq_that_is_busy_does_not_hold_up_the_next(struct kunit *test)
 }
 
 /* Another connection keeps the queue, but the one that leaves may be freed. */
-static void cq_is_empty_when_it_is_given_back(struct kunit *test)
+static void cq_is_empty_when_it_is_returned(struct kunit *test)
 {
 	struct sharer *sharer = test->priv;
 	struct kverbs_cq *cq = get(test, sharer->hca, ROOM - 1);
@@ -309,7 +309,7 @@ static void exhaust(struct work_struct *work)
 }
 
 /* The caller of poll_all relies on it that no completion is left. */
-static void cq_is_exhausted_though_another_one_polls(struct kunit *test)
+static void cq_is_polled_dry_though_another_task_polls(struct kunit *test)
 {
 	struct sharer *sharer = test->priv;
 	struct kverbs_cq *cq = get(test, sharer->hca, ROOM);
@@ -370,7 +370,7 @@ static bool is_never(void *arg)
 	return false;
 }
 
-static void cq_is_polled_until_the_time_is_over(struct kunit *test)
+static void cq_is_polled_until_the_deadline(struct kunit *test)
 {
 	struct sharer *sharer = test->priv;
 
@@ -396,7 +396,7 @@ static void listener_done(struct ib_cq *cq, struct ib_wc *wc)
 	waiter_done(cq, wc);
 }
 
-static void cq_tells_in_a_softirq(struct kunit *test)
+static void cq_completes_in_a_softirq(struct kunit *test)
 {
 	struct sharer *sharer = test->priv;
 	struct kverbs_cq *cq = get(test, sharer->hca, 1);
@@ -412,35 +412,35 @@ static void cq_tells_in_a_softirq(struct kunit *test)
 }
 
 static struct kunit_case cq_cases[] = {
-	KUNIT_CASE(cq_with_interrupts_is_of_one_connection),
-	KUNIT_CASE(cq_is_as_large_as_it_must_be),
-	KUNIT_CASE(cq_is_not_larger_than_the_device_can),
-	KUNIT_CASE(cq_error_is_passed_on),
+	KUNIT_CASE(cq_with_interrupts_belongs_to_one_connection),
+	KUNIT_CASE(cq_has_room_for_all_completions),
+	KUNIT_CASE(cq_is_limited_by_the_device),
+	KUNIT_CASE(cq_error_is_returned),
 	{}
 };
 
 static struct kunit_case direct_cases[] = {
 	KUNIT_CASE(cq_is_shared_while_it_has_room),
 	KUNIT_CASE(cq_without_room_is_joined_by_another),
-	KUNIT_CASE(cq_has_room_again_for_what_is_given_back),
-	KUNIT_CASE(cq_is_as_large_as_it_must_be),
-	KUNIT_CASE(cq_is_not_larger_than_the_device_can),
-	KUNIT_CASE(cq_error_is_passed_on),
-	KUNIT_CASE(cq_is_of_one_device),
-	KUNIT_CASE(cq_is_empty_when_it_is_given_back),
+	KUNIT_CASE(cq_room_that_is_returned_is_used_again),
+	KUNIT_CASE(cq_has_room_for_all_completions),
+	KUNIT_CASE(cq_is_limited_by_the_device),
+	KUNIT_CASE(cq_error_is_returned),
+	KUNIT_CASE(cq_belongs_to_one_device),
+	KUNIT_CASE(cq_is_empty_when_it_is_returned),
 	KUNIT_CASE(cq_is_polled_as_by_any_other_task),
-	KUNIT_CASE(cq_of_a_direct_set_is_polled_by_who_wants_it),
-	KUNIT_CASE(cq_is_polled_by_one_at_a_time),
-	KUNIT_CASE(cq_that_is_busy_does_not_hold_up_the_next),
-	KUNIT_CASE(cq_is_exhausted_though_another_one_polls),
+	KUNIT_CASE(cq_of_a_direct_set_is_polled_by_its_waiters),
+	KUNIT_CASE(cq_is_polled_by_one_task_at_a_time),
+	KUNIT_CASE(cq_that_is_busy_does_not_delay_the_next),
+	KUNIT_CASE(cq_is_polled_dry_though_another_task_polls),
 	KUNIT_CASE(cq_is_polled_by_the_task_that_waits),
-	KUNIT_CASE(cq_is_polled_until_the_time_is_over),
+	KUNIT_CASE(cq_is_polled_until_the_deadline),
 	{}
 };
 
 static struct kunit_case softirq_cases[] = {
-	KUNIT_CASE(cq_with_interrupts_is_of_one_connection),
-	KUNIT_CASE(cq_tells_in_a_softirq),
+	KUNIT_CASE(cq_with_interrupts_belongs_to_one_connection),
+	KUNIT_CASE(cq_completes_in_a_softirq),
 	{}
 };
 

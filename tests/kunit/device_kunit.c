@@ -17,7 +17,7 @@ static bool is_known(struct fake_hca *hca)
 	return ib == &hca->ib;
 }
 
-static void device_is_known_while_it_is_there(struct kunit *test)
+static void device_is_listed_while_it_is_registered(struct kunit *test)
 {
 	u32 before = kverbs_device_count(&init_net);
 	struct fake_hca *hca = fake_device_create(test);
@@ -87,7 +87,7 @@ static const struct kind kinds[] = {
 
 KUNIT_ARRAY_PARAM_DESC(kinds, kinds, what);
 
-static void device_whose_mrs_have_no_pages_is_left_alone(struct kunit *test)
+static void device_whose_mrs_have_no_pages_is_ignored(struct kunit *test)
 {
 	struct fake_hca *hca = fake_device_new(test);
 
@@ -100,7 +100,7 @@ static void dont_leave(struct kverbs_tenant *tenant)
 {
 }
 
-static void device_that_will_not_do_is_left_alone(struct kunit *test)
+static void device_that_lacks_a_capability_is_ignored(struct kunit *test)
 {
 	const struct kind *kind = test->param_value;
 	struct fake_hca *hca = fake_device_new(test);
@@ -273,7 +273,7 @@ static void tenant_keeps_the_device_until_it_leaves(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, guest->nr_evicted);
 }
 
-static void maps_are_told_when_connections_have_left(struct kunit *test)
+static void maps_are_notified_after_the_connections_have_left(struct kunit *test)
 {
 	struct fake_hca *hca = fake_device_create(test);
 	struct guest *map = enter(test, hca, KVERBS_TENANT_MAP);
@@ -291,7 +291,7 @@ static void maps_are_told_when_connections_have_left(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fake_device_is_removed(hca));
 }
 
-static void device_that_goes_takes_no_tenants(struct kunit *test)
+static void device_being_removed_accepts_no_tenants(struct kunit *test)
 {
 	struct fake_hca *hca = fake_device_create(test);
 	struct guest *guest = enter(test, hca, KVERBS_TENANT_CM);
@@ -307,7 +307,7 @@ static void device_that_goes_takes_no_tenants(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fake_device_is_removed(hca));
 }
 
-static void device_that_goes_does_not_disturb_another(struct kunit *test)
+static void device_removal_does_not_disturb_another(struct kunit *test)
 {
 	struct fake_hca *hca = fake_device_create(test);
 	struct fake_hca *other = fake_device_create(test);
@@ -379,7 +379,7 @@ static void expect_use(struct kunit *test, struct fake_hca *hca, unsigned int co
 	KUNIT_EXPECT_EQ(test, 4 * ops, look.use.moved.bytes_in);
 }
 
-static void what_is_moved_counts_for_the_device(struct kunit *test)
+static void bytes_moved_count_for_the_device(struct kunit *test)
 {
 	struct fake_hca *hca = fake_device_create(test);
 	struct fake_hca *other = fake_device_create(test);
@@ -390,7 +390,7 @@ static void what_is_moved_counts_for_the_device(struct kunit *test)
 	expect_use(test, other, 0, 0);
 }
 
-static void who_leaves_has_moved_what_it_moved(struct kunit *test)
+static void bytes_of_a_tenant_that_left_still_count(struct kunit *test)
 {
 	struct fake_hca *hca = fake_device_create(test);
 	struct guest *first = enter_worker(test, hca, 7);
@@ -402,7 +402,7 @@ static void who_leaves_has_moved_what_it_moved(struct kunit *test)
 	expect_use(test, hca, 1, 17);
 }
 
-static void who_moves_nothing_is_no_connection(struct kunit *test)
+static void tenant_that_moves_nothing_is_no_connection(struct kunit *test)
 {
 	struct fake_hca *hca = fake_device_create(test);
 	struct guest *guest = enter(test, hca, KVERBS_TENANT_CM);
@@ -413,22 +413,22 @@ static void who_moves_nothing_is_no_connection(struct kunit *test)
 }
 
 static struct kunit_case device_cases[] = {
-	KUNIT_CASE(device_is_known_while_it_is_there),
+	KUNIT_CASE(device_is_listed_while_it_is_registered),
 	KUNIT_CASE(devices_are_found_by_index),
 	KUNIT_CASE(devices_may_come_and_go_in_any_order),
-	KUNIT_CASE_PARAM(device_that_will_not_do_is_left_alone, kinds_gen_params),
-	KUNIT_CASE(device_whose_mrs_have_no_pages_is_left_alone),
+	KUNIT_CASE_PARAM(device_that_lacks_a_capability_is_ignored, kinds_gen_params),
+	KUNIT_CASE(device_whose_mrs_have_no_pages_is_ignored),
 	KUNIT_CASE_PARAM(device_limits_the_pages_of_an_mr, pages_gen_params),
 	KUNIT_CASE_PARAM(device_has_mrs_of_its_own_pages, sizes_gen_params),
 	KUNIT_CASE(device_with_small_pages_has_fewer_in_an_mr),
 	KUNIT_CASE(tenant_that_left_does_not_matter),
 	KUNIT_CASE(tenant_keeps_the_device_until_it_leaves),
-	KUNIT_CASE(maps_are_told_when_connections_have_left),
-	KUNIT_CASE(device_that_goes_takes_no_tenants),
-	KUNIT_CASE(device_that_goes_does_not_disturb_another),
-	KUNIT_CASE(what_is_moved_counts_for_the_device),
-	KUNIT_CASE(who_leaves_has_moved_what_it_moved),
-	KUNIT_CASE(who_moves_nothing_is_no_connection),
+	KUNIT_CASE(maps_are_notified_after_the_connections_have_left),
+	KUNIT_CASE(device_being_removed_accepts_no_tenants),
+	KUNIT_CASE(device_removal_does_not_disturb_another),
+	KUNIT_CASE(bytes_moved_count_for_the_device),
+	KUNIT_CASE(bytes_of_a_tenant_that_left_still_count),
+	KUNIT_CASE(tenant_that_moves_nothing_is_no_connection),
 	{}
 };
 

@@ -19,7 +19,7 @@ static struct fake_conn *polling(struct kunit *test)
 	return fake;
 }
 
-static void drain_takes_nothing_while_another_one_polls(struct kunit *test)
+static void drain_leaves_completions_to_the_task_that_polls(struct kunit *test)
 {
 	struct fake_conn *fake = polling(test);
 	struct fake_work *recv = fake_conn_post(fake, KVERBS_OP_RECV, 0, 100);
@@ -34,7 +34,7 @@ static void drain_takes_nothing_while_another_one_polls(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fake_await(&fake->ended));
 }
 
-static void drain_waits_for_all_that_is_left(struct kunit *test)
+static void drain_waits_for_all_work(struct kunit *test)
 {
 	struct fake_conn *fake = polling(test);
 	struct fake_work *recv = fake_conn_post(fake, KVERBS_OP_RECV, 0, 100);
@@ -61,7 +61,7 @@ static void drain_alone(struct ib_qp *qp)
 	nr_alone += mutex_is_locked(&drained_set->lock);
 }
 
-static void drain_that_is_refused_is_the_devices_own(struct kunit *test)
+static void drain_falls_back_to_that_of_the_driver(struct kunit *test)
 {
 	struct fake_conn *fake = polling(test);
 
@@ -90,9 +90,9 @@ static void region_is_not_busy_while_registrations_end(struct kunit *test)
 }
 
 static struct kunit_case drain_cases[] = {
-	KUNIT_CASE(drain_takes_nothing_while_another_one_polls),
-	KUNIT_CASE(drain_waits_for_all_that_is_left),
-	KUNIT_CASE(drain_that_is_refused_is_the_devices_own),
+	KUNIT_CASE(drain_leaves_completions_to_the_task_that_polls),
+	KUNIT_CASE(drain_waits_for_all_work),
+	KUNIT_CASE(drain_falls_back_to_that_of_the_driver),
 	KUNIT_CASE(region_is_not_busy_while_registrations_end),
 	{}
 };

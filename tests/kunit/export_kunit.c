@@ -38,7 +38,7 @@ static void expect_unused(struct fake_conn *fake)
 	KUNIT_EXPECT_EQ(fake->test, 0, atomic_long_read(&fake->region->uses));
 }
 
-static void export_takes_its_region_until_it_is_destroyed(struct kunit *test)
+static void export_holds_its_region_until_it_is_destroyed(struct kunit *test)
 {
 	struct fake_conn *fake = exporter(test);
 	struct kverbs_segment segs[PARTS];
@@ -126,7 +126,7 @@ static int map_and_end(struct ib_mr *mr, struct scatterlist *sg, int nr, unsigne
 }
 
 /* Teardown waits for the export, which must not first make all its registrations. */
-static void export_is_given_up_when_the_connection_ends(struct kunit *test)
+static void export_is_abandoned_when_the_connection_ends(struct kunit *test)
 {
 	struct fake_conn *fake = exporter(test);
 	unsigned int before = fake->hca->nr_allocs;
@@ -163,12 +163,12 @@ static void export_for_atomics_is_tried_once_where_it_is_refused(struct kunit *t
 }
 
 static struct kunit_case export_cases[] = {
-	KUNIT_CASE(export_takes_its_region_until_it_is_destroyed),
+	KUNIT_CASE(export_holds_its_region_until_it_is_destroyed),
 	KUNIT_CASE(export_is_described_whole_before_the_connection_can_end),
 	KUNIT_CASE(export_that_is_refused_at_once_leaves_nothing),
 	KUNIT_CASE(export_that_is_refused_in_part_ends_the_connection_first),
 	KUNIT_CASE(export_that_fails_ends_the_connection_first),
-	KUNIT_CASE(export_is_given_up_when_the_connection_ends),
+	KUNIT_CASE(export_is_abandoned_when_the_connection_ends),
 	KUNIT_CASE(export_for_atomics_is_tried_once_where_it_is_refused),
 	KUNIT_CASE(export_ends_without_an_invalidation_where_there_is_none),
 	{}

@@ -35,7 +35,7 @@ static bool is_up(struct fake_conn *fake)
 	return READ_ONCE(fake->conn->state) == KVERBS_CONN_ESTABLISHED;
 }
 
-static void keepalive_ends_what_does_not_answer(struct kunit *test)
+static void keepalive_ends_a_connection_without_an_answer(struct kunit *test)
 {
 	struct fake_conn *fake = fake_up(test);
 
@@ -47,7 +47,7 @@ static void keepalive_ends_what_does_not_answer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, fake->conn->end.error);
 }
 
-static void keepalive_takes_the_probe_that_completed_for_an_answer(struct kunit *test)
+static void keepalive_accepts_a_completed_probe_as_an_answer(struct kunit *test)
 {
 	struct fake_conn *fake = fake_up(test);
 
@@ -60,7 +60,7 @@ static void keepalive_takes_the_probe_that_completed_for_an_answer(struct kunit 
 }
 
 /* The probe queues behind work that was posted before it. */
-static void keepalive_waits_while_other_work_goes_on(struct kunit *test)
+static void keepalive_waits_while_other_work_completes(struct kunit *test)
 {
 	struct fake_conn *fake = fake_up(test);
 	struct fake_work *work = fake_conn_post(fake, KVERBS_OP_WRITE, 0, 1);
@@ -77,7 +77,7 @@ static void keepalive_waits_while_other_work_goes_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, fake->conn->end.error);
 }
 
-static void deadline_that_is_late_leaves_what_is_up(struct kunit *test)
+static void late_deadline_spares_an_established_connection(struct kunit *test)
 {
 	struct fake_conn *fake = fake_up(test);
 
@@ -85,7 +85,7 @@ static void deadline_that_is_late_leaves_what_is_up(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, is_up(fake));
 }
 
-static void deadline_ends_what_is_not_up(struct kunit *test)
+static void deadline_ends_a_connection_that_is_not_established(struct kunit *test)
 {
 	struct fake_conn *fake = fake_conn_at(test, fake_device_create(test), FAKE_ADDRESSED);
 
@@ -139,7 +139,7 @@ static int connect_with(struct kverbs_ucmd *ucmd, bool may)
 	return ret;
 }
 
-static void keepalive_of_a_user_is_not_frequent(struct kunit *test)
+static void keepalive_of_a_user_has_a_shortest_period(struct kunit *test)
 {
 	const struct wish *wish = test->param_value;
 	struct kverbs_file *file = fake_file_create(test);
@@ -165,12 +165,12 @@ static void keepalive_of_a_user_is_not_frequent(struct kunit *test)
 }
 
 static struct kunit_case keepalive_cases[] = {
-	KUNIT_CASE(keepalive_ends_what_does_not_answer),
-	KUNIT_CASE(keepalive_takes_the_probe_that_completed_for_an_answer),
-	KUNIT_CASE(keepalive_waits_while_other_work_goes_on),
-	KUNIT_CASE(deadline_that_is_late_leaves_what_is_up),
-	KUNIT_CASE(deadline_ends_what_is_not_up),
-	KUNIT_CASE_PARAM(keepalive_of_a_user_is_not_frequent, wishes_gen_params),
+	KUNIT_CASE(keepalive_ends_a_connection_without_an_answer),
+	KUNIT_CASE(keepalive_accepts_a_completed_probe_as_an_answer),
+	KUNIT_CASE(keepalive_waits_while_other_work_completes),
+	KUNIT_CASE(late_deadline_spares_an_established_connection),
+	KUNIT_CASE(deadline_ends_a_connection_that_is_not_established),
+	KUNIT_CASE_PARAM(keepalive_of_a_user_has_a_shortest_period, wishes_gen_params),
 	{}
 };
 

@@ -121,7 +121,7 @@ static void expect_done(struct kunit *test, unsigned int nr)
 	}
 }
 
-static void list_is_handed_over_at_once_and_in_order(struct kunit *test)
+static void list_is_posted_at_once_and_in_order(struct kunit *test)
 {
 	struct poster *p = test->priv;
 	int i;
@@ -140,7 +140,7 @@ static void make_large(struct poster *p, int i)
 	give_buffer(p, i, 4);
 }
 
-static void list_of_large_ones_completes_one_by_one(struct kunit *test)
+static void list_of_large_operations_completes_one_by_one(struct kunit *test)
 {
 	struct poster *p = test->priv;
 	int i;
@@ -156,7 +156,7 @@ static void list_of_large_ones_completes_one_by_one(struct kunit *test)
 	expect_done(test, OPS);
 }
 
-static void list_of_small_ones_completes_with_its_last(struct kunit *test)
+static void list_of_small_operations_completes_with_its_last(struct kunit *test)
 {
 	struct poster *p = test->priv;
 
@@ -167,7 +167,7 @@ static void list_of_small_ones_completes_with_its_last(struct kunit *test)
 	expect_done(test, OPS);
 }
 
-static void list_of_small_ones_is_told_of_before_it_is_long(struct kunit *test)
+static void list_of_small_operations_is_signalled_before_it_is_long(struct kunit *test)
 {
 	struct poster *p = test->priv;
 	struct kverbs_req *reqs[36];
@@ -180,7 +180,7 @@ static void list_of_small_ones_is_told_of_before_it_is_long(struct kunit *test)
 	expect_signals(test, "...............................x...x");
 }
 
-static void list_of_bytes_is_told_of_before_they_are_many(struct kunit *test)
+static void list_is_signalled_before_its_bytes_are_many(struct kunit *test)
 {
 	struct poster *p = test->priv;
 	int i;
@@ -191,7 +191,7 @@ static void list_of_bytes_is_told_of_before_they_are_many(struct kunit *test)
 	expect_signals(test, ".x.x.x");
 }
 
-static void list_of_silent_ones_completes_with_its_last(struct kunit *test)
+static void list_of_unsignalled_operations_completes_with_its_last(struct kunit *test)
 {
 	struct poster *p = test->priv;
 
@@ -204,7 +204,7 @@ static void list_of_silent_ones_completes_with_its_last(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, OPS, p->fake->queue.ops_done);
 }
 
-static void list_tells_of_silent_ones_by_the_next_that_is_not(struct kunit *test)
+static void unsignalled_operations_complete_with_the_next_signalled_one(struct kunit *test)
 {
 	struct poster *p = test->priv;
 
@@ -218,7 +218,7 @@ static void list_tells_of_silent_ones_by_the_next_that_is_not(struct kunit *test
 	KUNIT_EXPECT_EQ(test, SLOTS - 3, p->fake->queue.sq_free);
 }
 
-static void list_counts_the_bytes_of_silent_ones(struct kunit *test)
+static void list_counts_the_bytes_of_unsignalled_operations(struct kunit *test)
 {
 	struct poster *p = test->priv;
 
@@ -233,7 +233,7 @@ static void list_counts_the_bytes_of_silent_ones(struct kunit *test)
 }
 
 /* siw reports a WRITE before the READ in front of it. */
-static void list_on_iwarp_has_no_silent_ones(struct kunit *test)
+static void list_on_iwarp_is_all_signalled(struct kunit *test)
 {
 	struct poster *p = test->priv;
 
@@ -268,7 +268,7 @@ static void list_of_which_half_is_refused_is_half_posted(struct kunit *test)
 }
 
 /* The operation that would report the coalesced ones may never be posted. */
-static void list_refused_behind_joined_ones_ends_the_connection(struct kunit *test)
+static void list_refused_behind_coalesced_operations_ends_the_connection(struct kunit *test)
 {
 	struct poster *p = test->priv;
 	int i;
@@ -299,7 +299,7 @@ static void list_refused_as_a_whole_is_as_if_never_posted(struct kunit *test)
 }
 
 /* A slot is left for it, since the list had reserved one for each operation. */
-static void list_refused_behind_silent_ones_leaves_them_to_the_next(struct kunit *test)
+static void list_refused_behind_unsignalled_operations_leaves_them_to_the_next(struct kunit *test)
 {
 	struct poster *p = test->priv;
 
@@ -391,7 +391,7 @@ static void list_that_fails_in_the_middle_fails_from_there_on(struct kunit *test
 }
 
 /* Some devices do not flush everything: an operation without proof of success has failed. */
-static void list_that_is_flushed_has_not_gone_well(struct kunit *test)
+static void list_that_is_flushed_has_failed(struct kunit *test)
 {
 	struct poster *p = test->priv;
 	int i;
@@ -429,7 +429,7 @@ static void list_keeps_its_order_around_registrations(struct kunit *test)
 	fake_wr_complete(&sends[3], IB_WC_SUCCESS);
 }
 
-static void list_ends_at_what_never_fits(struct kunit *test)
+static void list_ends_at_an_operation_that_never_fits(struct kunit *test)
 {
 	struct poster *p = test->priv;
 
@@ -440,26 +440,26 @@ static void list_ends_at_what_never_fits(struct kunit *test)
 }
 
 static struct kunit_case list_cases[] = {
-	KUNIT_CASE(list_is_handed_over_at_once_and_in_order),
-	KUNIT_CASE(list_of_large_ones_completes_one_by_one),
-	KUNIT_CASE(list_of_small_ones_completes_with_its_last),
-	KUNIT_CASE(list_of_small_ones_is_told_of_before_it_is_long),
-	KUNIT_CASE(list_of_bytes_is_told_of_before_they_are_many),
-	KUNIT_CASE(list_of_silent_ones_completes_with_its_last),
-	KUNIT_CASE(list_tells_of_silent_ones_by_the_next_that_is_not),
-	KUNIT_CASE(list_counts_the_bytes_of_silent_ones),
-	KUNIT_CASE(list_on_iwarp_has_no_silent_ones),
+	KUNIT_CASE(list_is_posted_at_once_and_in_order),
+	KUNIT_CASE(list_of_large_operations_completes_one_by_one),
+	KUNIT_CASE(list_of_small_operations_completes_with_its_last),
+	KUNIT_CASE(list_of_small_operations_is_signalled_before_it_is_long),
+	KUNIT_CASE(list_is_signalled_before_its_bytes_are_many),
+	KUNIT_CASE(list_of_unsignalled_operations_completes_with_its_last),
+	KUNIT_CASE(unsignalled_operations_complete_with_the_next_signalled_one),
+	KUNIT_CASE(list_counts_the_bytes_of_unsignalled_operations),
+	KUNIT_CASE(list_on_iwarp_is_all_signalled),
 	KUNIT_CASE(list_of_which_half_is_refused_is_half_posted),
-	KUNIT_CASE(list_refused_behind_joined_ones_ends_the_connection),
+	KUNIT_CASE(list_refused_behind_coalesced_operations_ends_the_connection),
 	KUNIT_CASE(list_refused_as_a_whole_is_as_if_never_posted),
-	KUNIT_CASE(list_refused_behind_silent_ones_leaves_them_to_the_next),
+	KUNIT_CASE(list_refused_behind_unsignalled_operations_leaves_them_to_the_next),
 	KUNIT_CASE(list_longer_than_the_queue_is_posted_as_far_as_there_is_room),
 	KUNIT_CASE(list_built_for_more_slots_than_there_are_is_cut),
 	KUNIT_CASE(list_is_posted_only_while_the_queue_is_up),
 	KUNIT_CASE(list_that_fails_in_the_middle_fails_from_there_on),
-	KUNIT_CASE(list_that_is_flushed_has_not_gone_well),
+	KUNIT_CASE(list_that_is_flushed_has_failed),
 	KUNIT_CASE(list_keeps_its_order_around_registrations),
-	KUNIT_CASE(list_ends_at_what_never_fits),
+	KUNIT_CASE(list_ends_at_an_operation_that_never_fits),
 	{}
 };
 

@@ -176,7 +176,7 @@ static void expect_refused(struct live *live, u8 opcode)
 	KUNIT_EXPECT_EQ(live->test, -EOPNOTSUPP, live_post(live, &live->client, req));
 }
 
-static void live_immediate_data_comes_with_a_send(struct kunit *test)
+static void live_send_carries_immediate_data(struct kunit *test)
 {
 	struct live *live = live_open(test);
 	struct live_req *recv, *send;
@@ -195,7 +195,7 @@ static void live_immediate_data_comes_with_a_send(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, KVERBS_CQE_F_IMM, recv->req.flags);
 }
 
-static void live_immediate_data_follows_a_write(struct kunit *test)
+static void live_write_carries_immediate_data(struct kunit *test)
 {
 	struct live *live = live_open(test);
 	struct live_req *recv, *write;
@@ -228,7 +228,7 @@ static u64 number_at(struct kunit *test, unsigned long addr)
 	return number;
 }
 
-static void live_atomics_change_the_far_side(struct kunit *test)
+static void live_atomics_change_the_memory_of_the_peer(struct kunit *test)
 {
 	struct live *live = live_open(test);
 	struct live_req *add, *swap;
@@ -257,7 +257,7 @@ static void live_atomics_change_the_far_side(struct kunit *test)
 
 /* ---- ends --------------------------------------------------------------- */
 
-static void live_peer_takes_a_key_back(struct kunit *test)
+static void live_peer_invalidates_a_key(struct kunit *test)
 {
 	struct live *live = live_open(test);
 	struct live_req *recv, *send;
@@ -273,7 +273,7 @@ static void live_peer_takes_a_key_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, KVERBS_MR_REVOKED, live->export->mrs[0]->state);
 }
 
-static void live_key_of_no_export_ends_the_connection(struct kunit *test)
+static void live_unknown_key_ends_the_connection(struct kunit *test)
 {
 	struct live *live = live_open(test);
 	struct live_req *read;
@@ -288,7 +288,7 @@ static void live_key_of_no_export_ends_the_connection(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, live_await(&live->client.ended));
 }
 
-static void live_end_flushes_what_waits(struct kunit *test)
+static void live_end_flushes_outstanding_work(struct kunit *test)
 {
 	struct live *live = live_open(test);
 	struct live_req *recv;
@@ -320,12 +320,12 @@ static struct kunit_case live_cases[] = {
 	KUNIT_CASE_PARAM(live_send_arrives, parts_gen_params),
 	KUNIT_CASE_PARAM(live_write_arrives, parts_gen_params),
 	KUNIT_CASE_PARAM(live_read_fetches, parts_gen_params),
-	KUNIT_CASE(live_immediate_data_comes_with_a_send),
-	KUNIT_CASE(live_immediate_data_follows_a_write),
-	KUNIT_CASE(live_atomics_change_the_far_side),
-	KUNIT_CASE(live_peer_takes_a_key_back),
-	KUNIT_CASE(live_key_of_no_export_ends_the_connection),
-	KUNIT_CASE(live_end_flushes_what_waits),
+	KUNIT_CASE(live_send_carries_immediate_data),
+	KUNIT_CASE(live_write_carries_immediate_data),
+	KUNIT_CASE(live_atomics_change_the_memory_of_the_peer),
+	KUNIT_CASE(live_peer_invalidates_a_key),
+	KUNIT_CASE(live_unknown_key_ends_the_connection),
+	KUNIT_CASE(live_end_flushes_outstanding_work),
 	KUNIT_CASE(live_connection_ends_once),
 	{}
 };

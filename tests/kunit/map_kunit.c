@@ -170,7 +170,7 @@ static void map_sges_name_every_byte_once(struct kunit *test)
 	}
 }
 
-static void map_of_a_device_is_made_once(struct kunit *test)
+static void map_of_a_device_is_created_once(struct kunit *test)
 {
 	struct ib_device *ib = kunit_kzalloc(test, sizeof(*ib), GFP_KERNEL);
 	struct fake_region *fake = fake_region_create(test, ib, 0, PAGE_SIZE);
@@ -191,7 +191,7 @@ static struct kunit_case map_cases[] = {
 	KUNIT_CASE(map_sges_fit_exactly_or_not_at_all),
 	KUNIT_CASE(map_sges_cut_spans_of_more_than_1_gib),
 	KUNIT_CASE(map_sges_name_every_byte_once),
-	KUNIT_CASE(map_of_a_device_is_made_once),
+	KUNIT_CASE(map_of_a_device_is_created_once),
 	{}
 };
 

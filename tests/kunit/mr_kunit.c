@@ -115,7 +115,7 @@ static void mr_has_more_entries_if_the_pages_of_the_device_are_smaller(struct ku
 }
 
 /* rdmavt looks a local key up by the address that it knows from the mapping. */
-static void mr_that_no_peer_reaches_keeps_its_address(struct kunit *test)
+static void mr_without_remote_access_keeps_its_address(struct kunit *test)
 {
 	struct pool *pool = test->priv;
 	struct kverbs_mr *mr = kverbs_mr_get(&pool->pool, &pool->fake->map, PAGE_SIZE, 100,
@@ -146,7 +146,7 @@ static void mr_of_too_many_pages_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&pool->fake->region.uses));
 }
 
-static void mr_passes_on_what_the_device_says(struct kunit *test)
+static void mr_returns_the_error_of_the_device(struct kunit *test)
 {
 	struct pool *pool = test->priv;
 
@@ -171,7 +171,7 @@ static void mr_uses_its_region_until_it_is_freed(struct kunit *test)
 }
 
 /* As long as the peer may have a way to it. */
-static void mr_that_the_device_keeps_keeps_its_region(struct kunit *test)
+static void mr_that_cannot_be_deregistered_keeps_its_region(struct kunit *test)
 {
 	struct pool *pool = test->priv;
 	struct kverbs_mr *mr = must_get(test, 0, 1);
@@ -217,7 +217,7 @@ static void mr_has_another_key_every_time(struct kunit *test)
 	}
 }
 
-static void mr_key_is_not_to_be_guessed(struct kunit *test)
+static void mr_key_cannot_be_guessed(struct kunit *test)
 {
 	struct pool *pool = test->priv;
 	DECLARE_BITMAP(seen, 256) = {};
@@ -262,7 +262,7 @@ static void mr_is_revoked_only_if_it_is_public(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, KVERBS_MR_FREE, mr->state);
 }
 
-static void mr_pool_keeps_some_and_no_more(struct kunit *test)
+static void mr_pool_keeps_a_limited_number(struct kunit *test)
 {
 	struct pool *pool = test->priv;
 	struct kverbs_mr *mr[KEPT + 8];
@@ -283,7 +283,7 @@ static unsigned int pages_of(const struct kverbs_mr *mr)
 }
 
 /* Every device pays for all that an MR can cover. */
-static void mr_is_as_large_as_it_must_be(struct kunit *test)
+static void mr_is_no_larger_than_necessary(struct kunit *test)
 {
 	struct pool *pool = test->priv;
 	struct kverbs_mr *small, *large;
@@ -301,7 +301,7 @@ static void mr_is_as_large_as_it_must_be(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, large, must_get(test, 100, 16 * PAGE_SIZE));
 }
 
-static void mr_pool_ends_them_all(struct kunit *test)
+static void mr_pool_frees_all_mrs(struct kunit *test)
 {
 	struct pool *pool = test->priv;
 
@@ -316,20 +316,20 @@ static void mr_pool_ends_them_all(struct kunit *test)
 static struct kunit_case mr_cases[] = {
 	KUNIT_CASE_PARAM(mr_covers_its_range_and_nothing_else, covered_gen_params),
 	KUNIT_CASE(mr_has_more_entries_if_the_pages_of_the_device_are_smaller),
-	KUNIT_CASE(mr_that_no_peer_reaches_keeps_its_address),
+	KUNIT_CASE(mr_without_remote_access_keeps_its_address),
 	KUNIT_CASE(mr_is_ready_to_be_posted),
 	KUNIT_CASE(mr_of_too_many_pages_is_refused),
-	KUNIT_CASE(mr_passes_on_what_the_device_says),
+	KUNIT_CASE(mr_returns_the_error_of_the_device),
 	KUNIT_CASE(mr_uses_its_region_until_it_is_freed),
-	KUNIT_CASE(mr_that_the_device_keeps_keeps_its_region),
+	KUNIT_CASE(mr_that_cannot_be_deregistered_keeps_its_region),
 	KUNIT_CASE(mr_that_is_recycled_is_used_again),
 	KUNIT_CASE(mr_has_another_key_every_time),
-	KUNIT_CASE(mr_key_is_not_to_be_guessed),
+	KUNIT_CASE(mr_key_cannot_be_guessed),
 	KUNIT_CASE(mr_is_revoked_by_its_key),
 	KUNIT_CASE(mr_is_revoked_only_if_it_is_public),
-	KUNIT_CASE(mr_pool_keeps_some_and_no_more),
-	KUNIT_CASE(mr_is_as_large_as_it_must_be),
-	KUNIT_CASE(mr_pool_ends_them_all),
+	KUNIT_CASE(mr_pool_keeps_a_limited_number),
+	KUNIT_CASE(mr_is_no_larger_than_necessary),
+	KUNIT_CASE(mr_pool_frees_all_mrs),
 	{}
 };
 

@@ -141,7 +141,7 @@ static void object_id_is_not_used_again_after_a_failure(struct kunit *test)
 }
 
 /* The next id is neither 0 nor one that is still in use. */
-static void object_ids_begin_anew_after_the_last(struct kunit *test)
+static void object_ids_wrap_after_the_last(struct kunit *test)
 {
 	struct kverbs_file *file = test->priv;
 
@@ -194,7 +194,7 @@ static void object_is_not_found_after_it_is_destroyed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, nr_destroyed);
 }
 
-static void object_that_was_found_is_not_found_after_it_is_destroyed(struct kunit *test)
+static void object_found_before_is_not_found_after_it_is_destroyed(struct kunit *test)
 {
 	struct thing *thing = publish(test, KVERBS_OBJ_CONN);
 
@@ -204,7 +204,7 @@ static void object_that_was_found_is_not_found_after_it_is_destroyed(struct kuni
 }
 
 /* Such ids share a slot in the cache of recent objects. */
-static void objects_whose_ids_end_alike_are_told_apart(struct kunit *test)
+static void objects_whose_ids_share_low_bits_are_distinct(struct kunit *test)
 {
 	struct thing *things[KVERBS_RECENT_OBJECTS + 1];
 	struct thing *first, *last;
@@ -276,7 +276,7 @@ static void object_needs_no_operation_but_destroy(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, thing->destroyed);
 }
 
-static void object_passes_on_what_destroy_says(struct kunit *test)
+static void object_returns_the_error_of_destroy(struct kunit *test)
 {
 	struct thing *thing = publish(test, KVERBS_OBJ_CONN);
 
@@ -355,7 +355,7 @@ static void expect_destroyed(struct kunit *test, struct destroyer *destroyer)
 	KUNIT_EXPECT_EQ(test, 0, destroyer->result);
 }
 
-static void object_is_destroyed_when_the_last_ioctl_lets_go(struct kunit *test)
+static void object_is_destroyed_when_the_last_ioctl_puts_it(struct kunit *test)
 {
 	struct thing *thing = publish(test, KVERBS_OBJ_CONN);
 	struct kverbs_file *file = test->priv;
@@ -375,7 +375,7 @@ static void object_is_destroyed_when_the_last_ioctl_lets_go(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, thing->destroyed);
 }
 
-static void object_is_not_found_while_it_waits_for_its_end(struct kunit *test)
+static void object_is_not_found_while_its_destruction_waits(struct kunit *test)
 {
 	struct thing *thing = publish(test, KVERBS_OBJ_CONN);
 	struct destroyer *destroyer;
@@ -414,7 +414,7 @@ static void object_is_found_again_if_its_destroyer_is_killed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, thing->destroyed);
 }
 
-static void object_that_nothing_uses_is_destroyed_even_by_the_killed(struct kunit *test)
+static void unused_object_is_destroyed_even_by_a_killed_task(struct kunit *test)
 {
 	struct thing *thing = publish(test, KVERBS_OBJ_CONN);
 
@@ -439,7 +439,7 @@ static void objects_are_all_destroyed_in_the_order_of_types(struct kunit *test)
 	}
 }
 
-static void objects_are_limited(struct kunit *test)
+static void objects_of_a_file_are_limited(struct kunit *test)
 {
 	struct kverbs_file *file = test->priv;
 	struct kverbs_object more;
@@ -472,26 +472,26 @@ static struct kunit_case object_cases[] = {
 	KUNIT_CASE(object_ids_go_up_from_1),
 	KUNIT_CASE(object_id_is_not_used_again_at_once),
 	KUNIT_CASE(object_id_is_not_used_again_after_a_failure),
-	KUNIT_CASE(object_ids_begin_anew_after_the_last),
+	KUNIT_CASE(object_ids_wrap_after_the_last),
 	KUNIT_CASE(object_is_found_by_id_and_type),
 	KUNIT_CASE(object_is_not_found_as_another_type),
 	KUNIT_CASE(object_is_not_found_before_it_is_published),
 	KUNIT_CASE(object_is_not_found_after_it_is_destroyed),
-	KUNIT_CASE(object_that_was_found_is_not_found_after_it_is_destroyed),
-	KUNIT_CASE(objects_whose_ids_end_alike_are_told_apart),
+	KUNIT_CASE(object_found_before_is_not_found_after_it_is_destroyed),
+	KUNIT_CASE(objects_whose_ids_share_low_bits_are_distinct),
 	KUNIT_CASE_PARAM(object_with_an_unknown_id_is_not_found, strange_ids_gen_params),
 	KUNIT_CASE(object_of_another_file_is_not_found),
 	KUNIT_CASE(object_is_shut_down_before_it_is_destroyed),
 	KUNIT_CASE(object_needs_no_operation_but_destroy),
-	KUNIT_CASE(object_passes_on_what_destroy_says),
+	KUNIT_CASE(object_returns_the_error_of_destroy),
 	KUNIT_CASE(object_that_is_busy_stays),
 	KUNIT_CASE(object_that_turns_out_to_be_busy_is_restarted),
-	KUNIT_CASE(object_is_destroyed_when_the_last_ioctl_lets_go),
-	KUNIT_CASE(object_is_not_found_while_it_waits_for_its_end),
+	KUNIT_CASE(object_is_destroyed_when_the_last_ioctl_puts_it),
+	KUNIT_CASE(object_is_not_found_while_its_destruction_waits),
 	KUNIT_CASE(object_is_found_again_if_its_destroyer_is_killed),
-	KUNIT_CASE(object_that_nothing_uses_is_destroyed_even_by_the_killed),
+	KUNIT_CASE(unused_object_is_destroyed_even_by_a_killed_task),
 	KUNIT_CASE(objects_are_all_destroyed_in_the_order_of_types),
-	KUNIT_CASE(objects_are_limited),
+	KUNIT_CASE(objects_of_a_file_are_limited),
 	KUNIT_CASE(objects_are_counted_while_they_have_an_id),
 	{}
 };

@@ -400,7 +400,7 @@ static void expect_no_access(struct rig *rig, u8 opcode)
 	KUNIT_EXPECT_TRUE(rig->test, fake_await(&rig->fake->ended));
 }
 
-static void profile_takes_an_export_back(struct kunit *test)
+static void profile_revokes_an_export(struct kunit *test)
 {
 	struct rig *rig = rig_at(test, test->param_value, FAKE_UP);
 
@@ -604,7 +604,7 @@ static struct kunit_case profile_cases[] = {
 	KUNIT_CASE_PARAM(profile_sends_before_there_is_a_receive,
 			 fake_usable_profile_gen_params),
 	KUNIT_CASE_PARAM(profile_moves_data, usages_gen_params),
-	KUNIT_CASE_PARAM(profile_takes_an_export_back, fake_usable_profile_gen_params),
+	KUNIT_CASE_PARAM(profile_revokes_an_export, fake_usable_profile_gen_params),
 	KUNIT_CASE_PARAM(profile_exports_only_the_rights_asked_for,
 			 fake_usable_profile_gen_params),
 	KUNIT_CASE_PARAM(profile_exports_again_and_again, fake_usable_profile_gen_params),

@@ -23,7 +23,7 @@ static void expect_untouched(struct kunit *test, struct fake_queue *fake,
 	KUNIT_EXPECT_TRUE(test, list_empty(&fake->queue.posted));
 }
 
-static void queue_takes_slots_until_they_are_given_back(struct kunit *test)
+static void queue_holds_slots_until_they_are_returned(struct kunit *test)
 {
 	struct fake_queue *fake = fake_queue_up(test, SLOTS, 1);
 
@@ -37,7 +37,7 @@ static void queue_takes_slots_until_they_are_given_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SLOTS, fake->queue.sq_free);
 }
 
-static void queue_without_a_free_slot_asks_to_retry(struct kunit *test)
+static void queue_without_a_free_slot_returns_eagain(struct kunit *test)
 {
 	struct fake_queue *fake = fake_queue_up(test, SLOTS, 1);
 	struct fake_op *op = fake_op_create(test, KVERBS_OP_SEND, 0);
@@ -49,7 +49,7 @@ static void queue_without_a_free_slot_asks_to_retry(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake->queue.sq_free);
 }
 
-static void queue_that_never_has_the_slots_says_so(struct kunit *test)
+static void queue_that_is_too_small_returns_emsgsize(struct kunit *test)
 {
 	struct fake_queue *fake = fake_queue_up(test, SLOTS, 1);
 	struct fake_op *op = fake_op_create(test, KVERBS_OP_SEND, 0);
@@ -125,7 +125,7 @@ static void end_connection(struct fake_queue *fake)
 	kverbs_queue_flush_remaining(&fake->queue);
 }
 
-static void queue_tells_its_owner_of_a_failure(struct kunit *test)
+static void queue_notifies_its_owner_of_a_failure(struct kunit *test)
 {
 	struct fake_queue *fake = fake_queue_up(test, SLOTS, 1);
 	struct fake_op *op = fake_queue_send(test, fake, 1);
@@ -191,7 +191,7 @@ static void queue_reports_the_first_failure(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, IB_WC_RETRY_EXC_ERR, fake->status);
 }
 
-static void queue_refused_at_once_has_done_nothing(struct kunit *test)
+static void queue_refused_at_once_changes_nothing(struct kunit *test)
 {
 	struct fake_queue *fake = fake_queue_up(test, SLOTS, 1);
 	struct fake_op *op = fake_op_create(test, KVERBS_OP_SEND, 0);
@@ -220,7 +220,7 @@ static void queue_refused_in_mid_chain_ends_with_the_connection(struct kunit *te
 }
 
 /* Otherwise a later operation could succeed before an earlier failure is reported. */
-static void queue_refused_in_mid_chain_takes_nothing_more(struct kunit *test)
+static void queue_refused_in_mid_chain_accepts_nothing_more(struct kunit *test)
 {
 	struct fake_queue *fake = fake_queue_up(test, SLOTS, 1);
 	struct fake_op *op = fake_op_create(test, KVERBS_OP_SEND, 0);
@@ -235,7 +235,7 @@ static void queue_refused_in_mid_chain_takes_nothing_more(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, next->done);
 }
 
-static void queue_swept_flushes_what_is_left(struct kunit *test)
+static void queue_sweep_flushes_outstanding_requests(struct kunit *test)
 {
 	struct fake_queue *fake = fake_queue_up(test, SLOTS, 1);
 	struct fake_op *op = fake_queue_send(test, fake, 1);
@@ -248,7 +248,7 @@ static void queue_swept_flushes_what_is_left(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, list_empty(&fake->queue.posted));
 }
 
-static void queue_lets_the_region_go(struct kunit *test)
+static void queue_releases_the_region(struct kunit *test)
 {
 	struct fake_queue *fake = fake_queue_up(test, SLOTS, 1);
 	struct fake_region *region = fake_region_create(test, NULL, 0, PAGE_SIZE);
@@ -304,7 +304,7 @@ static void queue_counts_no_bytes_of_failures(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake->queue.bytes_out);
 }
 
-static void queue_counts_what_is_flushed_as_no_failure(struct kunit *test)
+static void queue_counts_no_flushed_request_as_a_failure(struct kunit *test)
 {
 	struct fake_queue *fake = fake_queue_up(test, 2 * SLOTS, 1);
 	struct fake_op *failed = fake_op_create(test, KVERBS_OP_WRITE, 100);
@@ -393,7 +393,7 @@ static void queue_refused_after_a_registration_can_be_retried(struct kunit *test
 	expect_untouched(test, fake, op);
 }
 
-static void queue_refused_behind_all_registrations_gives_slots_back(struct kunit *test)
+static void queue_refused_behind_all_registrations_returns_slots(struct kunit *test)
 {
 	struct fake_queue *fake = fake_queue_up(test, SLOTS, 1);
 	struct kverbs_mr *mr = add_reg(test, fake);
@@ -408,32 +408,32 @@ static void queue_refused_behind_all_registrations_gives_slots_back(struct kunit
 }
 
 static struct kunit_case queue_cases[] = {
-	KUNIT_CASE(queue_takes_slots_until_they_are_given_back),
-	KUNIT_CASE(queue_without_a_free_slot_asks_to_retry),
-	KUNIT_CASE(queue_that_never_has_the_slots_says_so),
+	KUNIT_CASE(queue_holds_slots_until_they_are_returned),
+	KUNIT_CASE(queue_without_a_free_slot_returns_eagain),
+	KUNIT_CASE(queue_that_is_too_small_returns_emsgsize),
 	KUNIT_CASE(queue_sends_only_while_it_is_up),
 	KUNIT_CASE(queue_that_is_closed_stays_closed),
 	KUNIT_CASE(queue_goes_up_only_with_a_queue_pair),
 	KUNIT_CASE(queue_signals_the_last_request_only),
 	KUNIT_CASE(queue_ends_an_operation_with_its_last_request),
-	KUNIT_CASE(queue_tells_its_owner_of_a_failure),
+	KUNIT_CASE(queue_notifies_its_owner_of_a_failure),
 	KUNIT_CASE(queue_ends_a_failed_operation_with_the_connection),
 	KUNIT_CASE(queue_ends_an_operation_that_is_flushed_twice_once),
 	KUNIT_CASE(queue_remembers_a_failure_in_mid_chain),
 	KUNIT_CASE(queue_reports_the_first_failure),
-	KUNIT_CASE(queue_refused_at_once_has_done_nothing),
+	KUNIT_CASE(queue_refused_at_once_changes_nothing),
 	KUNIT_CASE(queue_refused_in_mid_chain_ends_with_the_connection),
-	KUNIT_CASE(queue_refused_in_mid_chain_takes_nothing_more),
-	KUNIT_CASE(queue_swept_flushes_what_is_left),
-	KUNIT_CASE(queue_lets_the_region_go),
+	KUNIT_CASE(queue_refused_in_mid_chain_accepts_nothing_more),
+	KUNIT_CASE(queue_sweep_flushes_outstanding_requests),
+	KUNIT_CASE(queue_releases_the_region),
 	KUNIT_CASE_PARAM(queue_counts_bytes_by_direction, directions_gen_params),
 	KUNIT_CASE(queue_counts_no_bytes_of_failures),
-	KUNIT_CASE(queue_counts_what_is_flushed_as_no_failure),
+	KUNIT_CASE(queue_counts_no_flushed_request_as_a_failure),
 	KUNIT_CASE(queue_posts_registrations_first),
 	KUNIT_CASE(queue_registration_is_valid_when_it_completes),
 	KUNIT_CASE(queue_registration_that_fails_is_never_valid),
 	KUNIT_CASE(queue_refused_after_a_registration_can_be_retried),
-	KUNIT_CASE(queue_refused_behind_all_registrations_gives_slots_back),
+	KUNIT_CASE(queue_refused_behind_all_registrations_returns_slots),
 	{}
 };
 

@@ -18,7 +18,7 @@ static void expect_over(struct kunit *test, const struct fake_op *op, int result
 	KUNIT_EXPECT_EQ(test, status, op->req.wc_status);
 }
 
-static void recv_is_taken_before_there_is_a_queue_pair(struct kunit *test)
+static void recv_is_accepted_before_the_queue_pair_exists(struct kunit *test)
 {
 	struct fake_queue *fake = fake_queue_create(test, 1, SLOTS);
 	struct fake_op *op = fake_queue_park(test, fake);
@@ -71,7 +71,7 @@ static void recv_that_is_refused_stays_first(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, &second->req.last, fake->hca->recvs[1].cqe);
 }
 
-static void recv_without_a_free_slot_asks_to_retry(struct kunit *test)
+static void recv_without_a_free_slot_returns_eagain(struct kunit *test)
 {
 	struct fake_queue *fake = fake_queue_up(test, 1, 1);
 	struct fake_op *op = fake_op_create(test, KVERBS_OP_RECV, 0);
@@ -85,7 +85,7 @@ static void recv_without_a_free_slot_asks_to_retry(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, op->done);
 }
 
-static void recv_is_not_taken_by_a_closed_queue(struct kunit *test)
+static void recv_is_refused_by_a_closed_queue(struct kunit *test)
 {
 	struct fake_queue *fake = fake_queue_up(test, 1, SLOTS);
 	struct fake_op *op = fake_op_create(test, KVERBS_OP_RECV, 0);
@@ -109,7 +109,7 @@ static void recv_is_not_posted_to_a_closed_queue(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, list_empty(&fake->queue.deferred));
 }
 
-static void recv_reports_what_came(struct kunit *test)
+static void recv_reports_the_message(struct kunit *test)
 {
 	struct fake_queue *fake = fake_queue_up(test, 1, SLOTS);
 	struct fake_op *op = fake_queue_park(test, fake);
@@ -144,7 +144,7 @@ static void recv_reports_an_immediate(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0x12345678, op->req.imm);
 }
 
-static void recv_tells_which_key_the_peer_took_back(struct kunit *test)
+static void recv_reports_the_invalidated_key(struct kunit *test)
 {
 	struct fake_queue *fake = fake_queue_up(test, 1, SLOTS);
 	struct fake_op *op = fake_queue_park(test, fake);
@@ -225,7 +225,7 @@ static void recvs_of_a_queue_without_a_queue_pair_are_flushed(struct kunit *test
 }
 
 /* A deferred receive may wait for slots, so freeing some kicks the owner. */
-static void recv_that_is_parked_has_the_owner_kicked(struct kunit *test)
+static void deferred_recv_kicks_the_owner(struct kunit *test)
 {
 	struct fake_queue *fake = fake_queue_up(test, 2, SLOTS);
 
@@ -251,7 +251,7 @@ static struct kverbs_mr *post_reg(struct kunit *test, struct fake_queue *fake)
 	return mr;
 }
 
-static void recv_goes_on_when_its_registration_is_valid(struct kunit *test)
+static void deferred_recv_is_posted_when_its_registration_is_valid(struct kunit *test)
 {
 	struct fake_queue *fake = fake_queue_up(test, 2, SLOTS);
 	struct kverbs_mr *mr;
@@ -327,7 +327,7 @@ static void await_later(struct kunit *test, struct fake_queue *fake, bool sweep)
 }
 
 /* As many as there are slots for. */
-static void recv_list_is_taken_as_far_as_there_is_room(struct kunit *test)
+static void recv_list_is_accepted_as_far_as_there_is_room(struct kunit *test)
 {
 	struct fake_queue *fake = fake_queue_up(test, 1, 2);
 	struct kverbs_req *reqs[3];
@@ -363,7 +363,7 @@ static void recv_can_be_waited_for_until_it_is_posted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 3, fake->hca->nr_recvs);
 }
 
-static void recv_that_is_flushed_is_waited_for_no_more(struct kunit *test)
+static void flushed_recv_ends_the_wait_for_it(struct kunit *test)
 {
 	struct fake_queue *fake = fake_queue_up(test, 1, SLOTS);
 
@@ -386,7 +386,7 @@ static void recv_is_not_waited_for_before_the_connection_is_up(struct kunit *tes
 	KUNIT_EXPECT_FALSE(test, list_empty(&fake->queue.deferred));
 }
 
-static void resize_keeps_what_is_parked(struct kunit *test)
+static void resize_keeps_deferred_receives(struct kunit *test)
 {
 	struct fake_queue *fake = fake_queue_create(test, 1, SLOTS);
 	struct fake_op *op = fake_queue_park(test, fake);
@@ -401,7 +401,7 @@ static void resize_keeps_what_is_parked(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, &op->req, kverbs_queue_first_deferred(&fake->queue));
 }
 
-static void resize_below_what_is_parked_changes_nothing(struct kunit *test)
+static void resize_below_the_deferred_receives_changes_nothing(struct kunit *test)
 {
 	struct fake_queue *fake = fake_queue_create(test, 1, SLOTS);
 
@@ -414,29 +414,29 @@ static void resize_below_what_is_parked_changes_nothing(struct kunit *test)
 }
 
 static struct kunit_case recv_cases[] = {
-	KUNIT_CASE(recv_is_taken_before_there_is_a_queue_pair),
+	KUNIT_CASE(recv_is_accepted_before_the_queue_pair_exists),
 	KUNIT_CASE(recv_is_posted_before_the_connection_is_up),
 	KUNIT_CASE(recvs_are_posted_in_order),
 	KUNIT_CASE(recv_that_is_refused_stays_first),
-	KUNIT_CASE(recv_without_a_free_slot_asks_to_retry),
-	KUNIT_CASE(recv_is_not_taken_by_a_closed_queue),
+	KUNIT_CASE(recv_without_a_free_slot_returns_eagain),
+	KUNIT_CASE(recv_is_refused_by_a_closed_queue),
 	KUNIT_CASE(recv_is_not_posted_to_a_closed_queue),
-	KUNIT_CASE(recv_reports_what_came),
+	KUNIT_CASE(recv_reports_the_message),
 	KUNIT_CASE(recv_reports_an_immediate),
-	KUNIT_CASE(recv_tells_which_key_the_peer_took_back),
+	KUNIT_CASE(recv_reports_the_invalidated_key),
 	KUNIT_CASE(recv_that_fails_reports_nothing_else),
 	KUNIT_CASE(recv_that_cannot_be_posted_ends_alone),
 	KUNIT_CASE(recvs_are_all_flushed_by_a_sweep),
 	KUNIT_CASE(recvs_of_a_queue_without_a_queue_pair_are_flushed),
-	KUNIT_CASE(recv_that_is_parked_has_the_owner_kicked),
-	KUNIT_CASE(recv_goes_on_when_its_registration_is_valid),
+	KUNIT_CASE(deferred_recv_kicks_the_owner),
+	KUNIT_CASE(deferred_recv_is_posted_when_its_registration_is_valid),
 	KUNIT_CASE(registrations_that_are_refused_take_no_slots),
-	KUNIT_CASE(recv_list_is_taken_as_far_as_there_is_room),
+	KUNIT_CASE(recv_list_is_accepted_as_far_as_there_is_room),
 	KUNIT_CASE(recv_can_be_waited_for_until_it_is_posted),
-	KUNIT_CASE(recv_that_is_flushed_is_waited_for_no_more),
+	KUNIT_CASE(flushed_recv_ends_the_wait_for_it),
 	KUNIT_CASE(recv_is_not_waited_for_before_the_connection_is_up),
-	KUNIT_CASE(resize_keeps_what_is_parked),
-	KUNIT_CASE(resize_below_what_is_parked_changes_nothing),
+	KUNIT_CASE(resize_keeps_deferred_receives),
+	KUNIT_CASE(resize_below_the_deferred_receives_changes_nothing),
 	{}
 };
 

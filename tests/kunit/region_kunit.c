@@ -31,7 +31,7 @@ static const struct part {
 
 KUNIT_ARRAY_PARAM_DESC(ranges, ranges, what);
 
-static void region_covers_what_lies_within(struct kunit *test)
+static void region_covers_ranges_within_it(struct kunit *test)
 {
 	const struct kverbs_region region = { .length = LENGTH };
 	const struct part *range = test->param_value;
@@ -40,7 +40,7 @@ static void region_covers_what_lies_within(struct kunit *test)
 			kverbs_region_covers(&region, range->offset, range->length));
 }
 
-static void region_of_the_largest_length_has_borders_too(struct kunit *test)
+static void region_of_the_largest_length_is_checked_at_its_borders(struct kunit *test)
 {
 	const struct kverbs_region region = { .length = U64_MAX };
 
@@ -155,7 +155,7 @@ static void region_that_cannot_be_written_is_not_writable(struct kunit *test)
 	kverbs_region_destroy(region);
 }
 
-static void region_with_a_hole_is_refused_and_nothing_stays(struct kunit *test)
+static void region_with_a_hole_is_refused_and_unpinned(struct kunit *test)
 {
 	unsigned long addr = map_user(test, 2 * PAGE_SIZE, PROT_READ | PROT_WRITE);
 
@@ -168,8 +168,8 @@ static void region_with_a_hole_is_refused_and_nothing_stays(struct kunit *test)
 }
 
 static struct kunit_case region_cases[] = {
-	KUNIT_CASE_PARAM(region_covers_what_lies_within, ranges_gen_params),
-	KUNIT_CASE(region_of_the_largest_length_has_borders_too),
+	KUNIT_CASE_PARAM(region_covers_ranges_within_it, ranges_gen_params),
+	KUNIT_CASE(region_of_the_largest_length_is_checked_at_its_borders),
 	KUNIT_CASE(region_is_idle_after_its_last_use),
 	KUNIT_CASE(region_is_busy_with_any_number_of_uses),
 	KUNIT_CASE(region_needs_a_length),
@@ -177,7 +177,7 @@ static struct kunit_case region_cases[] = {
 	KUNIT_CASE(region_is_not_kernel_memory),
 	KUNIT_CASE(region_has_the_pages_that_it_touches),
 	KUNIT_CASE(region_that_cannot_be_written_is_not_writable),
-	KUNIT_CASE(region_with_a_hole_is_refused_and_nothing_stays),
+	KUNIT_CASE(region_with_a_hole_is_refused_and_unpinned),
 	{}
 };
 

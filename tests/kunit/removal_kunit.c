@@ -100,7 +100,7 @@ static void removal_ends_a_connection_in_any_state(struct kunit *test)
 
 /* ---- users of connections ------------------------------------------------ */
 
-static void removal_flushes_work(struct kunit *test)
+static void removal_flushes_outstanding_work(struct kunit *test)
 {
 	struct fake_hca *hca = fake_device_create(test);
 	struct fake_conn *fake = fake_conn_at(test, hca, FAKE_UP);
@@ -119,7 +119,7 @@ static void removal_flushes_work(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fake_device_is_empty(hca));
 }
 
-static void removal_keeps_what_was_done(struct kunit *test)
+static void removal_keeps_completed_work(struct kunit *test)
 {
 	struct fake_hca *hca = fake_device_create(test);
 	struct fake_conn *fake = fake_conn_at(test, hca, FAKE_UP);
@@ -158,7 +158,7 @@ static void removal_unmaps_a_region_without_a_connection(struct kunit *test)
 }
 
 /* Fence, then unmap: unmapping waits for the registrations of a connection. */
-static void removal_unmaps_when_the_device_has_let_go(struct kunit *test)
+static void removal_unmaps_when_the_device_has_stopped(struct kunit *test)
 {
 	struct fake_hca *hca = fake_device_create(test);
 	struct fake_conn *fake = fake_conn_at(test, hca, FAKE_UP);
@@ -192,7 +192,7 @@ static void removal_ends_all_connections(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fake_device_is_empty(hca));
 }
 
-static void removal_refuses_a_request_that_nobody_answered(struct kunit *test)
+static void removal_refuses_an_unanswered_request(struct kunit *test)
 {
 	struct fake_hca *hca = fake_device_create(test);
 	struct fake_conn *fake = fake_conn_at(test, hca, FAKE_REQUESTED);
@@ -217,7 +217,7 @@ static void removal_ends_a_listener_on_the_device(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENODEV, kverbs_listener_start(fake->listener));
 }
 
-static void removal_leaves_a_listener_on_any_address(struct kunit *test)
+static void removal_spares_a_listener_on_any_address(struct kunit *test)
 {
 	struct fake_hca *hca = fake_device_create(test);
 	struct fake_conn *fake = fake_conn_create(test, hca);
@@ -257,7 +257,7 @@ static void failover_keeps_a_listener(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fake_await(&fake->requested));
 }
 
-static void failover_to_what_does_not_listen_ends_a_listener(struct kunit *test)
+static void failover_to_a_device_that_cannot_listen_ends_a_listener(struct kunit *test)
 {
 	struct fake_hca *hca = fake_device_create(test);
 	struct fake_conn *fake = fake_conn_create(test, hca);
@@ -322,7 +322,7 @@ static bool is_asleep(struct late *late)
  * The CM knows of the first device and kverbs does not, so the listener must fail, but first
  * waits for the registry, in which there is the second.
  */
-static void removal_waits_for_a_listener_that_is_being_made(struct kunit *test)
+static void removal_waits_for_a_listener_that_is_being_created(struct kunit *test)
 {
 	struct fake_hca *hca = fake_device_new(test);
 	struct late late = {};
@@ -354,7 +354,7 @@ static void removal_waits_for_a_listener_that_is_being_made(struct kunit *test)
 
 /* ---- the device comes back ---------------------------------------------- */
 
-static void removal_is_not_for_ever(struct kunit *test)
+static void device_can_be_used_again_after_removal(struct kunit *test)
 {
 	struct fake_hca *hca = fake_device_create(test);
 	struct fake_conn *old = fake_conn_at(test, hca, FAKE_UP);
@@ -386,19 +386,19 @@ static void removal_lets_a_region_be_used_on_another_device(struct kunit *test)
 
 static struct kunit_case removal_cases[] = {
 	KUNIT_CASE_PARAM(removal_ends_a_connection_in_any_state, fates_gen_params),
-	KUNIT_CASE(removal_flushes_work),
-	KUNIT_CASE(removal_keeps_what_was_done),
+	KUNIT_CASE(removal_flushes_outstanding_work),
+	KUNIT_CASE(removal_keeps_completed_work),
 	KUNIT_CASE(removal_unmaps_regions_and_leaves_them_pinned),
 	KUNIT_CASE(removal_unmaps_a_region_without_a_connection),
-	KUNIT_CASE(removal_unmaps_when_the_device_has_let_go),
+	KUNIT_CASE(removal_unmaps_when_the_device_has_stopped),
 	KUNIT_CASE(removal_ends_all_connections),
-	KUNIT_CASE(removal_refuses_a_request_that_nobody_answered),
+	KUNIT_CASE(removal_refuses_an_unanswered_request),
 	KUNIT_CASE(removal_ends_a_listener_on_the_device),
-	KUNIT_CASE(removal_leaves_a_listener_on_any_address),
+	KUNIT_CASE(removal_spares_a_listener_on_any_address),
 	KUNIT_CASE(failover_keeps_a_listener),
-	KUNIT_CASE(failover_to_what_does_not_listen_ends_a_listener),
-	KUNIT_CASE(removal_waits_for_a_listener_that_is_being_made),
-	KUNIT_CASE(removal_is_not_for_ever),
+	KUNIT_CASE(failover_to_a_device_that_cannot_listen_ends_a_listener),
+	KUNIT_CASE(removal_waits_for_a_listener_that_is_being_created),
+	KUNIT_CASE(device_can_be_used_again_after_removal),
 	KUNIT_CASE(removal_lets_a_region_be_used_on_another_device),
 	{}
 };

@@ -26,7 +26,7 @@ static void fill(struct kunit *test, struct kverbs_ring *ring)
 		KUNIT_ASSERT_EQ(test, 0, fake_ring_event(ring, n));
 }
 
-static void ring_promises_as_many_slots_as_there_are(struct kunit *test)
+static void ring_reserves_as_many_slots_as_there_are(struct kunit *test)
 {
 	struct kverbs_ring *ring = test->priv;
 
@@ -39,7 +39,7 @@ static void ring_promises_as_many_slots_as_there_are(struct kunit *test)
 	kverbs_ring_unreserve(ring, SLOTS);
 }
 
-static void ring_promises_what_is_given_back(struct kunit *test)
+static void ring_reserves_returned_slots_again(struct kunit *test)
 {
 	struct kverbs_ring *ring = test->priv;
 
@@ -78,7 +78,7 @@ static void ring_that_is_full_loses_nothing(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, n, fake_ring_cqe(ring, n)->user_data);
 }
 
-static void ring_writes_only_where_was_read(struct kunit *test)
+static void ring_overwrites_only_completions_that_were_read(struct kunit *test)
 {
 	struct kverbs_ring *ring = test->priv;
 	u32 n;
@@ -109,7 +109,7 @@ static void ring_numbers_wrap_at_2_to_the_32(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake_ring_event(ring, SLOTS));
 }
 
-static void ring_goes_round_many_times(struct kunit *test)
+static void ring_wraps_many_times(struct kunit *test)
 {
 	struct kverbs_ring *ring = test->priv;
 	u32 first = U32_MAX - 500, n;
@@ -141,7 +141,7 @@ static const struct hostile {
 
 KUNIT_ARRAY_PARAM_DESC(hostile, hostile, what);
 
-static void ring_takes_a_wrong_head_for_nothing_read(struct kunit *test)
+static void ring_treats_a_wrong_head_as_nothing_read(struct kunit *test)
 {
 	const struct hostile *user = test->param_value;
 	struct kverbs_ring *ring = test->priv;
@@ -167,7 +167,7 @@ static void ring_recovers_from_a_wrong_head(struct kunit *test)
 }
 
 /* Reserved slots stay reserved, whatever user space writes into its index. */
-static void ring_keeps_its_promise_though_the_head_goes_wrong(struct kunit *test)
+static void ring_keeps_its_reservations_despite_a_wrong_head(struct kunit *test)
 {
 	const struct kverbs_cqe cqe = { .user_data = 7 };
 	const struct hostile *user = test->param_value;
@@ -200,7 +200,7 @@ static void ring_head_that_moves_back_frees_nothing(struct kunit *test)
 	kverbs_ring_unreserve(ring, 2);
 }
 
-static void ring_ignores_what_is_written_over_its_own_indices(struct kunit *test)
+static void ring_ignores_changes_of_its_own_indices(struct kunit *test)
 {
 	struct kverbs_ring *ring = test->priv;
 
@@ -210,7 +210,7 @@ static void ring_ignores_what_is_written_over_its_own_indices(struct kunit *test
 	KUNIT_EXPECT_EQ(test, 1, fake_ring_kernel(ring)->cq_tail);
 }
 
-static void ring_has_a_work_for_every_slot(struct kunit *test)
+static void ring_has_a_request_for_every_slot(struct kunit *test)
 {
 	struct kverbs_ring *ring = test->priv;
 	struct kverbs_slot *work[SLOTS];
@@ -230,7 +230,7 @@ static void ring_has_a_work_for_every_slot(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, ring->reserved);
 }
 
-static void ring_gives_as_many_works_as_it_has_slots(struct kunit *test)
+static void ring_gives_as_many_requests_as_it_has_slots(struct kunit *test)
 {
 	struct kverbs_ring *ring = test->priv;
 	struct kverbs_slot *works, *work;
@@ -249,7 +249,7 @@ static void ring_gives_as_many_works_as_it_has_slots(struct kunit *test)
 }
 
 /* A ring whose user has read fewer than before, or more than written, gives no slots. */
-static void ring_with_a_wrong_head_gives_no_works(struct kunit *test)
+static void ring_with_a_wrong_head_gives_no_requests(struct kunit *test)
 {
 	struct kverbs_ring *ring = test->priv;
 	struct kverbs_slot *work = kverbs_slots_get(ring, 1);
@@ -262,7 +262,7 @@ static void ring_with_a_wrong_head_gives_no_works(struct kunit *test)
 	kverbs_slots_put(ring, work);
 }
 
-static void ring_shares_slots_among_works_and_events(struct kunit *test)
+static void ring_shares_slots_among_requests_and_events(struct kunit *test)
 {
 	struct kverbs_ring *ring = test->priv;
 	struct kverbs_slot *work[2];
@@ -297,7 +297,7 @@ static void end_works(struct kverbs_slot **works, int nr, int result)
 }
 
 /* Slots are returned in another order than they were taken, as operations complete. */
-static void ring_work_is_there_whenever_a_slot_is(struct kunit *test)
+static void ring_request_is_there_whenever_a_slot_is(struct kunit *test)
 {
 	struct kverbs_ring *ring = test->priv;
 	struct kverbs_slot *work[SLOTS];
@@ -317,7 +317,7 @@ static void ring_work_is_there_whenever_a_slot_is(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, ring->reserved);
 }
 
-static void ring_completion_of_a_work_is_written_whole(struct kunit *test)
+static void ring_completion_of_a_request_is_written_whole(struct kunit *test)
 {
 	const struct kverbs_cqe cqe = {
 		.user_data = 1,
@@ -343,7 +343,7 @@ static void ring_completion_of_a_work_is_written_whole(struct kunit *test)
 }
 
 /* Each ring receives its own completions, in order. */
-static void ring_is_told_of_works_that_are_over_together(struct kunit *test)
+static void ring_accepts_requests_that_complete_together(struct kunit *test)
 {
 	struct kverbs_ring *ring = test->priv, *other;
 	struct kverbs_slot *work[4];
@@ -375,26 +375,26 @@ static void ring_of_one_entry_works(struct kunit *test)
 }
 
 static struct kunit_case ring_cases[] = {
-	KUNIT_CASE(ring_promises_as_many_slots_as_there_are),
-	KUNIT_CASE(ring_promises_what_is_given_back),
+	KUNIT_CASE(ring_reserves_as_many_slots_as_there_are),
+	KUNIT_CASE(ring_reserves_returned_slots_again),
 	KUNIT_CASE(ring_slot_is_free_again_when_its_completion_is_read),
 	KUNIT_CASE(ring_that_is_full_loses_nothing),
-	KUNIT_CASE(ring_writes_only_where_was_read),
+	KUNIT_CASE(ring_overwrites_only_completions_that_were_read),
 	KUNIT_CASE(ring_numbers_wrap_at_2_to_the_32),
-	KUNIT_CASE(ring_goes_round_many_times),
-	KUNIT_CASE_PARAM(ring_takes_a_wrong_head_for_nothing_read, hostile_gen_params),
+	KUNIT_CASE(ring_wraps_many_times),
+	KUNIT_CASE_PARAM(ring_treats_a_wrong_head_as_nothing_read, hostile_gen_params),
 	KUNIT_CASE_PARAM(ring_recovers_from_a_wrong_head, hostile_gen_params),
-	KUNIT_CASE_PARAM(ring_keeps_its_promise_though_the_head_goes_wrong,
+	KUNIT_CASE_PARAM(ring_keeps_its_reservations_despite_a_wrong_head,
 			 hostile_gen_params),
 	KUNIT_CASE(ring_head_that_moves_back_frees_nothing),
-	KUNIT_CASE(ring_ignores_what_is_written_over_its_own_indices),
-	KUNIT_CASE(ring_has_a_work_for_every_slot),
-	KUNIT_CASE(ring_gives_as_many_works_as_it_has_slots),
-	KUNIT_CASE(ring_with_a_wrong_head_gives_no_works),
-	KUNIT_CASE(ring_shares_slots_among_works_and_events),
-	KUNIT_CASE(ring_work_is_there_whenever_a_slot_is),
-	KUNIT_CASE(ring_completion_of_a_work_is_written_whole),
-	KUNIT_CASE(ring_is_told_of_works_that_are_over_together),
+	KUNIT_CASE(ring_ignores_changes_of_its_own_indices),
+	KUNIT_CASE(ring_has_a_request_for_every_slot),
+	KUNIT_CASE(ring_gives_as_many_requests_as_it_has_slots),
+	KUNIT_CASE(ring_with_a_wrong_head_gives_no_requests),
+	KUNIT_CASE(ring_shares_slots_among_requests_and_events),
+	KUNIT_CASE(ring_request_is_there_whenever_a_slot_is),
+	KUNIT_CASE(ring_completion_of_a_request_is_written_whole),
+	KUNIT_CASE(ring_accepts_requests_that_complete_together),
 	KUNIT_CASE(ring_of_one_entry_works),
 	{}
 };

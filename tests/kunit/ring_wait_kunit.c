@@ -50,7 +50,7 @@ static void ring_that_is_malformed_is_refused(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, xa_empty(&file->rings));
 }
 
-static void ring_of_the_largest_size_is_made(struct kunit *test)
+static void ring_of_the_largest_size_is_created(struct kunit *test)
 {
 	struct kverbs_ring *ring;
 
@@ -61,7 +61,7 @@ static void ring_of_the_largest_size_is_made(struct kunit *test)
 	kverbs_ring_unreserve(ring, KVERBS_MAX_CQ_ENTRIES);
 }
 
-static void ring_says_where_and_how_large_it_is(struct kunit *test)
+static void ring_reports_its_offsets_and_sizes(struct kunit *test)
 {
 	struct kverbs_cmd_ring_create cmd = { .sq_entries = 64, .cq_entries = 256 };
 	struct kverbs_ring *ring = NULL;
@@ -113,7 +113,7 @@ static void rings_of_a_file_are_limited(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake_ring_try_create(file, &cmd, &ring));
 }
 
-static void ring_with_a_promise_or_a_user_is_busy(struct kunit *test)
+static void ring_with_a_reservation_or_a_user_is_busy(struct kunit *test)
 {
 	struct kverbs_ring *ring = test->priv;
 	struct kverbs_file *file = ring->obj.file;
@@ -128,7 +128,7 @@ static void ring_with_a_promise_or_a_user_is_busy(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, xa_empty(&file->rings));
 }
 
-static void ring_with_unread_completions_can_go(struct kunit *test)
+static void ring_with_unread_completions_can_be_destroyed(struct kunit *test)
 {
 	struct kverbs_ring *ring = test->priv;
 
@@ -136,7 +136,7 @@ static void ring_with_unread_completions_can_go(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, kverbs_object_destroy(ring->obj.file, ring->obj.id));
 }
 
-static void wait_is_over_when_enough_is_there(struct kunit *test)
+static void wait_ends_when_enough_completions_are_there(struct kunit *test)
 {
 	struct kverbs_ring *ring = test->priv;
 
@@ -147,7 +147,7 @@ static void wait_is_over_when_enough_is_there(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ETIME, kverbs_ring_wait(ring, 2, 1));
 }
 
-static void wait_with_a_deadline_in_the_past_only_looks(struct kunit *test)
+static void wait_with_a_past_deadline_only_polls(struct kunit *test)
 {
 	struct kverbs_ring *ring = test->priv;
 
@@ -248,7 +248,7 @@ static void wait_without_end_is_woken_by_completions(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 3, kverbs_ring_unread(ring));
 }
 
-static void wait_goes_on_when_not_enough_came(struct kunit *test)
+static void wait_continues_if_too_few_completions_arrived(struct kunit *test)
 {
 	struct kverbs_ring *ring = test->priv;
 
@@ -312,7 +312,7 @@ static void show_and_count_later(struct work_struct *work)
 	spin_unlock_bh(&ring->lock);
 }
 
-static void wait_is_not_over_by_a_completion_that_was_read_before_it_was_counted(struct kunit *test)
+static void wait_is_not_ended_by_a_completion_read_before_it_was_counted(struct kunit *test)
 {
 	struct kverbs_ring *ring = test->priv;
 	struct teller teller = { .ring = ring };
@@ -330,7 +330,7 @@ static void wait_is_not_over_by_a_completion_that_was_read_before_it_was_counted
 	destroy_work_on_stack(&teller.work);
 }
 
-static void completions_wake_who_polls_the_file(struct kunit *test)
+static void completions_wake_a_poll_of_the_file(struct kunit *test)
 {
 	struct kverbs_ring *ring = test->priv;
 	DEFINE_WAIT(wait);
@@ -343,21 +343,21 @@ static void completions_wake_who_polls_the_file(struct kunit *test)
 
 static struct kunit_case ring_cases[] = {
 	KUNIT_CASE_PARAM(ring_that_is_malformed_is_refused, bad_rings_gen_params),
-	KUNIT_CASE(ring_of_the_largest_size_is_made),
-	KUNIT_CASE(ring_says_where_and_how_large_it_is),
+	KUNIT_CASE(ring_of_the_largest_size_is_created),
+	KUNIT_CASE(ring_reports_its_offsets_and_sizes),
 	KUNIT_CASE(rings_do_not_overlap),
 	KUNIT_CASE(rings_of_a_file_are_limited),
-	KUNIT_CASE(ring_with_a_promise_or_a_user_is_busy),
-	KUNIT_CASE(ring_with_unread_completions_can_go),
-	KUNIT_CASE(wait_is_over_when_enough_is_there),
-	KUNIT_CASE(wait_with_a_deadline_in_the_past_only_looks),
+	KUNIT_CASE(ring_with_a_reservation_or_a_user_is_busy),
+	KUNIT_CASE(ring_with_unread_completions_can_be_destroyed),
+	KUNIT_CASE(wait_ends_when_enough_completions_are_there),
+	KUNIT_CASE(wait_with_a_past_deadline_only_polls),
 	KUNIT_CASE(wait_lasts_until_its_deadline),
 	KUNIT_CASE_PARAM(wait_without_end_is_woken_by_completions, endless_gen_params),
-	KUNIT_CASE(wait_goes_on_when_not_enough_came),
+	KUNIT_CASE(wait_continues_if_too_few_completions_arrived),
 	KUNIT_CASE(wait_ends_with_the_ring),
 	KUNIT_CASE(wait_is_interrupted_by_a_signal),
-	KUNIT_CASE(wait_is_not_over_by_a_completion_that_was_read_before_it_was_counted),
-	KUNIT_CASE(completions_wake_who_polls_the_file),
+	KUNIT_CASE(wait_is_not_ended_by_a_completion_read_before_it_was_counted),
+	KUNIT_CASE(completions_wake_a_poll_of_the_file),
 	{}
 };
 

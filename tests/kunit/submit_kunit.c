@@ -194,7 +194,7 @@ static const struct entry {
 
 KUNIT_ARRAY_PARAM_DESC(entries, entries, what);
 
-static void submit_looks_at_every_field(struct kunit *test)
+static void submit_checks_every_field(struct kunit *test)
 {
 	const struct entry *entry = test->param_value;
 	struct submitter *s = test->priv;
@@ -208,7 +208,7 @@ static void submit_looks_at_every_field(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, s->ring->reserved);
 }
 
-static void submit_completes_with_what_came_of_it(struct kunit *test)
+static void submit_completes_with_the_result(struct kunit *test)
 {
 	struct submitter *s = test->priv;
 	struct kverbs_sqe sqe = a_send(s, 77);
@@ -245,7 +245,7 @@ static void submit_unsignalled_completes_only_if_it_fails(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, IB_WC_REM_OP_ERR, last_cqe(s)->wc_status);
 }
 
-static void submit_of_a_receive_says_what_came(struct kunit *test)
+static void submit_of_a_receive_reports_the_message(struct kunit *test)
 {
 	struct submitter *s = test->priv;
 	struct kverbs_sqe sqe = a_recv(s, 5);
@@ -283,7 +283,7 @@ static void submit_stops_at_the_first_refusal(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, s->cmd.out_taken);
 }
 
-static void submit_takes_what_is_asked_for_and_there(struct kunit *test)
+static void submit_takes_the_lesser_of_wanted_and_available(struct kunit *test)
 {
 	struct submitter *s = test->priv;
 	struct kverbs_sqe sqe = a_send(s, 0);
@@ -412,7 +412,7 @@ static void submit_needs_the_connections_own_ring(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, s->hca->nr_sends);
 }
 
-static void submit_uses_the_region_until_it_is_over(struct kunit *test)
+static void submit_uses_the_region_until_it_completes(struct kunit *test)
 {
 	struct submitter *s = test->priv;
 	struct kverbs_sqe sqe = a_send(s, 0);
@@ -484,7 +484,7 @@ static void submit_does_not_wait_for_more_than_fits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EINVAL, submit(s, 0));
 }
 
-static void submit_says_how_many_are_unread(struct kunit *test)
+static void submit_reports_how_many_are_unread(struct kunit *test)
 {
 	struct submitter *s = test->priv;
 
@@ -569,12 +569,12 @@ static void submit_without_signals_completes_with_the_last(struct kunit *test)
 }
 
 static struct kunit_case submit_cases[] = {
-	KUNIT_CASE_PARAM(submit_looks_at_every_field, entries_gen_params),
-	KUNIT_CASE(submit_completes_with_what_came_of_it),
+	KUNIT_CASE_PARAM(submit_checks_every_field, entries_gen_params),
+	KUNIT_CASE(submit_completes_with_the_result),
 	KUNIT_CASE(submit_unsignalled_completes_only_if_it_fails),
-	KUNIT_CASE(submit_of_a_receive_says_what_came),
+	KUNIT_CASE(submit_of_a_receive_reports_the_message),
 	KUNIT_CASE(submit_stops_at_the_first_refusal),
-	KUNIT_CASE(submit_takes_what_is_asked_for_and_there),
+	KUNIT_CASE(submit_takes_the_lesser_of_wanted_and_available),
 	KUNIT_CASE_PARAM(submit_refuses_a_wrong_tail, bad_tails_gen_params),
 	KUNIT_CASE(submit_numbers_wrap_at_2_to_the_32),
 	KUNIT_CASE(submit_needs_a_slot_for_the_completion),
@@ -582,12 +582,12 @@ static struct kunit_case submit_cases[] = {
 	KUNIT_CASE(submit_is_refused_while_the_queue_is_reserved),
 	KUNIT_CASE(queue_in_use_is_not_reserved),
 	KUNIT_CASE(submit_needs_the_connections_own_ring),
-	KUNIT_CASE(submit_uses_the_region_until_it_is_over),
+	KUNIT_CASE(submit_uses_the_region_until_it_completes),
 	KUNIT_CASE(submit_refused_does_not_use_the_region),
 	KUNIT_CASE(submit_stays_within_the_region),
 	KUNIT_CASE(submit_writes_only_to_a_writable_region),
 	KUNIT_CASE(submit_does_not_wait_for_more_than_fits),
-	KUNIT_CASE(submit_says_how_many_are_unread),
+	KUNIT_CASE(submit_reports_how_many_are_unread),
 	KUNIT_CASE(submit_keeps_the_order_of_sends_and_receives),
 	KUNIT_CASE(submit_of_which_half_is_refused_takes_half),
 	KUNIT_CASE(submit_of_more_than_the_queue_holds_takes_what_it_holds),

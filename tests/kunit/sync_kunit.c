@@ -178,7 +178,7 @@ static void sync_can_be_killed(struct kunit *test)
 }
 
 /* The work requests of a killed waiter still point to the completion. */
-static void sync_waits_for_what_a_killed_one_left(struct kunit *test)
+static void sync_waits_for_the_work_of_a_killed_sync(struct kunit *test)
 {
 	struct chain *chain = test->priv;
 
@@ -221,7 +221,7 @@ static void complete_next(struct work_struct *work)
 }
 
 /* Each operation takes less than the timeout, and all of them take more. */
-static void sync_waits_while_work_before_it_goes_on(struct kunit *test)
+static void sync_waits_while_earlier_work_is_outstanding(struct kunit *test)
 {
 	struct chain *chain = test->priv;
 	struct slow slow = { .chain = chain };
@@ -284,7 +284,7 @@ static void sync_does_not_keep_the_host_from_suspend(struct kunit *test)
 
 static struct kunit_case sync_cases[] = {
 	KUNIT_CASE(sync_waits_for_the_chain),
-	KUNIT_CASE(sync_waits_while_work_before_it_goes_on),
+	KUNIT_CASE(sync_waits_while_earlier_work_is_outstanding),
 	KUNIT_CASE(sync_can_be_used_again),
 	KUNIT_CASE(sync_signals_the_last_request_only),
 	KUNIT_CASE(sync_needs_no_slots),
@@ -296,7 +296,7 @@ static struct kunit_case sync_cases[] = {
 	KUNIT_CASE(sync_refused_in_mid_chain_ends_the_connection),
 	KUNIT_CASE(sync_does_not_keep_the_host_from_suspend),
 	KUNIT_CASE(sync_can_be_killed),
-	KUNIT_CASE(sync_waits_for_what_a_killed_one_left),
+	KUNIT_CASE(sync_waits_for_the_work_of_a_killed_sync),
 	{}
 };
 

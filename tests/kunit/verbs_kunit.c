@@ -57,7 +57,7 @@ static const char *check(struct kunit *test)
 	return kverbs_check_send(&gate->fake->queue, &gate->wr);
 }
 
-static void gate_lets_pass_what_is_right(struct kunit *test)
+static void gate_passes_valid_requests(struct kunit *test)
 {
 	KUNIT_EXPECT_NULL(test, check(test));
 }
@@ -143,7 +143,7 @@ static void gate_stops_too_many_entries(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, check(test));
 }
 
-static void gate_stops_what_is_longer_than_a_message(struct kunit *test)
+static void gate_stops_more_bytes_than_a_message(struct kunit *test)
 {
 	struct gate *gate = test->priv;
 
@@ -151,7 +151,7 @@ static void gate_stops_what_is_longer_than_a_message(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, check(test));
 }
 
-static void gate_stops_a_read_into_what_is_read_only(struct kunit *test)
+static void gate_stops_a_read_into_read_only_memory(struct kunit *test)
 {
 	struct gate *gate = test->priv;
 
@@ -197,7 +197,7 @@ static void gate_knows_the_registrations(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, check(test));
 }
 
-static void gate_checks_receives(struct kunit *test)
+static void gate_checks_receives_too(struct kunit *test)
 {
 	struct gate *gate = test->priv;
 	struct kverbs_queue *queue = &gate->fake->queue;
@@ -219,17 +219,17 @@ static void gate_checks_receives(struct kunit *test)
 }
 
 static struct kunit_case gate_cases[] = {
-	KUNIT_CASE(gate_lets_pass_what_is_right),
+	KUNIT_CASE(gate_passes_valid_requests),
 	KUNIT_CASE_PARAM(gate_stops_an_entry, wrongs_gen_params),
 	KUNIT_CASE(gate_stops_an_empty_entry),
 	KUNIT_CASE(gate_stops_an_entry_that_is_not_counted),
 	KUNIT_CASE(gate_stops_a_read_that_leaves_its_sink_valid),
 	KUNIT_CASE(gate_stops_too_many_entries),
-	KUNIT_CASE(gate_stops_what_is_longer_than_a_message),
-	KUNIT_CASE(gate_stops_a_read_into_what_is_read_only),
+	KUNIT_CASE(gate_stops_more_bytes_than_a_message),
+	KUNIT_CASE(gate_stops_a_read_into_read_only_memory),
 	KUNIT_CASE(gate_stops_an_entry_of_no_operation),
 	KUNIT_CASE(gate_knows_the_registrations),
-	KUNIT_CASE(gate_checks_receives),
+	KUNIT_CASE(gate_checks_receives_too),
 	{}
 };
 

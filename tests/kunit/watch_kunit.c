@@ -96,7 +96,7 @@ static void shut_down(struct work_struct *work)
 	obj->ops->shutdown(obj);
 }
 
-static void watch_is_over_when_the_byte_has_changed(struct kunit *test)
+static void watch_ends_when_the_byte_has_changed(struct kunit *test)
 {
 	struct watched *w = test->priv;
 
@@ -105,7 +105,7 @@ static void watch_is_over_when_the_byte_has_changed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, kverbs_ring_unread(w->ring));
 }
 
-static void watch_is_over_when_enough_is_there(struct kunit *test)
+static void watch_ends_when_enough_completions_are_there(struct kunit *test)
 {
 	struct watched *w = test->priv;
 
@@ -114,7 +114,7 @@ static void watch_is_over_when_enough_is_there(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ETIME, kverbs_ring_watch(w->ring, 2, 1, &w->watch));
 }
 
-static void watch_with_a_deadline_in_the_past_looks(struct kunit *test)
+static void watch_with_a_past_deadline_polls_once(struct kunit *test)
 {
 	struct watched *w = test->priv;
 
@@ -181,9 +181,9 @@ static void watch_ends_when_there_is_no_byte(struct kunit *test)
 }
 
 static struct kunit_case watch_cases[] = {
-	KUNIT_CASE(watch_is_over_when_the_byte_has_changed),
-	KUNIT_CASE(watch_is_over_when_enough_is_there),
-	KUNIT_CASE(watch_with_a_deadline_in_the_past_looks),
+	KUNIT_CASE(watch_ends_when_the_byte_has_changed),
+	KUNIT_CASE(watch_ends_when_enough_completions_are_there),
+	KUNIT_CASE(watch_with_a_past_deadline_polls_once),
 	KUNIT_CASE(watch_lasts_until_its_deadline),
 	KUNIT_CASE(watch_sees_the_byte_change),
 	KUNIT_CASE(watch_ends_with_a_completion),

@@ -184,7 +184,7 @@ static void wr_carries_the_immediate_as_it_is(struct kunit *test)
 }
 
 /* The key shares a union with the immediate data. */
-static void wr_names_the_key_to_be_taken_back(struct kunit *test)
+static void wr_names_the_key_to_be_invalidated(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, 0x99,
 			posted(test, op_on(test, KVERBS_OP_SEND_INV, 0, 1))->imm);
@@ -312,7 +312,7 @@ static void wr_without_a_region_may_not_have_a_length(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, poster->fake->hca->nr_sends);
 }
 
-static void wr_post_says_what_the_queue_says(struct kunit *test)
+static void wr_post_returns_the_error_of_the_queue(struct kunit *test)
 {
 	struct poster *poster = test->priv;
 	struct fake_op *op = op_on(test, KVERBS_OP_SEND, 0, 1);
@@ -384,7 +384,7 @@ static struct kunit_case wr_cases[] = {
 	KUNIT_CASE(wr_of_a_read_has_an_entry_where_the_driver_wants_one),
 	KUNIT_CASE(wr_carries_the_key),
 	KUNIT_CASE_PARAM(wr_carries_the_immediate_as_it_is, immediates_gen_params),
-	KUNIT_CASE(wr_names_the_key_to_be_taken_back),
+	KUNIT_CASE(wr_names_the_key_to_be_invalidated),
 	KUNIT_CASE_PARAM(wr_of_an_atomic_has_its_operands, atomics_gen_params),
 	KUNIT_CASE(wr_of_a_list_names_the_pieces_in_order),
 	KUNIT_CASE(wr_recv_takes_a_list),
@@ -392,7 +392,7 @@ static struct kunit_case wr_cases[] = {
 	KUNIT_CASE(wr_is_fenced_if_asked_for),
 	KUNIT_CASE(wr_is_solicited_if_asked_for),
 	KUNIT_CASE(wr_without_a_region_may_not_have_a_length),
-	KUNIT_CASE(wr_post_says_what_the_queue_says),
+	KUNIT_CASE(wr_post_returns_the_error_of_the_queue),
 	KUNIT_CASE(wr_recv_names_the_pages_themselves),
 	KUNIT_CASE(wr_recv_of_nothing_has_no_entries),
 	KUNIT_CASE(wr_recv_to_a_closed_queue_is_left_to_its_end),

@@ -144,7 +144,7 @@ static u64 expect_bytes(struct kunit *test, const struct fake_wr *wr, u64 offset
 	return pos - start;
 }
 
-static void local_is_not_used_where_entries_suffice(struct kunit *test)
+static void lkey_is_not_used_where_entries_suffice(struct kunit *test)
 {
 	struct poster *poster = test->priv;
 	struct fake_wr *wr = post(test, KVERBS_OP_SEND, 0, 4 * PAGE_SIZE - OFFSET);
@@ -154,7 +154,7 @@ static void local_is_not_used_where_entries_suffice(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, poster->fake->hca->nr_allocs);
 }
 
-static void local_chunks_are_registered_before_they_are_used(struct kunit *test)
+static void lkey_chunks_are_registered_before_they_are_used(struct kunit *test)
 {
 	struct fake_wr *wr = post(test, KVERBS_OP_SEND, 0, LENGTH);
 
@@ -167,7 +167,7 @@ static void local_chunks_are_registered_before_they_are_used(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, LENGTH, expect_bytes(test, &wr[3], 0));
 }
 
-static void local_chunks_are_only_those_of_the_range(struct kunit *test)
+static void lkey_chunks_cover_the_range_only(struct kunit *test)
 {
 	struct fake_wr *wr = post(test, KVERBS_OP_SEND, PAGE_SIZE, 5 * PAGE_SIZE);
 
@@ -178,7 +178,7 @@ static void local_chunks_are_only_those_of_the_range(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 5 * PAGE_SIZE, expect_bytes(test, &wr[2], PAGE_SIZE));
 }
 
-static void local_chunks_are_registered_once(struct kunit *test)
+static void lkey_chunks_are_registered_once(struct kunit *test)
 {
 	struct poster *poster = test->priv;
 	struct fake_wr *wr;
@@ -205,7 +205,7 @@ static const struct rights {
 
 KUNIT_ARRAY_PARAM_DESC(rights, rights, what);
 
-static void local_chunks_have_no_more_rights_than_the_region(struct kunit *test)
+static void lkey_chunks_have_no_more_rights_than_the_region(struct kunit *test)
 {
 	const struct rights *expected = test->param_value;
 	struct poster *poster = test->priv;
@@ -215,7 +215,7 @@ static void local_chunks_have_no_more_rights_than_the_region(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, expected->access, poster->fake->chain.regs[0]->wr.access);
 }
 
-static void local_write_becomes_as_many_requests_as_it_takes(struct kunit *test)
+static void lkey_write_is_divided_into_requests(struct kunit *test)
 {
 	struct poster *poster = test->priv;
 	struct fake_wr *wr;
@@ -233,7 +233,7 @@ static void local_write_becomes_as_many_requests_as_it_takes(struct kunit *test)
 	}
 }
 
-static void local_read_has_as_many_entries_as_a_read_may_have(struct kunit *test)
+static void lkey_read_is_limited_to_the_entries_of_a_read(struct kunit *test)
 {
 	struct fake_wr *wr = post(test, KVERBS_OP_READ, 0, LENGTH);
 	u64 first;
@@ -247,7 +247,7 @@ static void local_read_has_as_many_entries_as_a_read_may_have(struct kunit *test
 	KUNIT_EXPECT_EQ(test, LENGTH - first, expect_bytes(test, &wr[4], first));
 }
 
-static void local_requests_name_no_more_chunks_than_allowed(struct kunit *test)
+static void lkey_requests_name_no_more_chunks_than_allowed(struct kunit *test)
 {
 	struct poster *poster = test->priv;
 	struct fake_wr *wr;
@@ -261,7 +261,7 @@ static void local_requests_name_no_more_chunks_than_allowed(struct kunit *test)
 }
 
 /* Chunks overlap by half: any message of half a chunk is within one. */
-static void local_message_of_half_a_chunk_needs_one_entry(struct kunit *test)
+static void lkey_message_of_half_a_chunk_needs_one_entry(struct kunit *test)
 {
 	struct poster *poster = test->priv;
 	const struct fake_wr *last;
@@ -279,7 +279,7 @@ static void local_message_of_half_a_chunk_needs_one_entry(struct kunit *test)
 }
 
 /* Flags of an operation are set on its first or its last work request. */
-static void local_flags_go_where_they_belong(struct kunit *test)
+static void lkey_flags_are_set_on_the_right_requests(struct kunit *test)
 {
 	struct poster *poster = test->priv;
 	struct fake_op *op = op_on(test, KVERBS_OP_WRITE_IMM, 0, LENGTH);
@@ -301,7 +301,7 @@ static void local_flags_go_where_they_belong(struct kunit *test)
 }
 
 /* A message is one work request; it cannot be sent if it does not fit into one. */
-static void local_message_is_not_divided(struct kunit *test)
+static void lkey_message_is_not_divided(struct kunit *test)
 {
 	struct poster *poster = test->priv;
 	struct fake_op *op = op_on(test, KVERBS_OP_SEND, 0, LENGTH);
@@ -316,7 +316,7 @@ static void local_message_is_not_divided(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, try_post(poster, op));
 }
 
-static void local_operation_of_too_many_requests_is_refused(struct kunit *test)
+static void lkey_operation_of_too_many_requests_is_refused(struct kunit *test)
 {
 	struct poster *poster = test->priv;
 	struct fake_op *op = op_on(test, KVERBS_OP_WRITE, 0, LENGTH);
@@ -338,7 +338,7 @@ static void use_sinks(struct kunit *test)
 }
 
 /* On iWARP the peer writes the response: to just these bytes, and not after the READ. */
-static void local_sink_of_an_iwarp_read_lets_the_peer_write(struct kunit *test)
+static void lkey_sink_of_an_iwarp_read_lets_the_peer_write(struct kunit *test)
 {
 	struct poster *poster = test->priv;
 	struct fake_wr *wr;
@@ -361,7 +361,7 @@ static void local_sink_of_an_iwarp_read_lets_the_peer_write(struct kunit *test)
 }
 
 /* The next READ has the MR, but not its key, since the peer knows that. */
-static void local_sink_is_used_again_with_another_key(struct kunit *test)
+static void lkey_sink_is_used_again_with_another_key(struct kunit *test)
 {
 	struct poster *poster = test->priv;
 	struct fake_wr *wr;
@@ -377,7 +377,7 @@ static void local_sink_is_used_again_with_another_key(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, poster->fake->hca->nr_allocs);
 }
 
-static void local_sink_is_one_per_request(struct kunit *test)
+static void lkey_sink_is_one_per_request(struct kunit *test)
 {
 	struct poster *poster = test->priv;
 	struct fake_wr *wr;
@@ -401,7 +401,7 @@ static void local_sink_is_one_per_request(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&poster->region->region.uses));
 }
 
-static void local_sink_that_was_refused_is_not_left(struct kunit *test)
+static void lkey_sink_of_a_refused_read_is_returned(struct kunit *test)
 {
 	struct poster *poster = test->priv;
 	struct fake_op *op = op_on(test, KVERBS_OP_READ, 0, LENGTH);
@@ -417,7 +417,7 @@ static void local_sink_that_was_refused_is_not_left(struct kunit *test)
 }
 
 /* Whether the MR is valid is unknown then; the connection ends. */
-static void local_sink_stays_after_a_failure(struct kunit *test)
+static void lkey_sink_stays_after_a_failure(struct kunit *test)
 {
 	struct poster *poster = test->priv;
 
@@ -433,7 +433,7 @@ static void local_sink_stays_after_a_failure(struct kunit *test)
 }
 
 /* A key that permits remote writes is used for READs only. */
-static void local_sink_is_not_used_to_send(struct kunit *test)
+static void lkey_sink_is_not_used_to_send(struct kunit *test)
 {
 	struct poster *poster = test->priv;
 	struct fake_op *op = op_on(test, KVERBS_OP_READ, 0, 100);
@@ -448,7 +448,7 @@ static void local_sink_is_not_used_to_send(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, IB_ACCESS_LOCAL_WRITE, poster->fake->chain.regs[0]->wr.access);
 }
 
-static void local_registration_that_was_refused_is_posted_next_time(struct kunit *test)
+static void lkey_registration_that_was_refused_is_posted_next_time(struct kunit *test)
 {
 	struct poster *poster = test->priv;
 	struct fake_op *op = op_on(test, KVERBS_OP_SEND, 0, LENGTH);
@@ -462,7 +462,7 @@ static void local_registration_that_was_refused_is_posted_next_time(struct kunit
 	KUNIT_EXPECT_EQ(test, 3, poster->fake->hca->nr_allocs);
 }
 
-static void local_without_memory_leaves_nothing_half_done(struct kunit *test)
+static void lkey_without_memory_leaves_nothing_half_done(struct kunit *test)
 {
 	struct poster *poster = test->priv;
 	struct fake_op *op = op_on(test, KVERBS_OP_SEND, 0, LENGTH);
@@ -484,7 +484,7 @@ static struct fake_op *park(struct kunit *test)
 	return op;
 }
 
-static void local_receive_waits_until_its_chunks_are_valid(struct kunit *test)
+static void lkey_receive_waits_until_its_chunks_are_valid(struct kunit *test)
 {
 	struct poster *poster = test->priv;
 	struct kverbs_queue *queue = &poster->fake->queue;
@@ -504,7 +504,7 @@ static void local_receive_waits_until_its_chunks_are_valid(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, LENGTH, expect_bytes(test, &poster->fake->hca->recvs[0], 0));
 }
 
-static void local_receive_of_too_many_chunks_cannot_be_posted(struct kunit *test)
+static void lkey_receive_of_too_many_chunks_cannot_be_posted(struct kunit *test)
 {
 	struct poster *poster = test->priv;
 	struct fake_op *op = park(test);
@@ -515,7 +515,7 @@ static void local_receive_of_too_many_chunks_cannot_be_posted(struct kunit *test
 	KUNIT_EXPECT_EQ(test, 0, poster->fake->hca->nr_recvs);
 }
 
-static void local_receive_of_more_than_a_message_cannot_be_posted(struct kunit *test)
+static void lkey_receive_of_more_than_a_message_cannot_be_posted(struct kunit *test)
 {
 	struct poster *poster = test->priv;
 	struct fake_op *op = park(test);
@@ -529,7 +529,7 @@ static void local_receive_of_more_than_a_message_cannot_be_posted(struct kunit *
 						      &op->req));
 }
 
-static void local_forget_deregisters(struct kunit *test)
+static void lkey_forget_deregisters_the_chunks(struct kunit *test)
 {
 	struct poster *poster = test->priv;
 	struct kverbs_region *region = &poster->region->region;
@@ -545,7 +545,7 @@ static void local_forget_deregisters(struct kunit *test)
 }
 
 /* Otherwise another region at the same address could be taken for it. */
-static void local_region_is_known_by_its_set_even_without_registrations(struct kunit *test)
+static void lkey_region_is_known_by_its_set_even_without_registrations(struct kunit *test)
 {
 	struct poster *poster = test->priv;
 	struct kverbs_region *region = &poster->region->region;
@@ -560,7 +560,7 @@ static void local_region_is_known_by_its_set_even_without_registrations(struct k
 	KUNIT_EXPECT_TRUE(test, list_empty(&poster->set.entries));
 }
 
-static void local_forget_leaves_other_regions_alone(struct kunit *test)
+static void lkey_forget_leaves_other_regions_alone(struct kunit *test)
 {
 	struct poster *poster = test->priv;
 	struct fake_region *other = fake_region_scattered(test, &poster->fake->hca->ib, 0,
@@ -572,7 +572,7 @@ static void local_forget_leaves_other_regions_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 3, atomic_read(&poster->fake->hca->nr_mrs));
 }
 
-static void local_forget_does_not_touch_what_is_in_the_queue(struct kunit *test)
+static void lkey_forget_leaves_posted_registrations_alone(struct kunit *test)
 {
 	struct poster *poster = test->priv;
 
@@ -583,7 +583,7 @@ static void local_forget_does_not_touch_what_is_in_the_queue(struct kunit *test)
 }
 
 /* Chunk 0, chunk 1 and chunk 0 again, in six pages. */
-static void local_list_that_comes_back_registers_a_chunk_once(struct kunit *test)
+static void lkey_list_that_names_a_region_twice_registers_a_chunk_once(struct kunit *test)
 {
 	struct poster *poster = test->priv;
 	struct kverbs_region *region = &poster->region->region;
@@ -612,35 +612,35 @@ static void local_list_that_comes_back_registers_a_chunk_once(struct kunit *test
 }
 
 static struct kunit_case local_cases[] = {
-	KUNIT_CASE(local_is_not_used_where_entries_suffice),
-	KUNIT_CASE(local_chunks_are_registered_before_they_are_used),
-	KUNIT_CASE(local_chunks_are_only_those_of_the_range),
-	KUNIT_CASE(local_chunks_are_registered_once),
-	KUNIT_CASE_PARAM(local_chunks_have_no_more_rights_than_the_region,
+	KUNIT_CASE(lkey_is_not_used_where_entries_suffice),
+	KUNIT_CASE(lkey_chunks_are_registered_before_they_are_used),
+	KUNIT_CASE(lkey_chunks_cover_the_range_only),
+	KUNIT_CASE(lkey_chunks_are_registered_once),
+	KUNIT_CASE_PARAM(lkey_chunks_have_no_more_rights_than_the_region,
 			 rights_gen_params),
-	KUNIT_CASE(local_write_becomes_as_many_requests_as_it_takes),
-	KUNIT_CASE(local_read_has_as_many_entries_as_a_read_may_have),
-	KUNIT_CASE(local_requests_name_no_more_chunks_than_allowed),
-	KUNIT_CASE(local_message_of_half_a_chunk_needs_one_entry),
-	KUNIT_CASE(local_flags_go_where_they_belong),
-	KUNIT_CASE(local_message_is_not_divided),
-	KUNIT_CASE(local_operation_of_too_many_requests_is_refused),
-	KUNIT_CASE(local_sink_of_an_iwarp_read_lets_the_peer_write),
-	KUNIT_CASE(local_sink_is_used_again_with_another_key),
-	KUNIT_CASE(local_sink_is_one_per_request),
-	KUNIT_CASE(local_sink_that_was_refused_is_not_left),
-	KUNIT_CASE(local_sink_stays_after_a_failure),
-	KUNIT_CASE(local_sink_is_not_used_to_send),
-	KUNIT_CASE(local_registration_that_was_refused_is_posted_next_time),
-	KUNIT_CASE(local_without_memory_leaves_nothing_half_done),
-	KUNIT_CASE(local_receive_waits_until_its_chunks_are_valid),
-	KUNIT_CASE(local_receive_of_too_many_chunks_cannot_be_posted),
-	KUNIT_CASE(local_receive_of_more_than_a_message_cannot_be_posted),
-	KUNIT_CASE(local_list_that_comes_back_registers_a_chunk_once),
-	KUNIT_CASE(local_forget_deregisters),
-	KUNIT_CASE(local_region_is_known_by_its_set_even_without_registrations),
-	KUNIT_CASE(local_forget_leaves_other_regions_alone),
-	KUNIT_CASE(local_forget_does_not_touch_what_is_in_the_queue),
+	KUNIT_CASE(lkey_write_is_divided_into_requests),
+	KUNIT_CASE(lkey_read_is_limited_to_the_entries_of_a_read),
+	KUNIT_CASE(lkey_requests_name_no_more_chunks_than_allowed),
+	KUNIT_CASE(lkey_message_of_half_a_chunk_needs_one_entry),
+	KUNIT_CASE(lkey_flags_are_set_on_the_right_requests),
+	KUNIT_CASE(lkey_message_is_not_divided),
+	KUNIT_CASE(lkey_operation_of_too_many_requests_is_refused),
+	KUNIT_CASE(lkey_sink_of_an_iwarp_read_lets_the_peer_write),
+	KUNIT_CASE(lkey_sink_is_used_again_with_another_key),
+	KUNIT_CASE(lkey_sink_is_one_per_request),
+	KUNIT_CASE(lkey_sink_of_a_refused_read_is_returned),
+	KUNIT_CASE(lkey_sink_stays_after_a_failure),
+	KUNIT_CASE(lkey_sink_is_not_used_to_send),
+	KUNIT_CASE(lkey_registration_that_was_refused_is_posted_next_time),
+	KUNIT_CASE(lkey_without_memory_leaves_nothing_half_done),
+	KUNIT_CASE(lkey_receive_waits_until_its_chunks_are_valid),
+	KUNIT_CASE(lkey_receive_of_too_many_chunks_cannot_be_posted),
+	KUNIT_CASE(lkey_receive_of_more_than_a_message_cannot_be_posted),
+	KUNIT_CASE(lkey_list_that_names_a_region_twice_registers_a_chunk_once),
+	KUNIT_CASE(lkey_forget_deregisters_the_chunks),
+	KUNIT_CASE(lkey_region_is_known_by_its_set_even_without_registrations),
+	KUNIT_CASE(lkey_forget_leaves_other_regions_alone),
+	KUNIT_CASE(lkey_forget_leaves_posted_registrations_alone),
 	{}
 };
 
