@@ -71,7 +71,7 @@ SHOW(kverbs_device_for_each);
 SHOW(kverbs_device_leave);
 SHOW(kverbs_device_mr_pages);
 SHOW(kverbs_device_next);
-SHOW(kverbs_device_transport);
+SHOW(kverbs_port_transport);
 
 SHOW(kverbs_export_count);
 SHOW(kverbs_export_create);

@@ -102,7 +102,7 @@ static void note_addresses(struct kverbs_conn *conn)
 	complete_scope(&conn->remote, id);
 	conn->port = id->port_num;
 	WRITE_ONCE(conn->device_index, id->device->index);
-	conn->transport = kverbs_device_transport(id->device, id->port_num);
+	conn->transport = kverbs_port_transport(id->device, id->port_num);
 	conn->queue.quirks = kverbs_quirks(id->device, id->port_num);
 }
 

@@ -211,24 +211,6 @@ u32 kverbs_device_mr_pages(struct ib_device *ib)
 	return entries / (PAGE_SIZE / kverbs_mr_page_size(ib->attrs.page_size_cap, PAGE_SIZE));
 }
 
-/**
- * kverbs_device_transport() - the transport of a port
- * @ib: the device
- * @port: of the device
- *
- * Return: enum kverbs_transport.
- */
-enum kverbs_transport kverbs_device_transport(struct ib_device *ib, u32 port)
-{
-	if (rdma_protocol_iwarp(ib, port))
-		return KVERBS_TRANSPORT_IWARP;
-	if (rdma_protocol_roce(ib, port))
-		return KVERBS_TRANSPORT_ROCE;
-	if (rdma_protocol_ib(ib, port))
-		return KVERBS_TRANSPORT_IB;
-	return KVERBS_TRANSPORT_UNKNOWN;
-}
-
 static bool usable(struct ib_device *ib)
 {
 	u32 port;

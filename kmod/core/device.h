@@ -3,7 +3,6 @@
 #define KVERBS_DEVICE_H
 
 #include <linux/kref.h>
-#include <linux/kverbs.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
@@ -109,7 +108,6 @@ void kverbs_device_for_each(void (*show)(const struct kverbs_device_use *use, vo
 			    void *arg);
 u32 kverbs_mr_page_size(u64 cap, u32 page_size);
 u32 kverbs_device_mr_pages(struct ib_device *ib);
-enum kverbs_transport kverbs_device_transport(struct ib_device *ib, u32 port);
 
 /* The two below are for a tenant that is on its device, and stays meanwhile. */
 static inline void kverbs_device_note_no_atomics(struct kverbs_tenant *tenant)

@@ -5,6 +5,7 @@
 #include <rdma/ib_cache.h>
 
 #include "device.h"
+#include "quirks.h"
 #include "device_query.h"
 #include "verbs.h"
 
@@ -80,7 +81,7 @@ int kverbs_device_query_port(struct ib_device *ib, u32 port, struct kverbs_port 
 		return ret;
 	*out = (struct kverbs_port) {
 		.port = port,
-		.transport = kverbs_device_transport(ib, port),
+		.transport = kverbs_port_transport(ib, port),
 		.state = attr.state,
 		.phys_state = attr.phys_state,
 		.max_mtu = ib_mtu_enum_to_int(attr.max_mtu),

@@ -20,6 +20,33 @@
 #define REMOTE_RIGHTS	(IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE | \
 			 IB_ACCESS_REMOTE_ATOMIC)
 
+#ifdef KVERBS_DEBUG
+LIST_HEAD(kverbs_mapped_mrs);
+DEFINE_SPINLOCK(kverbs_mapped_lock);
+
+static void add_mapped(struct kverbs_mr *mr)
+{
+	spin_lock_bh(&kverbs_mapped_lock);
+	list_add(&mr->mapped, &kverbs_mapped_mrs);
+	spin_unlock_bh(&kverbs_mapped_lock);
+}
+
+static void del_mapped(struct kverbs_mr *mr)
+{
+	spin_lock_bh(&kverbs_mapped_lock);
+	list_del_init(&mr->mapped);
+	spin_unlock_bh(&kverbs_mapped_lock);
+}
+#else
+static void add_mapped(struct kverbs_mr *mr)
+{
+}
+
+static void del_mapped(struct kverbs_mr *mr)
+{
+}
+#endif
+
 /**
  * kverbs_mr_pool_init() - make an empty pool
  * @pool: the pool; it is used only after its @pd and @pages are set
@@ -84,7 +111,7 @@ static void forget_mr(struct kverbs_mr *mr)
 {
 	list_del(&mr->entry);
 	if (mr->region)
-		kverbs_check_del_mr(mr);
+		del_mapped(mr);
 	if (mr->cached)
 		kverbs_region_uncache(mr->region);
 	else if (mr->region)
@@ -314,7 +341,7 @@ struct kverbs_mr *kverbs_mr_get(struct kverbs_mr_pool *pool,
 		.key = mr->ib->rkey,
 		.access = access,
 	};
-	kverbs_check_add_mr(mr);
+	add_mapped(mr);
 	trace_kverbs_register(mr->ib, access);
 	return mr;
 }
@@ -340,7 +367,7 @@ void kverbs_mr_return(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
 {
 	struct kverbs_region *region = mr->region;
 
-	kverbs_check_del_mr(mr);
+	del_mapped(mr);
 	mr->region = NULL;
 	mr->cached = false;
 	mr->state = KVERBS_MR_FREE;
@@ -361,7 +388,7 @@ void kverbs_mr_recycle(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
 	mutex_lock(&pool->lock);
 	if (pool->nr_free < FREE_MAX) {
 		unpublish(pool, mr);
-		kverbs_check_del_mr(mr);
+		del_mapped(mr);
 		kverbs_region_unuse(mr->region);
 		mr->region = NULL;
 		mr->state = KVERBS_MR_FREE;

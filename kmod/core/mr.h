@@ -101,6 +101,12 @@ struct kverbs_mr_pool {
 	struct list_head public;
 };
 
+#ifdef KVERBS_DEBUG
+/* MRs that have their pages, of all connections: only these may be named by an entry. */
+extern struct list_head kverbs_mapped_mrs;
+extern spinlock_t kverbs_mapped_lock;
+#endif
+
 void kverbs_mr_pool_init(struct kverbs_mr_pool *pool);
 void kverbs_mr_pool_destroy(struct kverbs_mr_pool *pool);
 struct kverbs_mr *kverbs_mr_get(struct kverbs_mr_pool *pool,

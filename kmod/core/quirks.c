@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The tables of quirks: no other file asks for a driver or a transport by its name. */
-#include "device.h"
+#include <rdma/ib_verbs.h>
+
 #include "quirks.h"
 
 static const u32 transports[] = {
@@ -24,6 +25,24 @@ static const struct {
 };
 
 /**
+ * kverbs_port_transport() - the transport of a port
+ * @ib: the device
+ * @port: of the device
+ *
+ * Return: enum kverbs_transport.
+ */
+enum kverbs_transport kverbs_port_transport(struct ib_device *ib, u32 port)
+{
+	if (rdma_protocol_iwarp(ib, port))
+		return KVERBS_TRANSPORT_IWARP;
+	if (rdma_protocol_roce(ib, port))
+		return KVERBS_TRANSPORT_ROCE;
+	if (rdma_protocol_ib(ib, port))
+		return KVERBS_TRANSPORT_IB;
+	return KVERBS_TRANSPORT_UNKNOWN;
+}
+
+/**
  * kverbs_quirks() - the quirks of a port
  * @ib: the device
  * @port: of the device
@@ -32,7 +51,7 @@ static const struct {
  */
 u32 kverbs_quirks(struct ib_device *ib, u32 port)
 {
-	enum kverbs_transport transport = kverbs_device_transport(ib, port);
+	enum kverbs_transport transport = kverbs_port_transport(ib, port);
 	unsigned int i;
 	u32 quirks = 0;
 

@@ -3,6 +3,7 @@
 #define KVERBS_QUIRKS_H
 
 #include <linux/bits.h>
+#include <linux/kverbs.h>
 #include <linux/types.h>
 
 struct ib_device;
@@ -56,6 +57,7 @@ enum kverbs_quirks {
 	KVERBS_QUIRK_NO_ATOMIC_WRS	= BIT(15),
 };
 
+enum kverbs_transport kverbs_port_transport(struct ib_device *ib, u32 port);
 u32 kverbs_quirks(struct ib_device *ib, u32 port);
 
 #endif /* KVERBS_QUIRKS_H */

@@ -20,32 +20,6 @@
 
 DEFINE_STATIC_KEY_TRUE(kverbs_checks);
 
-/* MRs that have their pages, of all connections. */
-static LIST_HEAD(mapped);
-static DEFINE_SPINLOCK(mapped_lock);
-
-/**
- * kverbs_check_add_mr() - let entries name an MR
- * @mr: the MR, mapped
- */
-void kverbs_check_add_mr(struct kverbs_mr *mr)
-{
-	spin_lock_bh(&mapped_lock);
-	list_add(&mr->mapped, &mapped);
-	spin_unlock_bh(&mapped_lock);
-}
-
-/**
- * kverbs_check_del_mr() - let no entry name an MR any more
- * @mr: the MR
- */
-void kverbs_check_del_mr(struct kverbs_mr *mr)
-{
-	spin_lock_bh(&mapped_lock);
-	list_del_init(&mr->mapped);
-	spin_unlock_bh(&mapped_lock);
-}
-
 static bool within(u64 start, u64 length, const struct ib_sge *sge)
 {
 	return sge->addr >= start && sge->addr - start <= length &&
@@ -68,8 +42,8 @@ static const char *check_mr(const struct ib_qp *qp, const struct kverbs_req *req
 	const char *why = "an entry names no MR of the connection";
 	struct kverbs_mr *mr;
 
-	spin_lock_bh(&mapped_lock);
-	list_for_each_entry(mr, &mapped, mapped) {
+	spin_lock_bh(&kverbs_mapped_lock);
+	list_for_each_entry(mr, &kverbs_mapped_mrs, mapped) {
 		if (mr->ib->pd != qp->pd || mr->ib->lkey != sge->lkey)
 			continue;
 		if (!within(mr->ib->iova, mr->ib->length, sge))
@@ -86,7 +60,7 @@ static const char *check_mr(const struct ib_qp *qp, const struct kverbs_req *req
 			why = NULL;
 		break;
 	}
-	spin_unlock_bh(&mapped_lock);
+	spin_unlock_bh(&kverbs_mapped_lock);
 	return why;
 }
 

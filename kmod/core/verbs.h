@@ -13,8 +13,6 @@
 #include "fault.h"
 #include "queue.h"
 
-struct kverbs_mr;
-
 /* Debug builds check each work request; a test that measures can switch that off. */
 #ifdef KVERBS_DEBUG
 DECLARE_STATIC_KEY_TRUE(kverbs_checks);
@@ -22,8 +20,6 @@ const char *kverbs_check_send(const struct kverbs_queue *queue, const struct ib_
 const char *kverbs_check_recv(const struct kverbs_queue *queue, const struct ib_recv_wr *wr);
 bool kverbs_may_post_send(const struct kverbs_queue *queue, const struct ib_send_wr *wr);
 bool kverbs_may_post_recv(const struct kverbs_queue *queue, const struct ib_recv_wr *wr);
-void kverbs_check_add_mr(struct kverbs_mr *mr);
-void kverbs_check_del_mr(struct kverbs_mr *mr);
 
 static inline bool kverbs_send_is_right(const struct kverbs_queue *queue,
 					const struct ib_send_wr *wr)
@@ -47,14 +43,6 @@ static inline bool kverbs_recv_is_right(const struct kverbs_queue *queue,
 					const struct ib_recv_wr *wr)
 {
 	return true;
-}
-
-static inline void kverbs_check_add_mr(struct kverbs_mr *mr)
-{
-}
-
-static inline void kverbs_check_del_mr(struct kverbs_mr *mr)
-{
 }
 #endif
 

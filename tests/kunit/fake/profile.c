@@ -558,6 +558,6 @@ void fake_conn_disguise(struct kverbs_conn *conn)
 
 	if (!guise)
 		return;
-	conn->transport = kverbs_device_transport(guise, 1);
+	conn->transport = kverbs_port_transport(guise, 1);
 	conn->queue.quirks = kverbs_quirks(guise, 1);
 }
