@@ -146,7 +146,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	assert(!pthread_create(&thread, NULL, stranger_main, &c));
 	assert(!kverbs_next_request(listener, WAIT_MS, &conn));
 	session_init(&s, kv, conn, &hello);
-	assert(auth_accept(&s, 0, WAIT_MS, &key) < 0);
+	assert(auth_accept(&s, 0, WAIT_MS, AUTH_MS, &key) < 0);
 	assert(!s.mem && !s.recv && !s.send);
 	session_free(&s);
 	pthread_join(thread, NULL);

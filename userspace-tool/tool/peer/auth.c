@@ -178,7 +178,7 @@ static int open_door(struct door *d, struct session *s, int timeout_ms)
 
 	memset(d, 0, sizeof(*d));
 	d->s = s;
-	d->until = units_now() + min(timeout_ms, AUTH_MS) / 1e3;
+	d->until = units_now() + timeout_ms / 1e3;
 	ret = kverbs_buf_alloc(s->kv, 4 * SLOT, &d->mem);
 	return ret ? ret : post_recv(d);
 }
@@ -278,12 +278,13 @@ static int talk(struct door *d, const struct key *key)
 	return ret ? ret : let_in(d, key, &a);
 }
 
-int auth_accept(struct session *s, uint32_t flags, int timeout_ms, const struct key *key)
+int auth_accept(struct session *s, uint32_t flags, int timeout_ms, int auth_ms,
+		const struct key *key)
 {
 	struct door d;
 	int ret;
 
-	ret = open_door(&d, s, timeout_ms);
+	ret = open_door(&d, s, min(timeout_ms, auth_ms));
 	if (!ret)
 		ret = session_answer(s, flags | WIRE_F_KEY, timeout_ms, left_ms(&d));
 	if (!ret)

@@ -10,7 +10,7 @@
 #include "peer/key.h"
 #include "peer/session.h"
 
-/* How long all of it may take, at most: a few round trips, with packets lost. */
+/* Default of how long all of it may take: a few round trips, with packets lost */
 #define AUTH_MS 3000
 
 enum auth_role {
@@ -45,8 +45,9 @@ void auth_hello(struct wire_hello *hello);
 int auth_connect(struct session *s, const struct key *key);
 /*
  * In place of session_accept(): what the client asked for is only taken for it when
- * it has proved that it has the key. -EKEYREJECTED: it has another one.
+ * it has proved that it has the key, within @auth_ms. -EKEYREJECTED: it has another one.
  */
-int auth_accept(struct session *s, uint32_t flags, int timeout_ms, const struct key *key);
+int auth_accept(struct session *s, uint32_t flags, int timeout_ms, int auth_ms,
+		const struct key *key);
 
 #endif /* KVERBS_TOOL_AUTH_H */

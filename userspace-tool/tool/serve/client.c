@@ -115,7 +115,7 @@ static int let_in(struct client *c)
 
 	if (!key)
 		return session_accept(&c->s, welcome_flags(srv), srv->idle_ms);
-	ret = auth_accept(&c->s, welcome_flags(srv), srv->idle_ms, key);
+	ret = auth_accept(&c->s, welcome_flags(srv), srv->idle_ms, srv->auth_ms, key);
 	key_put(key);
 	if (!ret && limit_proven(&c->visit))
 		return -EDQUOT;

@@ -21,6 +21,7 @@
 #include "cli/units.h"
 #include "cli/util.h"
 #include "copy/path.h"
+#include "peer/auth.h"
 #include "peer/kv.h"
 #include "ping/rping.h"
 #include "serve/notify.h"
@@ -404,6 +405,11 @@ static const struct opts_option options[] = {
 		    OPTS_DOC("Reject more than *N* new clients per second of one address; *N*\n"
 			     "may be fractional. The default is no limit. The data connections\n"
 			     "of **bench** do not count, except those of ``connect``.")),
+	OPTS_RANGE("auth-timeout", 0, OPTS_MILLIS, struct server, auth_ms, 100, 86400000,
+		   OPTS_HELP("S", "with --key, disconnect a client that has not authenticated\n"
+			     "within S seconds (default 3)"),
+		   OPTS_DOC("With ``--key``, disconnect a client that has not authenticated\n"
+			    "after *S* seconds; default 3.")),
 	OPTS_RANGE("grace", 0, OPTS_MILLIS, struct server, grace_ms, 0, 86400000,
 		   OPTS_HELP("S", "let clients finish within S seconds after a signal\n"
 			     "(default 10)"),
@@ -463,6 +469,7 @@ static int serve_run(int argc, char **argv)
 		.files.root = -1,
 		.guard.opts.log_rate = 5,
 		.guard.limit.clients = 256,
+		.auth_ms = AUTH_MS,
 		.grace_ms = 10000,
 		.max_clients = 1024,
 		.idle_ms = 300000,

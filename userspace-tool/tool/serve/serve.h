@@ -50,6 +50,7 @@ struct client {
  * @verbose: a line for each client
  * @max_clients: at a time
  * @idle_ms: how long a client may say nothing
+ * @auth_ms: how long a client may take to prove that it has the key
  * @grace_ms: how long clients may go on when it is to end
  * @guard: who may come, and what is told of it
  * @lock: of what clients have under it
@@ -71,6 +72,7 @@ struct server {
 	bool verbose;
 	uint64_t max_clients;
 	int idle_ms;
+	int auth_ms;
 	int grace_ms;
 	struct guard guard;
 	pthread_mutex_t lock;
