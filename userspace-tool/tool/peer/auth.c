@@ -211,7 +211,7 @@ static int door_say(struct door *d, const struct wire_msg *msg)
 	len = wire_encode(msg, (char *)kverbs_buf_addr(d->mem) + at, SLOT);
 	ret = kverbs_send(d->s->conn, d->mem, at, len, &d->send[d->sent]);
 	if (ret)
-		return ret == -ENOTCONN ? -ECONNRESET : ret;
+		return ret == -ENOTCONN ? session_end_error(d->s) : ret;
 	return session_wait(d->s, &d->send[d->sent++], left_ms(d));
 }
 

@@ -196,6 +196,7 @@ void session_stop(struct session *s)
 void session_disconnect(struct session *s)
 {
 	pthread_mutex_lock(&s->lock);
+	__atomic_store_n(&s->disconnected, true, __ATOMIC_RELAXED);
 	if (s->conn)
 		kverbs_disconnect(s->conn);
 	pthread_mutex_unlock(&s->lock);
@@ -213,6 +214,11 @@ void session_free(struct session *s)
 	s->send = NULL;
 }
 
+int session_end_error(const struct session *s)
+{
+	return __atomic_load_n(&s->disconnected, __ATOMIC_RELAXED) ? -ECANCELED : -ECONNRESET;
+}
+
 /* Flushed work only tells that the connection ended; it knows why. */
 static int why(struct session *s, const struct kverbs_req *req, int err)
 {
@@ -221,7 +227,7 @@ static int why(struct session *s, const struct kverbs_req *req, int err)
 	if (ret)
 		return ret;
 	if (err == -EIO && req->wc_status == WC_WR_FLUSH_ERR)
-		return -ECONNRESET;
+		return session_end_error(s);
 	return err;
 }
 
@@ -232,7 +238,8 @@ const uint8_t *session_mac_key(const struct session *s)
 
 bool session_broken(struct session *s, int err)
 {
-	return err == -ECONNRESET || err == -ENOTCONN || kverbs_conn_error(s->conn);
+	return err == -ECONNRESET || err == -ECANCELED || err == -ENOTCONN ||
+	       kverbs_conn_error(s->conn);
 }
 
 bool session_stopped(const struct session *s)
@@ -272,7 +279,7 @@ static int post_send(struct session *s, size_t len)
 	ret = kverbs_send(s->conn, s->mem, send_at(s, s->sent), len,
 			  &s->send[s->sent % s->depth]);
 	if (ret)
-		return ret == -ENOTCONN ? -ECONNRESET : ret;
+		return ret == -ENOTCONN ? session_end_error(s) : ret;
 	s->sent++;
 	return 0;
 }
@@ -327,7 +334,7 @@ int session_recv_raw(struct session *s, const void **buf, size_t *len, int timeo
 	if (ret)
 		return ret;
 	if (s->end && s->received >= s->end)
-		return why(s, req, -ECONNRESET);
+		return why(s, req, session_end_error(s));
 	ret = session_wait(s, req, timeout_ms);
 	if (ret)
 		return ret;
@@ -359,7 +366,7 @@ int session_echo(struct session *s, const struct wire_msg *msg)
 	ret = kverbs_send(s->conn, s->mem, recv_at(s, s->received - 1),
 			  WIRE_HEAD_LEN + msg->tail_len, req);
 	if (ret)
-		return ret == -ENOTCONN ? -ECONNRESET : ret;
+		return ret == -ENOTCONN ? session_end_error(s) : ret;
 	return session_wait(s, req, s->timeout_ms);
 }
 

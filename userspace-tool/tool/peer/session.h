@@ -20,6 +20,7 @@ struct visit;
  * @kv: the context
  * @lock: of @conn, against session_disconnect()
  * @conn: the connection
+ * @disconnected: this side has ended the connection; atomic
  * @visit: what a server counts it as, or NULL
  * @hello: what the connector asked for; version 0: its protocol has no hello
  * @welcome: what the acceptor said, also if it refused
@@ -44,6 +45,7 @@ struct session {
 	struct kverbs *kv;
 	pthread_mutex_t lock;
 	struct kverbs_conn *conn;
+	bool disconnected;
 	struct visit *visit;
 	struct wire_hello hello;
 	struct wire_hello welcome;
@@ -99,6 +101,11 @@ void session_free(struct session *s);
 const uint8_t *session_mac_key(const struct session *s);
 /* Whether an error of a call on the connection means that the connection is over. */
 bool session_broken(struct session *s, int err);
+/*
+ * Why work on an ended connection failed, before its event is known: -ECANCELED after
+ * session_disconnect(), else -ECONNRESET.
+ */
+int session_end_error(const struct session *s);
 bool session_stopped(const struct session *s);
 int session_wait(struct session *s, struct kverbs_req *req, int timeout_ms);
 int session_send(struct session *s, const struct wire_msg *msg);

@@ -133,9 +133,25 @@ static void messages_come_in_their_order(void **state)
 	close_ends(&e);
 }
 
+static void work_ended_by_a_local_disconnect_is_cancelled(void **state)
+{
+	struct wire_msg msg;
+	struct ends e;
+
+	(void)state;
+	open_ends(&e);
+	assert_int_equal(session_end_error(&e.called), -ECONNRESET);
+	session_disconnect(&e.called);
+	assert_int_equal(session_end_error(&e.called), -ECANCELED);
+	assert_int_equal(session_recv(&e.called, &msg, FAKE_PATIENCE_MS), -ECANCELED);
+	assert_int_equal(session_recv(&e.caller, &msg, FAKE_PATIENCE_MS), -ECONNRESET);
+	close_ends(&e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(work_ended_by_a_local_disconnect_is_cancelled),
 		cmocka_unit_test(what_came_before_the_end_is_read),
 		cmocka_unit_test(messages_come_in_their_order),
 	};
