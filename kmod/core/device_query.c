@@ -5,8 +5,8 @@
 #include <rdma/ib_cache.h>
 
 #include "device.h"
-#include "quirks.h"
 #include "device_query.h"
+#include "quirks.h"
 #include "verbs.h"
 
 /* IB_SPEED_XDR, which Linux 6.1 lacks. */

@@ -24,7 +24,7 @@ struct poster {
 	struct fake_region *region;
 };
 
-static int local_init(struct kunit *test)
+static int lkey_init(struct kunit *test)
 {
 	struct poster *poster = kunit_kzalloc(test, sizeof(*poster), GFP_KERNEL);
 
@@ -40,7 +40,7 @@ static int local_init(struct kunit *test)
 	return 0;
 }
 
-static void local_exit(struct kunit *test)
+static void lkey_exit(struct kunit *test)
 {
 	struct poster *poster = test->priv;
 
@@ -611,7 +611,7 @@ static void lkey_list_that_names_a_region_twice_registers_a_chunk_once(struct ku
 	kverbs_queue_flush_remaining(&poster->fake->queue);
 }
 
-static struct kunit_case local_cases[] = {
+static struct kunit_case lkey_cases[] = {
 	KUNIT_CASE(lkey_is_not_used_where_entries_suffice),
 	KUNIT_CASE(lkey_chunks_are_registered_before_they_are_used),
 	KUNIT_CASE(lkey_chunks_cover_the_range_only),
@@ -644,11 +644,11 @@ static struct kunit_case local_cases[] = {
 	{}
 };
 
-static struct kunit_suite local_suite = {
+static struct kunit_suite lkey_suite = {
 	.name = "kverbs_lkeys",
-	.init = local_init,
-	.exit = local_exit,
-	.test_cases = local_cases,
+	.init = lkey_init,
+	.exit = lkey_exit,
+	.test_cases = lkey_cases,
 };
 
-kunit_test_suite(local_suite);
+kunit_test_suite(lkey_suite);
