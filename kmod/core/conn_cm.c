@@ -580,7 +580,7 @@ static void start_keepalive(struct kverbs_conn *conn, bool asked)
 	u32 quirks = conn->queue.quirks;
 
 	keepalive->cqs = conn->attr.cqs;
-	keepalive->ms = conn->attr.param.keepalive_ms;
+	keepalive->ms = DIV_ROUND_UP_ULL(conn->attr.param.keepalive_ns, NSEC_PER_MSEC);
 	keepalive->opcode = IB_WR_RDMA_WRITE;
 	keepalive->always = quirks & KVERBS_QUIRK_READ_PROBE;
 	if (keepalive->ms && keepalive->always && conn->initiator_depth)

@@ -6,9 +6,6 @@
 #include <linux/kverbs.h>
 #include <rdma/ib_verbs.h>
 
-/* Every opcode that there is, as INFO reports them. */
-#define KVERBS_OPCODES	GENMASK_ULL(KVERBS_OP_FETCH_ADD, KVERBS_OP_SEND)
-
 /**
  * enum kverbs_opcode_flags - what an opcode has and does
  * @KVERBS_OPF_RECV: goes to the receive queue

@@ -37,11 +37,14 @@ static int inet6_in(const struct kverbs_addr *addr, struct sockaddr_in6 *sin6)
  * @addr: the address
  * @ss: filled in
  *
- * Return: 0, or -EINVAL if it is neither IPv4 nor IPv6, or link-local of no link.
+ * Return: 0, or -EINVAL if it is neither IPv4 nor IPv6, link-local of no link, or has
+ * reserved fields that are not zero.
  */
 int kverbs_addr_in(const struct kverbs_addr *addr, struct sockaddr_storage *ss)
 {
 	memset(ss, 0, sizeof(*ss));
+	if (memchr_inv(addr->__reserved, 0, sizeof(addr->__reserved)))
+		return -EINVAL;
 	switch (addr->family) {
 	case AF_INET:
 		return inet_in(addr, (struct sockaddr_in *)ss);

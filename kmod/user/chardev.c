@@ -47,6 +47,7 @@ union cmd_buffer {
  * @size: of its struct
  * @min_size: up to and including the last field that it had from the start
  * @answers: it tells something in its struct
+ * @reads: it changes nothing, so a file that is open for reading will do
  * @execute: what it does
  */
 struct cmd_op {
@@ -54,6 +55,7 @@ struct cmd_op {
 	unsigned int size;
 	unsigned int min_size;
 	bool answers;
+	bool reads;
 	int (*execute)(struct kverbs_ucmd *ucmd);
 };
 
@@ -61,45 +63,54 @@ static int cmd_destroy(struct kverbs_ucmd *ucmd)
 {
 	struct kverbs_cmd_destroy *cmd = ucmd->cmd;
 
+	if (cmd->flags || cmd->__reserved)
+		return -EINVAL;
 	return kverbs_object_destroy(ucmd->file, cmd->id);
 }
 
-#define __CMD_OP(_number, _execute, _struct, _last, _answers)			\
+#define __CMD_OP(_number, _execute, _struct, _last, _answers, _reads)		\
 	[_IOC_NR(_number)] = {							\
 		.number = (_number) + BUILD_BUG_ON_ZERO(sizeof(union cmd_buffer) < \
 							sizeof(_struct)),	\
 		.size = sizeof(_struct),					\
 		.min_size = offsetofend(_struct, _last),			\
 		.answers = _answers,						\
+		.reads = _reads,						\
 		.execute = _execute,						\
 	}
 
 #define CMD_OP(_number, _execute, _struct, _last)				\
-	__CMD_OP(_number, _execute, _struct, _last, true)
+	__CMD_OP(_number, _execute, _struct, _last, true, false)
+
+#define CMD_OP_READ(_number, _execute, _struct, _last)				\
+	__CMD_OP(_number, _execute, _struct, _last, true, true)
 
 /* Its struct is only read: what is done could not be undone for want of an answer. */
 #define CMD_OP_MUTE(_number, _execute, _struct, _last)				\
-	__CMD_OP(_number, _execute, _struct, _last, false)
+	__CMD_OP(_number, _execute, _struct, _last, false, false)
 
 static const struct cmd_op cmd_ops[] = {
-	CMD_OP(KVERBS_INFO, kverbs_cmd_info, struct kverbs_cmd_info, out_version),
-	CMD_OP(KVERBS_DEVICE_QUERY, kverbs_cmd_device_query,
-	       struct kverbs_cmd_device_query, out_driver),
+	CMD_OP_READ(KVERBS_INFO, kverbs_cmd_info, struct kverbs_cmd_info, out_version),
+	CMD_OP_READ(KVERBS_DEVICE_QUERY, kverbs_cmd_device_query,
+		    struct kverbs_cmd_device_query, out_driver),
 	CMD_OP(KVERBS_RING_CREATE, kverbs_cmd_ring_create,
 	       struct kverbs_cmd_ring_create, out_idx_size),
 	CMD_OP(KVERBS_SUBMIT, kverbs_cmd_submit, struct kverbs_cmd_submit, out_error),
 	CMD_OP(KVERBS_REGION_CREATE, kverbs_cmd_region_create,
 	       struct kverbs_cmd_region_create, __reserved),
 	CMD_OP(KVERBS_LISTEN, kverbs_cmd_listen, struct kverbs_cmd_listen, __reserved),
-	CMD_OP(KVERBS_CONNECT, kverbs_cmd_connect, struct kverbs_cmd_connect, out_id),
-	CMD_OP_MUTE(KVERBS_ACCEPT, kverbs_cmd_accept, struct kverbs_cmd_accept, param),
-	CMD_OP_MUTE(KVERBS_REJECT, kverbs_cmd_reject, struct kverbs_cmd_reject, flags),
+	CMD_OP(KVERBS_CONNECT, kverbs_cmd_connect, struct kverbs_cmd_connect, src),
+	CMD_OP_MUTE(KVERBS_ACCEPT, kverbs_cmd_accept, struct kverbs_cmd_accept,
+		    priv_uptr),
+	CMD_OP_MUTE(KVERBS_REJECT, kverbs_cmd_reject, struct kverbs_cmd_reject,
+		    priv_uptr),
 	CMD_OP_MUTE(KVERBS_DISCONNECT, kverbs_cmd_disconnect,
 		    struct kverbs_cmd_disconnect, __reserved),
-	CMD_OP(KVERBS_CONN_QUERY, kverbs_cmd_conn_query,
-	       struct kverbs_cmd_conn_query, out_up_ns),
-	CMD_OP(KVERBS_EXPORT, kverbs_cmd_export, struct kverbs_cmd_export, __reserved),
-	CMD_OP_MUTE(KVERBS_DESTROY, cmd_destroy, struct kverbs_cmd_destroy, id),
+	CMD_OP_READ(KVERBS_CONN_QUERY, kverbs_cmd_conn_query,
+		    struct kverbs_cmd_conn_query, out_up_ns),
+	CMD_OP(KVERBS_EXPORT, kverbs_cmd_export, struct kverbs_cmd_export, out_id),
+	CMD_OP_MUTE(KVERBS_DESTROY, cmd_destroy, struct kverbs_cmd_destroy,
+		    __reserved),
 	CMD_OP(KVERBS_BENCH, kverbs_cmd_bench, struct kverbs_cmd_bench, out_wc_status),
 };
 
@@ -191,6 +202,8 @@ static long kverbs_ioctl(struct file *filp, unsigned int number, unsigned long a
 	op = &cmd_ops[array_index_nospec(nr, ARRAY_SIZE(cmd_ops))];
 	if (op->number != number)
 		return -ENOTTY;
+	if (!op->reads && !(filp->f_mode & FMODE_WRITE))
+		return -EBADF;
 	if (get_user(user_size, (u32 __user *)uarg))
 		return -EFAULT;
 	if (user_size < op->min_size)

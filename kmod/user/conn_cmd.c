@@ -11,15 +11,16 @@
 #include "conn_cmd.h"
 #include "file.h"
 #include "ring.h"
+#include "timeout.h"
 
 #define DEFAULT_DEPTH		128
 /* Less would be noise. */
-#define MIN_KEEPALIVE_MS	10
+#define MIN_KEEPALIVE_NS	(10 * NSEC_PER_MSEC)
+/* The limit of delayed work. */
+#define MAX_KEEPALIVE_NS	((u64)INT_MAX * NSEC_PER_MSEC)
 /* The least for a user without CAP_NET_ADMIN, since probes are charged to no user. */
-#define USER_KEEPALIVE_MS	1000
-#define MAX_DEPTH		32768
+#define USER_KEEPALIVE_NS	((u64)NSEC_PER_SEC)
 #define DEFAULT_TIMEOUT_MS	10000
-#define MAX_TIMEOUT_MS		INT_MAX
 /* ESTABLISHED and the end. */
 #define EVENT_SLOTS		2
 
@@ -219,9 +220,12 @@ static int check_param(const struct kverbs_conn_param *param)
 {
 	if (param->valid & ~PARAM_BITS)
 		return -EINVAL;
-	if (param->keepalive_ms && param->keepalive_ms < MIN_KEEPALIVE_MS)
+	if (memchr_inv(param->__reserved, 0, sizeof(param->__reserved)))
 		return -EINVAL;
-	if (param->sq_depth > MAX_DEPTH || param->rq_depth > MAX_DEPTH)
+	if (param->keepalive_ns && (param->keepalive_ns < MIN_KEEPALIVE_NS ||
+				    param->keepalive_ns > MAX_KEEPALIVE_NS))
+		return -EINVAL;
+	if (param->sq_depth > KVERBS_MAX_DEPTH || param->rq_depth > KVERBS_MAX_DEPTH)
 		return -EINVAL;
 	return check_value(param, KVERBS_PARAM_RETRY, param->retry, 7) ?:
 	       check_value(param, KVERBS_PARAM_RNR_RETRY, param->rnr_retry, 7) ?:
@@ -230,29 +234,47 @@ static int check_param(const struct kverbs_conn_param *param)
 	       check_value(param, KVERBS_PARAM_TOS, param->tos, U8_MAX);
 }
 
-static u16 keepalive_ms(u16 asked)
+static u64 keepalive_ns(u64 asked)
 {
-	if (!asked || asked >= USER_KEEPALIVE_MS || capable(CAP_NET_ADMIN))
+	if (!asked || asked >= USER_KEEPALIVE_NS || capable(CAP_NET_ADMIN))
 		return asked;
-	return USER_KEEPALIVE_MS;
+	return USER_KEEPALIVE_NS;
 }
 
-static int fill_attr(struct kverbs_conn_attr *attr, const struct kverbs_conn_param *param,
-		     u32 timeout_ms)
+static int copy_param(struct kverbs_conn_param *param, u64 uptr, u32 size)
 {
-	int ret = check_param(param);
+	if (!uptr && !size)
+		return 0;
+	if (size < sizeof(*param))
+		return -EINVAL;
+	if (size > PAGE_SIZE)
+		return -E2BIG;
+	return copy_struct_from_user(param, sizeof(*param), u64_to_user_ptr(uptr), size);
+}
 
+static int fill_attr(struct kverbs_conn_attr *attr, u64 param_uptr, u32 param_size)
+{
+	struct kverbs_conn_param *param = &attr->param;
+	int ret;
+
+	ret = copy_param(param, param_uptr, param_size);
+	if (!ret)
+		ret = check_param(param);
 	if (ret)
 		return ret;
-	if (timeout_ms > MAX_TIMEOUT_MS)
-		return -EINVAL;
 	attr->ops = &conn_ops;
-	attr->param = *param;
-	attr->param.sq_depth = param->sq_depth ?: DEFAULT_DEPTH;
-	attr->param.rq_depth = param->rq_depth ?: DEFAULT_DEPTH;
-	attr->param.keepalive_ms = keepalive_ms(param->keepalive_ms);
-	attr->timeout_ms = timeout_ms ?: DEFAULT_TIMEOUT_MS;
+	param->sq_depth = param->sq_depth ?: DEFAULT_DEPTH;
+	param->rq_depth = param->rq_depth ?: DEFAULT_DEPTH;
+	param->keepalive_ns = keepalive_ns(param->keepalive_ns);
 	return 0;
+}
+
+static int set_timeout(struct kverbs_conn_attr *attr, u32 flags, u64 timeout_ns)
+{
+	attr->timeout_ms = DEFAULT_TIMEOUT_MS;
+	if (!timeout_ns)
+		return 0;
+	return kverbs_timeout_ms(flags, timeout_ns, &attr->timeout_ms);
 }
 
 static int copy_priv(void *priv, u64 uptr, u32 len, u32 max)
@@ -333,9 +355,11 @@ int kverbs_cmd_connect(struct kverbs_ucmd *ucmd)
 	struct kverbs_ring *ring;
 	int ret;
 
-	if (cmd->flags)
+	if (cmd->flags & ~KVERBS_TIME_ABSOLUTE)
 		return -EINVAL;
-	ret = fill_attr(&attr, &cmd->param, cmd->timeout_ms);
+	ret = fill_attr(&attr, cmd->param_uptr, cmd->param_size);
+	if (!ret)
+		ret = set_timeout(&attr, cmd->flags, cmd->timeout_ns);
 	if (!ret)
 		ret = copy_priv(attr.priv, cmd->priv_uptr, cmd->priv_len,
 				KVERBS_PRIV_CONNECT_MAX);
@@ -479,9 +503,14 @@ int kverbs_cmd_accept(struct kverbs_ucmd *ucmd)
 	struct kverbs_conn_obj *conn_obj;
 	int ret;
 
-	if (cmd->flags || cmd->param.valid & KVERBS_PARAM_TOS)
+	if (cmd->flags & ~KVERBS_TIME_ABSOLUTE)
 		return -EINVAL;
-	ret = fill_attr(attr, &cmd->param, cmd->timeout_ms);
+	ret = fill_attr(attr, cmd->param_uptr, cmd->param_size);
+	/* The CM takes both from the peer's request. */
+	if (!ret && attr->param.valid & (KVERBS_PARAM_TOS | KVERBS_PARAM_RETRY))
+		ret = -EINVAL;
+	if (!ret)
+		ret = set_timeout(attr, cmd->flags, cmd->timeout_ns);
 	if (!ret)
 		ret = copy_priv(attr->priv, cmd->priv_uptr, cmd->priv_len,
 				KVERBS_PRIV_ACCEPT_MAX);
@@ -620,9 +649,9 @@ static void query_queue(struct kverbs_queue *queue, struct kverbs_cmd_conn_query
 
 static int copy_peer_priv(struct kverbs_cmd_conn_query *cmd, const u8 *priv, u8 priv_len)
 {
-	u32 room = cmd->priv_len;
+	u32 room = cmd->inout_priv_len;
 
-	cmd->priv_len = priv_len;
+	cmd->inout_priv_len = priv_len;
 	if (copy_to_user(u64_to_user_ptr(cmd->priv_uptr), priv, min_t(u32, room, priv_len)))
 		return -EFAULT;
 	/* Room for nothing is how to ask for everything else. */

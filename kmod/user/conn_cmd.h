@@ -18,6 +18,9 @@ struct kverbs_ucmd;
 struct rdma_cm_event;
 struct rdma_cm_id;
 
+/* Work requests and receives of one connection that the user may ask for. */
+#define KVERBS_MAX_DEPTH	32768
+
 /**
  * struct kverbs_conn_obj - a connection as user space knows it
  * @obj: the object

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Exports, as user space makes and ends them. */
 #include <linux/slab.h>
-#include <linux/uaccess.h>
 
+#include "array.h"
 #include "conn.h"
 #include "conn_cmd.h"
 #include "export.h"
@@ -72,9 +72,9 @@ static int check_room(struct kverbs_cmd_export *cmd, struct kverbs_conn *conn,
 	if (!ret)
 		nr = kverbs_export_count(conn, region, cmd->offset, cmd->length);
 	up_read(&conn->use);
-	if (!ret && cmd->segs_len < nr)
+	if (!ret && cmd->inout_segs_len < nr)
 		ret = -EMSGSIZE;
-	cmd->segs_len = nr;
+	cmd->inout_segs_len = nr;
 	return ret;
 }
 
@@ -92,10 +92,9 @@ static int export_to_peer(struct kverbs_ucmd *ucmd, struct kverbs_conn_obj *conn
 	if (IS_ERR(export))
 		return PTR_ERR(export);
 	/* User memory may fault for any length of time, so no lock is held here. */
-	if (copy_to_user(u64_to_user_ptr(cmd->segs_uptr), segs,
-			 array_size(cmd->segs_len, sizeof(*segs))))
-		ret = -EFAULT;
-	else
+	ret = kverbs_array_put(cmd->segs_uptr, cmd->segs_stride, segs, sizeof(*segs),
+			       cmd->inout_segs_len);
+	if (!ret)
 		ret = new_export_obj(ucmd, conn_obj, export);
 	if (ret)
 		kverbs_export_destroy(export);
@@ -116,7 +115,7 @@ static int export_region(struct kverbs_ucmd *ucmd, struct kverbs_conn_obj *conn_
 	ret = check_room(cmd, conn_obj->conn, region);
 	if (ret)
 		return ret;
-	segs = kvcalloc(cmd->segs_len, sizeof(*segs), GFP_KERNEL_ACCOUNT);
+	segs = kvcalloc(cmd->inout_segs_len, sizeof(*segs), GFP_KERNEL_ACCOUNT);
 	if (!segs)
 		return -ENOMEM;
 	ret = export_to_peer(ucmd, conn_obj, region, segs);
@@ -131,8 +130,11 @@ int kverbs_cmd_export(struct kverbs_ucmd *ucmd)
 	struct kverbs_conn_obj *conn_obj;
 	int ret;
 
-	if (cmd->flags || cmd->__reserved || !cmd->access || cmd->access & ~RIGHTS)
+	if (cmd->flags || !cmd->access || cmd->access & ~RIGHTS)
 		return -EINVAL;
+	ret = kverbs_array_check(cmd->segs_stride, sizeof(struct kverbs_segment));
+	if (ret)
+		return ret;
 	conn_obj = kverbs_conn_obj_get(ucmd->file, cmd->conn_id);
 	if (IS_ERR(conn_obj))
 		return PTR_ERR(conn_obj);

@@ -2,34 +2,95 @@
 /* INFO and DEVICE_QUERY: what the module and the devices support. */
 #include <linux/nsproxy.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
 
+#include "array.h"
+#include "conn_cmd.h"
 #include "device.h"
 #include "device_query.h"
 #include "file.h"
 #include "info.h"
 #include "listen_cmd.h"
 #include "opcode.h"
+#include "queue.h"
 #include "ring.h"
 #include "version.h"
+
+/* How the flags of the table of opcodes appear to user space. */
+static const struct {
+	u16 opf;
+	u16 info;
+	u32 caps;
+} op_facts[] = {
+	{ KVERBS_OPF_REMOTE, KVERBS_OP_INFO_REMOTE },
+	{ KVERBS_OPF_WRITES, KVERBS_OP_INFO_STORES },
+	{ KVERBS_OPF_TAKES_RECV, KVERBS_OP_INFO_CONSUMES },
+	{ KVERBS_OPF_IMM, KVERBS_OP_INFO_NO_IWARP },
+	{ KVERBS_OPF_ATOMIC, KVERBS_OP_INFO_NO_IWARP, KVERBS_CAP_ATOMIC },
+};
+
+static void fill_op_info(u32 opcode, const struct kverbs_opdef *op, struct kverbs_op_info *out)
+{
+	unsigned int i;
+
+	*out = (struct kverbs_op_info) { .opcode = opcode, .sqe_flags = op->sqe_flags };
+	for (i = 0; i < ARRAY_SIZE(op_facts); i++) {
+		if (!(op->flags & op_facts[i].opf))
+			continue;
+		out->flags |= op_facts[i].info;
+		out->caps |= op_facts[i].caps;
+	}
+}
+
+static int copy_ops(struct kverbs_cmd_info *cmd)
+{
+	struct kverbs_op_info ops[ARRAY_SIZE(kverbs_opdefs)];
+	u32 opcode, nr = 0, room = cmd->inout_ops_len;
+	int ret;
+
+	for (opcode = 0; opcode < ARRAY_SIZE(kverbs_opdefs); opcode++)
+		if (kverbs_opdefs[opcode].flags)
+			fill_op_info(opcode, &kverbs_opdefs[opcode], &ops[nr++]);
+	ret = kverbs_array_put(cmd->ops_uptr, cmd->ops_stride, ops, sizeof(ops[0]),
+			       min(nr, room));
+	if (ret)
+		return ret;
+	cmd->inout_ops_len = nr;
+	return room && room < nr ? -EMSGSIZE : 0;
+}
+
+static void fill_limits(struct kverbs_cmd_info *cmd)
+{
+	cmd->out_max_objects = KVERBS_MAX_OBJECTS;
+	cmd->out_max_rings = KVERBS_MAX_RINGS;
+	cmd->out_max_sq_entries = KVERBS_MAX_SQ_ENTRIES;
+	cmd->out_max_cq_entries = KVERBS_MAX_CQ_ENTRIES;
+	cmd->out_max_list = KVERBS_LIST_MAX;
+	cmd->out_max_backlog = KVERBS_MAX_BACKLOG;
+	cmd->out_max_depth = KVERBS_MAX_DEPTH;
+	cmd->out_max_sge = KVERBS_RECV_SGES;
+	cmd->out_max_read = U8_MAX;
+	cmd->out_max_priv_connect = KVERBS_PRIV_CONNECT_MAX;
+	cmd->out_max_priv_accept = KVERBS_PRIV_ACCEPT_MAX;
+	cmd->out_max_priv_reject = KVERBS_PRIV_REJECT_MAX;
+}
 
 int kverbs_cmd_info(struct kverbs_ucmd *ucmd)
 {
 	struct kverbs_cmd_info *cmd = ucmd->cmd;
+	int ret;
 
 	if (cmd->flags)
 		return -EINVAL;
+	ret = kverbs_array_check(cmd->ops_stride, sizeof(struct kverbs_op_info));
+	if (ret)
+		return ret;
 	cmd->out_abi = KVERBS_ABI_VERSION;
 	cmd->out_nr_devices = kverbs_device_count(current->nsproxy->net_ns);
-	cmd->out_features = 0;
-	cmd->out_opcodes = KVERBS_OPCODES;
-	cmd->out_max_objects = KVERBS_MAX_OBJECTS;
-	cmd->out_max_sq_entries = KVERBS_MAX_SQ_ENTRIES;
-	cmd->out_max_cq_entries = KVERBS_MAX_CQ_ENTRIES;
-	cmd->out_max_backlog = KVERBS_MAX_BACKLOG;
+	cmd->out_features = IS_ENABLED(KVERBS_HAVE_BENCH) ? KVERBS_FEATURE_BENCH : 0;
+	fill_limits(cmd);
 	memset(cmd->out_version, 0, sizeof(cmd->out_version));
 	strscpy(cmd->out_version, KVERBS_VERSION, sizeof(cmd->out_version));
-	return 0;
+	return copy_ops(cmd);
 }
 
 /**
@@ -65,13 +126,15 @@ static void answer_add(struct answer *answer, const void *item)
 	answer->nr++;
 }
 
-static int answer_copy(const struct answer *answer, u64 uptr, u32 *len)
+static int answer_copy(const struct answer *answer, u64 uptr, u32 stride, u32 *len)
 {
 	bool all = answer->nr <= *len;
+	int ret;
 
-	if (copy_to_user(u64_to_user_ptr(uptr), answer->items,
-			 min(answer->nr, answer->room) * answer->size))
-		return -EFAULT;
+	ret = kverbs_array_put(uptr, stride, answer->items, answer->size,
+			       min(answer->nr, answer->room));
+	if (ret)
+		return ret;
 	*len = answer->nr;
 	return all ? 0 : -EMSGSIZE;
 }
@@ -127,7 +190,7 @@ static int collect(const struct kverbs_cmd_device_query *cmd, struct ib_device *
 	if (!ret)
 		ret = collect_ports(ib, nr, ports);
 	if (!ret)
-		ret = collect_all_gids(ib, ports, cmd->gids_len, gids);
+		ret = collect_all_gids(ib, ports, cmd->inout_gids_len, gids);
 	return ret;
 }
 
@@ -136,9 +199,9 @@ static int copy_out(struct kverbs_cmd_device_query *cmd, struct answer *ports,
 {
 	int ret, err;
 
-	ports->room = min(ports->room, cmd->ports_len);
-	ret = answer_copy(ports, cmd->ports_uptr, &cmd->ports_len);
-	err = answer_copy(gids, cmd->gids_uptr, &cmd->gids_len);
+	ports->room = min(ports->room, cmd->inout_ports_len);
+	ret = answer_copy(ports, cmd->ports_uptr, cmd->ports_stride, &cmd->inout_ports_len);
+	err = answer_copy(gids, cmd->gids_uptr, cmd->gids_stride, &cmd->inout_gids_len);
 	if (ret && ret != -EMSGSIZE)
 		return ret;
 	return err ?: ret;
@@ -151,6 +214,12 @@ int kverbs_cmd_device_query(struct kverbs_ucmd *ucmd)
 	struct ib_device *ib;
 	int ret;
 
+	if (cmd->flags || cmd->__reserved)
+		return -EINVAL;
+	ret = kverbs_array_check(cmd->ports_stride, sizeof(struct kverbs_port)) ?:
+	      kverbs_array_check(cmd->gids_stride, sizeof(struct kverbs_gid));
+	if (ret)
+		return ret;
 	ib = kverbs_device_next(cmd->index, current->nsproxy->net_ns);
 	if (!ib)
 		return -ENODEV;

@@ -95,7 +95,7 @@ static int bind_listener(struct kverbs_listener_obj *obj, struct kverbs_cmd_list
 	struct sockaddr_storage addr;
 	int ret;
 
-	ret = kverbs_addr_in(&cmd->addr, &addr);
+	ret = kverbs_addr_in(&cmd->inout_addr, &addr);
 	if (ret)
 		return ret;
 	obj->listener = kverbs_listener_create(current->nsproxy->net_ns,
@@ -104,7 +104,7 @@ static int bind_listener(struct kverbs_listener_obj *obj, struct kverbs_cmd_list
 					       &listener_ops, obj);
 	if (IS_ERR(obj->listener))
 		return PTR_ERR(obj->listener);
-	kverbs_addr_out(&addr, &cmd->addr);
+	kverbs_addr_out(&addr, &cmd->inout_addr);
 	return 0;
 }
 

@@ -3,13 +3,17 @@
 #include <linux/errno.h>
 #include <linux/kernel.h>
 
+#include "array.h"
 #include "opcode.h"
 #include "sqe.h"
 
 static bool buffer_fits(const struct kverbs_sqe *sqe)
 {
 	if (sqe->flags & KVERBS_SQE_LIST)
-		return !sqe->region_id && sqe->length && sqe->length <= KVERBS_LIST_MAX;
+		return !sqe->region_id && sqe->length && sqe->length <= KVERBS_LIST_MAX &&
+		       !kverbs_array_check(sqe->piece_stride, sizeof(struct kverbs_piece));
+	if (sqe->piece_stride)
+		return false;
 	/* The length of a CMP_SWAP is implied: its place holds the new value. */
 	if (sqe->opcode == KVERBS_OP_CMP_SWAP)
 		return true;
@@ -28,7 +32,7 @@ int kverbs_sqe_check(const struct kverbs_sqe *sqe)
 {
 	const struct kverbs_opdef *op = kverbs_opdef_find(sqe->opcode);
 
-	if (!op || sqe->flags & ~op->sqe_flags || sqe->__reserved || sqe->__reserved2)
+	if (!op || sqe->flags & ~op->sqe_flags || sqe->__reserved)
 		return -EINVAL;
 	/* Fields that the opcode does not have must be zero. */
 	if ((!(op->flags & KVERBS_OPF_REMOTE) && sqe->remote_addr) ||

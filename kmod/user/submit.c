@@ -4,8 +4,8 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include <linux/time_namespace.h>
 
+#include "array.h"
 #include "conn_cmd.h"
 #include "conn_io.h"
 #include "file.h"
@@ -13,8 +13,9 @@
 #include "region_cmd.h"
 #include "ring.h"
 #include "sqe.h"
-#include "submit.h"
 #include "slot.h"
+#include "submit.h"
+#include "timeout.h"
 
 /**
  * struct batch - entries of one SUBMIT
@@ -137,14 +138,16 @@ static int find_buffer(struct batch *batch, const struct kverbs_sqe *sqe,
 }
 
 static int find_piece(struct batch *batch, const struct kverbs_sqe *sqe,
-		      const struct kverbs_piece __user *user, struct kverbs_req *req)
+		      struct kverbs_req *req)
 {
 	struct kverbs_extent *extent = &req->list[req->nr_list];
 	struct kverbs_piece piece;
 	int ret;
 
-	if (copy_from_user(&piece, user, sizeof(piece)))
-		return -EFAULT;
+	ret = kverbs_array_get(&piece, sizeof(piece), sqe->offset, sqe->piece_stride,
+			       req->nr_list);
+	if (ret)
+		return ret == -E2BIG ? -EINVAL : ret;
 	if (!piece.length || piece.__reserved)
 		return -EINVAL;
 	extent->offset = piece.offset;
@@ -162,7 +165,6 @@ static int find_piece(struct batch *batch, const struct kverbs_sqe *sqe,
 static int find_list(struct batch *batch, const struct kverbs_sqe *sqe,
 		     struct kverbs_req *req)
 {
-	const struct kverbs_piece __user *pieces = u64_to_user_ptr(sqe->offset);
 	struct kverbs_slot *slot = container_of(req, struct kverbs_slot, req);
 	unsigned int i;
 	int ret;
@@ -174,7 +176,7 @@ static int find_list(struct batch *batch, const struct kverbs_sqe *sqe,
 		return -ENOMEM;
 	req->list = slot->extents;
 	for (i = 0; i < sqe->length; i++) {
-		ret = find_piece(batch, sqe, &pieces[i], req);
+		ret = find_piece(batch, sqe, req);
 		if (ret) {
 			kverbs_req_unuse(req);
 			return ret;
@@ -401,27 +403,11 @@ static int check_watch(const struct kverbs_cmd_submit *cmd)
 
 static int check_cmd(const struct kverbs_cmd_submit *cmd, const struct kverbs_ring *ring)
 {
-	if (cmd->flags & ~KVERBS_SUBMIT_WATCH || cmd->__reserved)
+	if (cmd->flags & ~(KVERBS_SUBMIT_WATCH | KVERBS_TIME_ABSOLUTE) || cmd->__reserved)
 		return -EINVAL;
 	if (cmd->min_complete > ring->cq_entries)
 		return -EINVAL;
 	return check_watch(cmd);
-}
-
-/* User space has the time from the clock of its time namespace. */
-static u64 host_deadline(u64 deadline_ns)
-{
-	struct timespec64 offset = {};
-	s64 offset_ns;
-
-	timens_add_monotonic(&offset);
-	offset_ns = timespec64_to_ns(&offset);
-	if (likely(!deadline_ns || !offset_ns))
-		return deadline_ns;
-	if (offset_ns < 0)
-		return deadline_ns <= U64_MAX + offset_ns ? deadline_ns - offset_ns : U64_MAX;
-	/* 0 would be no deadline. */
-	return deadline_ns > offset_ns ? deadline_ns - offset_ns : 1;
 }
 
 static int wait_or_watch(struct kverbs_ring *ring, const struct kverbs_cmd_submit *cmd)
@@ -430,7 +416,7 @@ static int wait_or_watch(struct kverbs_ring *ring, const struct kverbs_cmd_submi
 		.at = u64_to_user_ptr(cmd->watch_uptr),
 		.old = cmd->watch_old,
 	};
-	u64 deadline_ns = host_deadline(cmd->deadline_ns);
+	u64 deadline_ns = kverbs_timeout_deadline(cmd->flags, cmd->timeout_ns);
 
 	if (watches(cmd))
 		return kverbs_ring_watch(ring, cmd->min_complete, deadline_ns, &watch);

@@ -12,8 +12,8 @@ static void info(struct fuzzer *f)
 	struct kverbs_cmd_device_query device = {
 		.size = sizeof(device),
 		.index = rng_once_in(&f->rng, 4),
-		.ports_len = rng_once_in(&f->rng, 6) ? 0 : 2,
-		.gids_len = rng_below(&f->rng, 17),
+		.inout_ports_len = rng_once_in(&f->rng, 6) ? 0 : 2,
+		.inout_gids_len = rng_below(&f->rng, 17),
 		.ports_uptr = (uintptr_t)ports,
 		.gids_uptr = (uintptr_t)gids,
 	};
@@ -38,7 +38,7 @@ void cmds_garbage(struct fuzzer *f)
 		words[i] = rng_number(&f->rng);
 	*size = rng_once_in(&f->rng, 8) ? rng_number(&f->rng) : 8 * rng_below(&f->rng, 40);
 	if (number == _IOC_NR(KVERBS_SUBMIT) && !rng_once_in(&f->rng, 20))
-		((struct kverbs_cmd_submit *)words)->deadline_ns = 1;
+		((struct kverbs_cmd_submit *)words)->timeout_ns = 1;
 	world_cmd(f->world, _IO(KVERBS_IOC_TYPE, number),
 		  rng_once_in(&f->rng, 20) ? (void *)rng_number(&f->rng) : words);
 }

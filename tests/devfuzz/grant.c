@@ -34,7 +34,7 @@ void grant_make(struct fuzzer *f, struct end *end)
 	struct kverbs_cmd_export cmd = {
 		.size = sizeof(cmd),
 		.conn_id = end->conn,
-		.segs_len = SEGMENTS,
+		.inout_segs_len = SEGMENTS,
 		.segs_uptr = (uintptr_t)segs,
 	};
 
@@ -44,12 +44,12 @@ void grant_make(struct fuzzer *f, struct end *end)
 	cmd.access = choose_access(f, region);
 	cmd.length = choose_length(f, region);
 	cmd.offset = rng_below(&f->rng, region->length - cmd.length + 1);
-	if (world_try(f, KVERBS_EXPORT, &cmd) || cmd.segs_len > SEGMENTS)
+	if (world_try(f, KVERBS_EXPORT, &cmd) || cmd.inout_segs_len > SEGMENTS)
 		return;
 	world_note(f, EXPORT, cmd.out_id);
 	grant->access = cmd.access;
 	grant->export = cmd.out_id;
-	grant->segment = segs[rng_below(&f->rng, cmd.segs_len)];
+	grant->segment = segs[rng_below(&f->rng, cmd.inout_segs_len)];
 }
 
 /**

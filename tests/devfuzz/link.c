@@ -4,6 +4,9 @@
 
 #include "world.h"
 
+#define NSEC_PER_MSEC	1000000ULL
+#define NSEC_PER_SEC	1000000000ULL
+
 /* Receives to keep posted for the peer's messages */
 #define RECEIVES	12
 
@@ -23,13 +26,13 @@ static void choose_options(struct fuzzer *f, struct kverbs_conn_param *param)
 		param->tos = rng_next(&f->rng);
 }
 
-static uint16_t choose_keepalive(struct fuzzer *f)
+static uint64_t choose_keepalive(struct fuzzer *f)
 {
 	switch (rng_below(&f->rng, 16)) {
 	case 0:
-		return 10 + rng_below(&f->rng, 100);
+		return 10 * NSEC_PER_MSEC + rng_below(&f->rng, 100 * NSEC_PER_MSEC);
 	case 1 ... 4:
-		return 1000 + rng_below(&f->rng, 2000);
+		return NSEC_PER_SEC + rng_below(&f->rng, 2 * NSEC_PER_SEC);
 	default:
 		return 0;
 	}
@@ -43,7 +46,7 @@ static struct kverbs_conn_param choose_param(struct fuzzer *f)
 		.rq_depth = small ? 1 + rng_below(&f->rng, 8) : 16 + rng_below(&f->rng, 112),
 		.max_sge = rng_below(&f->rng, 5),
 		.max_read = rng_below(&f->rng, 4),
-		.keepalive_ms = choose_keepalive(f),
+		.keepalive_ns = choose_keepalive(f),
 		/* A sender waits for a receive without limit. */
 		.valid = KVERBS_PARAM_RNR_RETRY,
 		.rnr_retry = 7,
@@ -54,9 +57,9 @@ static struct kverbs_conn_param choose_param(struct fuzzer *f)
 	return param;
 }
 
-static uint32_t choose_timeout(struct fuzzer *f)
+static uint64_t choose_timeout(struct fuzzer *f)
 {
-	return rng_once_in(&f->rng, 20) ? 1 + rng_below(&f->rng, 200) : 10000;
+	return rng_once_in(&f->rng, 20) ? 1 + rng_below(&f->rng, 200 * NSEC_PER_MSEC) : 0;
 }
 
 /**
@@ -69,14 +72,14 @@ void link_listen(struct fuzzer *f)
 		.size = sizeof(cmd),
 		.ring_id = world_ring(f),
 		.backlog = rng_below(&f->rng, 8),
-		.addr = f->world->addr,
+		.inout_addr = f->world->addr,
 	};
 
 	if (world_try(f, KVERBS_LISTEN, &cmd))
 		return;
 	world_note(f, LISTENER, cmd.out_id);
-	f->world->ports[rng_below(&f->rng, IDS)] = cmd.addr.port;
-	f->port = cmd.addr.port;
+	f->world->ports[rng_below(&f->rng, IDS)] = cmd.inout_addr.port;
+	f->port = cmd.inout_addr.port;
 }
 
 static uint16_t choose_port(struct fuzzer *f)
@@ -91,12 +94,14 @@ static void connect(struct fuzzer *f, unsigned int link)
 	struct end *end = &f->world->ends[2 * link];
 	/* The passive side identifies the connection by it. */
 	char priv[KVERBS_PRIV_CONNECT_MAX] = { link };
+	struct kverbs_conn_param param = choose_param(f);
 	struct kverbs_cmd_connect cmd = {
 		.size = sizeof(cmd),
 		.ring_id = world_ring(f),
-		.timeout_ms = choose_timeout(f),
+		.timeout_ns = choose_timeout(f),
 		.dst = f->world->addr,
-		.param = choose_param(f),
+		.param_uptr = (uintptr_t)&param,
+		.param_size = sizeof(param),
 		.priv_uptr = (uintptr_t)priv,
 		.priv_len = 1 + rng_below(&f->rng, sizeof(priv)),
 	};
@@ -138,7 +143,7 @@ static unsigned int query(struct fuzzer *f, uint32_t conn, unsigned char *priv,
 		.size = sizeof(cmd),
 		.conn_id = conn,
 		.priv_uptr = (uintptr_t)priv,
-		.priv_len = length,
+		.inout_priv_len = length,
 	};
 
 	return world_try(f, KVERBS_CONN_QUERY, &cmd) ? 0 : cmd.out_state;
@@ -160,19 +165,22 @@ static void reject(struct fuzzer *f, uint32_t conn)
 static void accept(struct fuzzer *f, uint32_t conn)
 {
 	unsigned char priv[KVERBS_PRIV_ACCEPT_MAX] = "";
+	struct kverbs_conn_param param = choose_param(f);
 	struct kverbs_cmd_accept cmd = {
 		.size = sizeof(cmd),
 		.conn_id = conn,
 		/* 0: keep the listener's ring, which is this one. */
 		.ring_id = rng_once_in(&f->rng, 4) ? 0 : world_ring(f),
-		.timeout_ms = choose_timeout(f),
-		.param = choose_param(f),
+		.timeout_ns = choose_timeout(f),
+		.param_uptr = (uintptr_t)&param,
+		.param_size = sizeof(param),
 	};
 	struct end *end;
 
-	/* The active side chooses it. */
-	cmd.param.valid &= ~KVERBS_PARAM_TOS;
-	cmd.param.tos = 0;
+	/* The active side chooses them. */
+	param.valid &= ~(KVERBS_PARAM_TOS | KVERBS_PARAM_RETRY);
+	param.tos = 0;
+	param.retry = 0;
 	query(f, conn, priv, sizeof(priv));
 	end = &f->world->ends[2 * (priv[0] % LINKS) + 1];
 	*end = (struct end){ .ring = cmd.ring_id ?: f->ring.out_id, .conn = conn };

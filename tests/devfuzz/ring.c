@@ -116,12 +116,9 @@ void ring_make(struct fuzzer *f)
 	map_all(f);
 }
 
-static uint64_t in_ms(struct fuzzer *f, unsigned int ms)
+static uint64_t within_ms(struct fuzzer *f, unsigned int ms)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec + rng_below(&f->rng, ms * 1000000ULL);
+	return 1 + rng_below(&f->rng, ms * 1000000ULL);
 }
 
 /* A ring that another thread has destroyed, or that makes no progress, must be replaced. */
@@ -133,7 +130,7 @@ static void wait_for_some(struct fuzzer *f, unsigned int ms)
 		.size = sizeof(cmd),
 		.ring_id = f->ring.out_id,
 		.min_complete = 1,
-		.deadline_ns = in_ms(f, busy ? 1 : ms),
+		.timeout_ns = within_ms(f, busy ? 1 : ms),
 	};
 
 	/* Yield the CPU to other threads, which cause the completions. */
@@ -198,7 +195,7 @@ static void submit(struct fuzzer *f, unsigned int nr)
 		.ring_id = f->ring.out_id,
 		.to_submit = nr,
 		.min_complete = rng_once_in(&f->rng, 8) ? rng_below(&f->rng, 4) : 0,
-		.deadline_ns = in_ms(f, 5),
+		.timeout_ns = within_ms(f, 5),
 	};
 	bool spoilt = rng_once_in(&f->rng, 60);
 	bool watches = cmd.min_complete && rng_once_in(&f->rng, 2);
@@ -207,7 +204,7 @@ static void submit(struct fuzzer *f, unsigned int nr)
 	if (watches)
 		watch(f, &cmd);
 	if (spoilt)
-		world_spoil(f, &cmd, offsetof(struct kverbs_cmd_submit, deadline_ns));
+		world_spoil(f, &cmd, offsetof(struct kverbs_cmd_submit, timeout_ns));
 	ret = world_cmd(f->world, KVERBS_SUBMIT, &cmd);
 	if (!ret || (!spoilt && !watches))
 		note_taken(f, &cmd, ret, nr);

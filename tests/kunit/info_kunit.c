@@ -16,7 +16,7 @@ static struct kverbs_port query(struct kunit *test, struct fake_hca *hca)
 	struct kverbs_cmd_device_query cmd = {
 		.size = sizeof(cmd),
 		.index = hca->ib.index,
-		.ports_len = 1,
+		.inout_ports_len = 1,
 		.ports_uptr = addr,
 	};
 	struct kverbs_ucmd ucmd = { .cmd = &cmd };
@@ -28,8 +28,8 @@ static struct kverbs_port query(struct kunit *test, struct fake_hca *hca)
 	/* There is no room for the GID. */
 	KUNIT_ASSERT_EQ(test, -EMSGSIZE, ret);
 	KUNIT_EXPECT_EQ(test, hca->ib.index, cmd.out_index);
-	KUNIT_EXPECT_EQ(test, 1, cmd.ports_len);
-	KUNIT_EXPECT_EQ(test, 1, cmd.gids_len);
+	KUNIT_EXPECT_EQ(test, 1, cmd.inout_ports_len);
+	KUNIT_EXPECT_EQ(test, 1, cmd.inout_gids_len);
 	KUNIT_EXPECT_EQ(test, 0, copy_from_user(&port, (void __user *)addr, sizeof(port)));
 	return port;
 }

@@ -3,6 +3,7 @@
 #include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/mman.h>
+#include <linux/uaccess.h>
 
 #include "conn_cmd.h"
 #include "fake_conn.h"
@@ -143,23 +144,29 @@ static void keepalive_of_a_user_has_a_shortest_period(struct kunit *test)
 {
 	const struct wish *wish = test->param_value;
 	struct kverbs_file *file = fake_file_create(test);
+	struct kverbs_conn_param param = {
+		.keepalive_ns = (u64)wish->asked * NSEC_PER_MSEC,
+	};
+	unsigned long addr = kunit_vm_mmap(test, NULL, 0, PAGE_SIZE, PROT_READ | PROT_WRITE,
+					   MAP_ANONYMOUS | MAP_PRIVATE, 0);
 	struct kverbs_cmd_connect cmd = {
 		.size = sizeof(cmd),
 		.ring_id = fake_ring_create(test, file, 4, 8)->obj.id,
-		.param.keepalive_ms = wish->asked,
+		.param_uptr = addr,
+		.param_size = sizeof(param),
 		.dst = { .family = AF_INET, .port = 7, .addr = { 198, 51, 100, 1 } },
 	};
 	struct kverbs_ucmd ucmd = { .file = file, .cmd = &cmd };
 	struct kverbs_conn_obj *conn_obj;
 
-	/* A command reads user memory, if only 0 bytes, so the task needs some. */
-	KUNIT_ASSERT_NE(test, 0, kunit_vm_mmap(test, NULL, 0, PAGE_SIZE, PROT_READ,
-					       MAP_ANONYMOUS | MAP_PRIVATE, 0));
+	KUNIT_ASSERT_NE(test, 0, addr);
+	KUNIT_ASSERT_EQ(test, 0, copy_to_user((void __user *)addr, &param, sizeof(param)));
 	KUNIT_ASSERT_EQ(test, wish->error, connect_with(&ucmd, wish->may));
 	if (wish->error)
 		return;
 	conn_obj = container_of(ucmd.new, struct kverbs_conn_obj, obj);
-	KUNIT_EXPECT_EQ(test, wish->got, conn_obj->conn->attr.param.keepalive_ms);
+	KUNIT_EXPECT_EQ(test, (u64)wish->got * NSEC_PER_MSEC,
+			conn_obj->conn->attr.param.keepalive_ns);
 	kverbs_object_unreserve(ucmd.new);
 	KUNIT_EXPECT_EQ(test, 0, ucmd.new->ops->destroy(ucmd.new));
 }

@@ -477,7 +477,7 @@ static void submit_does_not_wait_for_more_than_fits(struct kunit *test)
 {
 	struct submitter *s = test->priv;
 
-	s->cmd.deadline_ns = 1;
+	s->cmd.timeout_ns = 1;
 	s->cmd.min_complete = CQ_SLOTS;
 	KUNIT_EXPECT_EQ(test, 0, submit(s, 0));
 	s->cmd.min_complete = CQ_SLOTS + 1;

@@ -25,8 +25,18 @@
  * against an older header passes a shorter struct and the kernel reads the rest
  * as zero; a caller built against a newer one may pass a longer struct if the
  * part that the kernel does not know is zero. Zero always means "as before, or
- * the default". Fields named out_* are written by the kernel and not read;
- * reserved fields and unknown flags must be zero.
+ * the default". Fields named out_* are written by the kernel and not read, those
+ * named inout_* are read and then written; reserved fields and unknown flags must be
+ * zero.
+ *
+ * An array is described by its address (*_uptr), the number of its elements and the
+ * size of one element (*_stride), so that its elements can grow, too. The rules for
+ * the size of a struct hold for each element; a stride of 0 is the size in ABI version
+ * 2.
+ *
+ * Times are in nanoseconds. A time at which a command gives up is relative to its
+ * begin or, with KVERBS_TIME_ABSOLUTE in its flags, a time of CLOCK_MONOTONIC as the
+ * caller's time namespace shows it.
  *
  * Commands return 0 or one of:
  *
@@ -45,7 +55,9 @@
  * - EPERM, ENOMEM: a limit: RLIMIT_MEMLOCK, objects per file, memory.
  * - EAGAIN: no free completion slot or work request; reap completions, retry.
  * - EADDRINUSE, EADDRNOTAVAIL, EACCES: as bind(2) means them.
- * - EBADF, EFAULT, EINTR: as usual. A struct without out_ fields is only read.
+ * - EBADF: the file is not open for writing, which all commands need but INFO,
+ *   DEVICE_QUERY and CONN_QUERY.
+ * - EFAULT, EINTR: as usual. A struct without out_ fields is only read.
  *   If the out_ fields cannot be written, no object was created. SUBMIT may have
  *   accepted entries even so: the ring's sq_head shows how many.
  *
@@ -60,7 +72,7 @@
  * ioctl-number.rst: kverbs is an out-of-tree module.
  */
 
-#define KVERBS_ABI_VERSION	1
+#define KVERBS_ABI_VERSION	2
 #define KVERBS_IOC_TYPE		0xBC
 
 /* Command numbers. Their structs carry the size, so the numbers do not. */
@@ -79,33 +91,83 @@
 #define KVERBS_DESTROY		_IO(KVERBS_IOC_TYPE, 0x0C)
 #define KVERBS_BENCH		_IO(KVERBS_IOC_TYPE, 0x0D)
 
+/* Bit of flags of CONNECT, ACCEPT and SUBMIT: @timeout_ns is a time, not a duration */
+#define KVERBS_TIME_ABSOLUTE	(1U << 31)
+
+/* Bits of kverbs_cmd_info.out_features */
+#define KVERBS_FEATURE_BENCH	(1ULL << 0)	/* KVERBS_BENCH is built in */
+
+/* Bits of kverbs_op_info.flags */
+#define KVERBS_OP_INFO_REMOTE	(1U << 0)	/* names memory of the peer */
+#define KVERBS_OP_INFO_STORES	(1U << 1)	/* stores to the local buffer */
+#define KVERBS_OP_INFO_CONSUMES	(1U << 2)	/* consumes a receive of the peer */
+#define KVERBS_OP_INFO_NO_IWARP	(1U << 3)	/* not on iWARP */
+
+/**
+ * struct kverbs_op_info - one opcode that the module supports
+ * @opcode: enum kverbs_opcode
+ * @flags: KVERBS_OP_INFO_*
+ * @sqe_flags: KVERBS_SQE_* that an entry of it may have
+ * @caps: KVERBS_CAP_* that the connection's device must have
+ */
+struct kverbs_op_info {
+	__u16 opcode;
+	__u16 flags;
+	__u32 sqe_flags;
+	__u32 caps;
+};
+
 /**
  * struct kverbs_cmd_info - KVERBS_INFO: limits and features of the module
  * @size: sizeof(struct kverbs_cmd_info)
  * @flags: must be 0
  * @out_abi: KVERBS_ABI_VERSION of the module
  * @out_nr_devices: RDMA devices that the caller's network namespace can use now
- * @out_features: reserved for feature bits, 0 in this version
- * @out_opcodes: bit mask of the enum kverbs_opcode values that are supported
+ * @inout_ops_len: in: room in @ops_uptr; out: opcodes that the module supports
+ * @ops_stride: bytes from one element of @ops_uptr to the next
+ * @ops_uptr: array of struct kverbs_op_info, may be 0 if @inout_ops_len is 0
+ * @out_features: KVERBS_FEATURE_*
  * @out_max_objects: objects that one file may hold at a time
+ * @out_max_rings: rings that one file may hold at a time
  * @out_max_sq_entries: largest submission ring
  * @out_max_cq_entries: largest completion ring
+ * @out_max_list: pieces in the list of one entry, see KVERBS_SQE_LIST
  * @out_max_backlog: largest backlog of a listener
+ * @out_max_depth: largest @sq_depth and @rq_depth of a connection; the device may
+ *	allow less
+ * @out_max_sge: largest @max_sge of a connection; the device may allow less
+ * @out_max_read: largest @max_read of a connection; the device may allow less
+ * @out_max_priv_connect: bytes of private data that CONNECT can carry
+ * @out_max_priv_accept: bytes of private data that ACCEPT can carry
+ * @out_max_priv_reject: bytes of private data that REJECT can carry
  * @out_version: the module's version, a NUL-terminated string
  *
- * Errors: EINVAL, E2BIG, EFAULT.
+ * If @ops_uptr has not enough room, the command fills it, sets all other fields and
+ * returns EMSGSIZE, unless @inout_ops_len was 0.
+ *
+ * Errors: EINVAL, E2BIG, EFAULT, EMSGSIZE.
  */
 struct kverbs_cmd_info {
 	__u32 size;
 	__u32 flags;
 	__u32 out_abi;
 	__u32 out_nr_devices;
+	__u32 inout_ops_len;
+	__u32 ops_stride;
+	__aligned_u64 ops_uptr;
 	__aligned_u64 out_features;
-	__aligned_u64 out_opcodes;
 	__u32 out_max_objects;
+	__u32 out_max_rings;
 	__u32 out_max_sq_entries;
 	__u32 out_max_cq_entries;
+	__u32 out_max_list;
 	__u32 out_max_backlog;
+	__u32 out_max_depth;
+	__u32 out_max_sge;
+	__u32 out_max_read;
+	__u32 out_max_priv_connect;
+	__u32 out_max_priv_accept;
+	__u32 out_max_priv_reject;
 	char out_version[32];
 };
 
@@ -195,13 +257,17 @@ struct kverbs_gid {
 /**
  * struct kverbs_cmd_device_query - KVERBS_DEVICE_QUERY: one device
  * @size: sizeof(struct kverbs_cmd_device_query)
+ * @flags: must be 0
  * @index: query the device with this index, or the next one above it; start at 0
  *	and continue with @out_index + 1 until ENODEV. Devices that the caller's
  *	network namespace may not use are skipped
- * @ports_len: in: room in @ports_uptr; out: ports of the device
- * @gids_len: in: room in @gids_uptr; out: used GID slots of all ports
- * @ports_uptr: array of struct kverbs_port, may be 0 if @ports_len is 0
- * @gids_uptr: array of struct kverbs_gid, may be 0 if @gids_len is 0
+ * @__reserved: must be 0
+ * @inout_ports_len: in: room in @ports_uptr; out: ports of the device
+ * @ports_stride: bytes from one element of @ports_uptr to the next
+ * @inout_gids_len: in: room in @gids_uptr; out: used GID slots of all ports
+ * @gids_stride: bytes from one element of @gids_uptr to the next
+ * @ports_uptr: array of struct kverbs_port, may be 0 if @inout_ports_len is 0
+ * @gids_uptr: array of struct kverbs_gid, may be 0 if @inout_gids_len is 0
  * @out_index: the device's index, as in "rdma dev"
  * @out_caps: KVERBS_CAP_*
  * @out_name: the device's name, NUL-terminated
@@ -233,9 +299,13 @@ struct kverbs_gid {
  */
 struct kverbs_cmd_device_query {
 	__u32 size;
+	__u32 flags;
 	__u32 index;
-	__u32 ports_len;
-	__u32 gids_len;
+	__u32 __reserved;
+	__u32 inout_ports_len;
+	__u32 ports_stride;
+	__u32 inout_gids_len;
+	__u32 gids_stride;
 	__aligned_u64 ports_uptr;
 	__aligned_u64 gids_uptr;
 	__u32 out_index;
@@ -323,7 +393,7 @@ struct kverbs_piece {
  *	revoke
  * @imm: *_IMM: four bytes for the peer, not converted
  * @region_id: the local buffer's region; must be 0 if @length is 0 or with a list
- * @__reserved2: must be 0
+ * @piece_stride: with KVERBS_SQE_LIST: bytes from one piece to the next, else 0
  * @offset: start of the local buffer in the region, bytes; with KVERBS_SQE_LIST
  *	the address of an array of struct kverbs_piece; an atomic's 8 bytes must be
  *	aligned in memory
@@ -363,7 +433,7 @@ struct kverbs_sqe {
 	__u32 rkey;
 	__u32 imm;
 	__u32 region_id;
-	__u32 __reserved2;
+	__u32 piece_stride;
 	__aligned_u64 offset;
 	union {
 		__aligned_u64 length;
@@ -524,20 +594,20 @@ struct kverbs_cmd_ring_create {
 /**
  * struct kverbs_cmd_submit - KVERBS_SUBMIT: submit entries, wait for completions
  * @size: sizeof(struct kverbs_cmd_submit)
- * @flags: KVERBS_SUBMIT_WATCH, or 0
+ * @flags: any of KVERBS_SUBMIT_WATCH and KVERBS_TIME_ABSOLUTE
  * @ring_id: the ring
  * @to_submit: accept at most this many entries from the submission ring
  * @min_complete: then wait until this many completions are unread; 0: do not wait
  * @out_taken: entries accepted; none of them is accepted again
- * @deadline_ns: absolute CLOCK_MONOTONIC time at which to stop waiting; 0: none
+ * @timeout_ns: when to stop waiting, from the begin of the wait; 0: never
  * @out_ready: completions unread on return
  * @out_error: 0, or the -errno for which the next entry was not accepted
  * @watch_uptr: WATCH: address of the byte, else 0
  * @watch_old: WATCH: the byte's previous value, 0-255; else 0
  * @__reserved: must be 0
  *
- * Returns 0 if an entry was accepted, if @to_submit is 0, or if the deadline
- * expired: check @out_taken and @out_ready. If the first entry is refused, SUBMIT
+ * Returns 0 if an entry was accepted, if @to_submit is 0, or if the time is
+ * over: check @out_taken and @out_ready. If the first entry is refused, SUBMIT
  * returns its error and does not wait. Each entry is read once. A signal ends the
  * wait with EINTR, or with 0 if entries were accepted.
  *
@@ -560,7 +630,7 @@ struct kverbs_cmd_submit {
 	__u32 to_submit;
 	__u32 min_complete;
 	__u32 out_taken;
-	__aligned_u64 deadline_ns;
+	__aligned_u64 timeout_ns;
 	__u32 out_ready;
 	__s32 out_error;
 	__aligned_u64 watch_uptr;
@@ -602,12 +672,14 @@ struct kverbs_cmd_region_create {
  * @scope_id: IPv6: interface index, required for a link-local address; else 0
  * @addr: the address in network order; IPv4 uses the first four bytes, the
  *	rest must be 0
+ * @__reserved: must be 0: room for other families, since the struct cannot grow
  */
 struct kverbs_addr {
 	__u16 family;
 	__u16 port;
 	__u32 scope_id;
 	__u8 addr[16];
+	__aligned_u64 __reserved[3];
 };
 
 /* Bits of kverbs_conn_param.valid */
@@ -625,7 +697,8 @@ struct kverbs_addr {
  * @max_sge: scatter/gather entries of one work request, 0: chosen for the device,
  *	at most 32
  * @max_read: READs in flight in each direction, 0: the device's limit, at most 16
- * @retry: 0-7, transport retries; default 7
+ * @retry: 0-7, transport retries; default 7; CONNECT only, since the CM carries it to
+ *	the passive side
  * @rnr_retry: 0-7, how often the peer retries when this side has no receive
  *	posted, 7: without limit; default 6. The CM carries it to the peer, so the
  *	peer's value applies to this side.
@@ -633,15 +706,17 @@ struct kverbs_addr {
  *	the InfiniBand specification, table 45; default 20 (10.24 ms)
  * @ack_timeout: 0-31, 4.096 us times 2 to this power; default the CM's
  * @tos: type of service, CONNECT only
- * @keepalive_ms: interval in milliseconds, at least 10, 0: off. Without CAP_NET_ADMIN
- *	an interval below 1000 counts as 1000. If nothing completes
- *	for one interval the peer is probed, and if it does not answer within
+ * @__reserved: must be 0
+ * @keepalive_ns: interval in nanoseconds, 10 ms to 24 days, 0: off. Without
+ *	CAP_NET_ADMIN an interval below a second counts as a second. If nothing
+ *	completes for one interval the peer is probed, and if it does not answer within
  *	another the connection ends with ETIMEDOUT. The answer queues behind
  *	earlier work: choose an interval that is longer than one operation takes
  *	and than the peer may lack a receive for it, on iWARP longer than all
  *	outstanding operations take
  *
- * Depths beyond the device's limits give EINVAL.
+ * Depths beyond the device's limits give EINVAL. A command names it by address and
+ * size; without it, all of it is 0.
  */
 struct kverbs_conn_param {
 	__u32 valid;
@@ -654,7 +729,8 @@ struct kverbs_conn_param {
 	__u8 rnr_timer;
 	__u8 ack_timeout;
 	__u8 tos;
-	__u16 keepalive_ms;
+	__u8 __reserved[2];
+	__aligned_u64 keepalive_ns;
 };
 
 /* Limits of the private data that the connection manager carries, bytes */
@@ -669,7 +745,7 @@ struct kverbs_conn_param {
  * @ring_id: the ring that reports the requests
  * @backlog: requests that may wait for an answer, 0: 128
  * @user_data: copied to the completions
- * @addr: in: the address to listen on, port 0: any free port, address 0: any;
+ * @inout_addr: in: the address to listen on, port 0: any free port, address 0: any;
  *	out: the bound address
  * @out_id: the listener
  * @__reserved: must be 0
@@ -688,7 +764,7 @@ struct kverbs_cmd_listen {
 	__u32 ring_id;
 	__u32 backlog;
 	__aligned_u64 user_data;
-	struct kverbs_addr addr;
+	struct kverbs_addr inout_addr;
 	__u32 out_id;
 	__u32 __reserved;
 };
@@ -696,16 +772,17 @@ struct kverbs_cmd_listen {
 /**
  * struct kverbs_cmd_connect - KVERBS_CONNECT: start to connect
  * @size: sizeof(struct kverbs_cmd_connect)
- * @flags: must be 0
+ * @flags: KVERBS_TIME_ABSOLUTE, or 0
  * @ring_id: the ring of all its completions
- * @timeout_ms: limit for becoming established, 0: 10000
+ * @out_id: the connection
  * @user_data: copied to the connection's events
+ * @timeout_ns: limit for becoming established, at most 24 days from now; 0: 10 seconds
+ * @param_uptr: struct kverbs_conn_param: depths, retries and timers; or 0
+ * @param_size: its size, or 0
+ * @priv_len: at most KVERBS_PRIV_CONNECT_MAX
+ * @priv_uptr: private data for the peer
  * @dst: the peer's address
  * @src: the local address, or family 0
- * @param: depths, retries and timers
- * @priv_uptr: private data for the peer
- * @priv_len: at most KVERBS_PRIV_CONNECT_MAX
- * @out_id: the connection
  *
  * CONNECT does not wait. ESTABLISHED, REJECTED, FAILED or DEVICE_REMOVED follows.
  *
@@ -715,27 +792,29 @@ struct kverbs_cmd_connect {
 	__u32 size;
 	__u32 flags;
 	__u32 ring_id;
-	__u32 timeout_ms;
+	__u32 out_id;
 	__aligned_u64 user_data;
+	__aligned_u64 timeout_ns;
+	__aligned_u64 param_uptr;
+	__u32 param_size;
+	__u32 priv_len;
+	__aligned_u64 priv_uptr;
 	struct kverbs_addr dst;
 	struct kverbs_addr src;
-	struct kverbs_conn_param param;
-	__aligned_u64 priv_uptr;
-	__u32 priv_len;
-	__u32 out_id;
 };
 
 /**
  * struct kverbs_cmd_accept - KVERBS_ACCEPT: accept a requested connection
  * @size: sizeof(struct kverbs_cmd_accept)
- * @flags: must be 0
+ * @flags: KVERBS_TIME_ABSOLUTE, or 0
  * @conn_id: the connection that CONN_REQUEST named
  * @ring_id: the ring of its completions from now on, 0: the listener's
  * @user_data: copied to the connection's events
- * @timeout_ms: limit for becoming established, 0: 10000
+ * @timeout_ns: limit for becoming established, at most 24 days from now; 0: 10 seconds
+ * @param_uptr: struct kverbs_conn_param: depths, retries and timers; or 0
+ * @param_size: its size, or 0
  * @priv_len: at most KVERBS_PRIV_ACCEPT_MAX
  * @priv_uptr: private data for the peer
- * @param: depths, retries and timers
  *
  * Receives that were submitted before are posted before the peer receives the
  * answer; they complete on the ring that they were submitted to. ESTABLISHED,
@@ -750,19 +829,20 @@ struct kverbs_cmd_accept {
 	__u32 conn_id;
 	__u32 ring_id;
 	__aligned_u64 user_data;
-	__u32 timeout_ms;
+	__aligned_u64 timeout_ns;
+	__aligned_u64 param_uptr;
+	__u32 param_size;
 	__u32 priv_len;
 	__aligned_u64 priv_uptr;
-	struct kverbs_conn_param param;
 };
 
 /**
  * struct kverbs_cmd_reject - KVERBS_REJECT: reject a requested connection
  * @size: sizeof(struct kverbs_cmd_reject)
- * @conn_id: the connection that CONN_REQUEST named
- * @priv_uptr: private data for the peer
- * @priv_len: at most KVERBS_PRIV_REJECT_MAX
  * @flags: must be 0
+ * @conn_id: the connection that CONN_REQUEST named
+ * @priv_len: at most KVERBS_PRIV_REJECT_MAX
+ * @priv_uptr: private data for the peer
  *
  * A FAILED completion with -ECANCELED follows; the id stays valid until DESTROY.
  *
@@ -770,10 +850,10 @@ struct kverbs_cmd_accept {
  */
 struct kverbs_cmd_reject {
 	__u32 size;
-	__u32 conn_id;
-	__aligned_u64 priv_uptr;
-	__u32 priv_len;
 	__u32 flags;
+	__u32 conn_id;
+	__u32 priv_len;
+	__aligned_u64 priv_uptr;
 };
 
 /**
@@ -819,9 +899,9 @@ enum kverbs_conn_state {
  * @size: sizeof(struct kverbs_cmd_conn_query)
  * @flags: must be 0
  * @conn_id: the connection
- * @priv_len: in: room at @priv_uptr; out: bytes of the peer's private data as
+ * @inout_priv_len: in: room at @priv_uptr; out: bytes of the peer's private data as
  *	the CM delivers it, perhaps padded with zeroes
- * @priv_uptr: buffer for the peer's private data, 0 if @priv_len is 0
+ * @priv_uptr: buffer for the peer's private data, 0 if @inout_priv_len is 0
  * @out_state: enum kverbs_conn_state
  * @out_error: 0, or the -errno that ended it
  * @out_device_index: the device, as in DEVICE_QUERY; 0xffffffff before it is
@@ -857,7 +937,7 @@ struct kverbs_cmd_conn_query {
 	__u32 size;
 	__u32 flags;
 	__u32 conn_id;
-	__u32 priv_len;
+	__u32 inout_priv_len;
 	__aligned_u64 priv_uptr;
 	__u32 out_state;
 	__s32 out_error;
@@ -912,13 +992,13 @@ struct kverbs_segment {
  * @region_id: the region
  * @access: KVERBS_REMOTE_*, at least one; WRITE and ATOMIC need a writable region,
  *	ATOMIC a device with KVERBS_CAP_ATOMIC, else EOPNOTSUPP
- * @segs_len: in: room in @segs_uptr; out: segments
+ * @inout_segs_len: in: room in @segs_uptr; out: segments
  * @offset: first byte in the region
  * @length: bytes, at least 1
  * @segs_uptr: array of struct kverbs_segment, in order, covering exactly the
  *	bytes asked for
+ * @segs_stride: bytes from one element of @segs_uptr to the next
  * @out_id: the export
- * @__reserved: must be 0
  *
  * The keys are valid when EXPORT returns. DESTROY of the export revokes them: once
  * it has returned, the peer can no longer move a byte. The end of the connection
@@ -934,18 +1014,20 @@ struct kverbs_cmd_export {
 	__u32 conn_id;
 	__u32 region_id;
 	__u32 access;
-	__u32 segs_len;
+	__u32 inout_segs_len;
 	__aligned_u64 offset;
 	__aligned_u64 length;
 	__aligned_u64 segs_uptr;
+	__u32 segs_stride;
 	__u32 out_id;
-	__u32 __reserved;
 };
 
 /**
  * struct kverbs_cmd_destroy - KVERBS_DESTROY: destroy an object of any type
  * @size: sizeof(struct kverbs_cmd_destroy)
+ * @flags: must be 0
  * @id: the object
+ * @__reserved: must be 0
  *
  * When DESTROY has returned 0, the HCA no longer accesses the object's memory, and
  * all work of a connection has been reported in the ring. A region is busy while
@@ -957,7 +1039,9 @@ struct kverbs_cmd_export {
  */
 struct kverbs_cmd_destroy {
 	__u32 size;
+	__u32 flags;
 	__u32 id;
+	__u32 __reserved;
 };
 
 /* Bits of kverbs_cmd_bench.flags */

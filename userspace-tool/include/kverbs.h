@@ -207,7 +207,8 @@ KVERBS_API size_t kverbs_buf_size(const struct kverbs_buf *buf);
 /**
  * struct kverbs_conn_opts - options of connecting and accepting
  * @sz: sizeof(struct kverbs_conn_opts)
- * @param: depths, retries and timers; zero selects the defaults
+ * @param: depths, retries and timers, or NULL for the defaults
+ * @param_sz: sizeof(struct kverbs_conn_param), or 0 without @param
  * @source: local address (a name or number) to connect from, or NULL
  * @priv: private data for the peer
  * @priv_len: length of @priv, at most KVERBS_PRIV_CONNECT_MAX or _ACCEPT_MAX
@@ -223,7 +224,8 @@ KVERBS_API size_t kverbs_buf_size(const struct kverbs_buf *buf);
  */
 struct kverbs_conn_opts {
 	size_t sz;
-	struct kverbs_conn_param param;
+	const struct kverbs_conn_param *param;
+	size_t param_sz;
 	const char *source;
 	const void *priv;
 	size_t priv_len;

@@ -208,6 +208,7 @@ static void fill_entry(const struct posting *p, struct place *at, struct kverbs_
 		sqe->swap = op->swap;
 	if (p->b->pieces) {
 		sqe->flags |= KVERBS_SQE_LIST;
+		sqe->piece_stride = sizeof(*p->b->pieces);
 		sqe->region_id = 0;
 		sqe->offset = (uintptr_t)p->b->pieces;
 		sqe->length = p->b->nr_pieces;

@@ -214,7 +214,7 @@ static int query(const struct kverbs_conn *conn, struct kverbs_cmd_conn_query *c
 	cmd->size = sizeof(*cmd);
 	cmd->conn_id = conn->obj.id;
 	cmd->priv_uptr = (uintptr_t)priv;
-	cmd->priv_len = PRIV_MAX;
+	cmd->inout_priv_len = PRIV_MAX;
 	return kverbs_ioctl(conn->kv, KVERBS_CONN_QUERY, cmd);
 }
 
@@ -226,7 +226,7 @@ int kverbs_conn_query(struct kverbs_conn *conn, struct kverbs_cmd_conn_query *an
 	int ret = query(conn, &cmd, priv);
 
 	cmd.priv_uptr = 0;
-	cmd.priv_len = 0;
+	cmd.inout_priv_len = 0;
 	kverbs_answer(answer, sz, &cmd, sizeof(cmd));
 	return ret;
 }
@@ -239,8 +239,8 @@ int kverbs_conn_priv(struct kverbs_conn *conn, void *buf, size_t len)
 
 	if (ret)
 		return ret;
-	if (len > cmd.priv_len)
-		len = cmd.priv_len;
+	if (len > cmd.inout_priv_len)
+		len = cmd.inout_priv_len;
 	if (len)
 		memcpy(buf, priv, len);
 	return (int)len;

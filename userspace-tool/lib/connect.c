@@ -24,10 +24,10 @@ static int opts_get(struct kverbs_conn_opts *opts, const struct kverbs_conn_opts
 	return 0;
 }
 
-/* The kernel gives up at some time; "never" is as late as a number can say. */
-static uint32_t kernel_timeout(int timeout_ms)
+/* "Never" is the longest time that the kernel accepts. */
+static uint64_t kernel_timeout(int timeout_ms)
 {
-	return timeout_ms < 0 ? INT32_MAX : (uint32_t)timeout_ms;
+	return (uint64_t)(timeout_ms < 0 ? INT32_MAX : timeout_ms) * NSEC_PER_MSEC;
 }
 
 static int resolve_source(const char *source, int family, struct kverbs_addr *addr)
@@ -75,8 +75,9 @@ static int start(struct kverbs *kv, const struct sockaddr *dst,
 	struct kverbs_cmd_connect cmd = {
 		.size = sizeof(cmd),
 		.ring_id = kv->ring.id,
-		.timeout_ms = kernel_timeout(opts->timeout_ms),
-		.param = opts->param,
+		.timeout_ns = kernel_timeout(opts->timeout_ms),
+		.param_uptr = (uintptr_t)opts->param,
+		.param_size = (uint32_t)opts->param_sz,
 		.priv_uptr = (uintptr_t)opts->priv,
 		.priv_len = (uint32_t)opts->priv_len,
 	};
@@ -212,8 +213,9 @@ static int accept_ioctl(struct kverbs_conn *conn, const struct kverbs_conn_opts 
 	struct kverbs_cmd_accept cmd = {
 		.size = sizeof(cmd),
 		.conn_id = conn->obj.id,
-		.timeout_ms = kernel_timeout(opts->timeout_ms),
-		.param = opts->param,
+		.timeout_ns = kernel_timeout(opts->timeout_ms),
+		.param_uptr = (uintptr_t)opts->param,
+		.param_size = (uint32_t)opts->param_sz,
 		.priv_uptr = (uintptr_t)opts->priv,
 		.priv_len = (uint32_t)opts->priv_len,
 	};

@@ -17,8 +17,10 @@ static int query(struct kverbs *kv, uint32_t index, struct kverbs_device *dev,
 	memset(cmd, 0, sizeof(*cmd));
 	cmd->size = sizeof(*cmd);
 	cmd->index = index;
-	cmd->ports_len = dev->nr_ports;
-	cmd->gids_len = dev->nr_gids;
+	cmd->inout_ports_len = dev->nr_ports;
+	cmd->inout_gids_len = dev->nr_gids;
+	cmd->ports_stride = sizeof(*dev->ports);
+	cmd->gids_stride = sizeof(*dev->gids);
 	cmd->ports_uptr = (uintptr_t)dev->ports;
 	cmd->gids_uptr = (uintptr_t)dev->gids;
 	return kverbs_ioctl(kv, KVERBS_DEVICE_QUERY, cmd);
@@ -43,7 +45,7 @@ static void free_device(struct kverbs_device *dev)
 /* Room for as many as the last query counted. */
 static int make_arrays(struct kverbs_device *dev)
 {
-	unsigned int nr_ports = dev->attr->ports_len, nr_gids = dev->attr->gids_len;
+	unsigned int nr_ports = dev->attr->inout_ports_len, nr_gids = dev->attr->inout_gids_len;
 
 	free_arrays(dev);
 	dev->ports = calloc(nr_ports ? nr_ports : 1, sizeof(*dev->ports));
@@ -69,8 +71,8 @@ static int fill_device(struct kverbs *kv, uint32_t index, struct kverbs_device *
 	}
 	if (ret)
 		return ret;
-	dev->nr_ports = cmd->ports_len;
-	dev->nr_gids = cmd->gids_len;
+	dev->nr_ports = cmd->inout_ports_len;
+	dev->nr_gids = cmd->inout_gids_len;
 	cmd->ports_uptr = 0;
 	cmd->gids_uptr = 0;
 	return 0;

@@ -30,9 +30,9 @@ static int export_segs(struct kverbs *kv, struct kverbs_cmd_export *cmd,
 {
 	int ret, tries = EXPORT_TRIES;
 
-	cmd->segs_len = FIRST_SEGS;
+	cmd->inout_segs_len = FIRST_SEGS;
 	do {
-		*segs = calloc(cmd->segs_len, sizeof(**segs));
+		*segs = calloc(cmd->inout_segs_len, sizeof(**segs));
 		if (!*segs)
 			return -ENOMEM;
 		cmd->segs_uptr = (uintptr_t)*segs;
@@ -40,7 +40,7 @@ static int export_segs(struct kverbs *kv, struct kverbs_cmd_export *cmd,
 		if (!ret)
 			return 0;
 		free(*segs);
-	} while (ret == -EMSGSIZE && cmd->segs_len && --tries);
+	} while (ret == -EMSGSIZE && cmd->inout_segs_len && --tries);
 	return ret;
 }
 
@@ -53,6 +53,7 @@ int kverbs_export(struct kverbs_conn *conn, struct kverbs_buf *buf, size_t offse
 		.access = access,
 		.offset = offset,
 		.length = length,
+		.segs_stride = sizeof(*token->segs),
 	};
 	struct kverbs_segment *segs;
 	int ret;
@@ -66,7 +67,7 @@ int kverbs_export(struct kverbs_conn *conn, struct kverbs_buf *buf, size_t offse
 		return ret;
 	token->length = length;
 	token->access = access;
-	token->nr_segs = cmd.segs_len;
+	token->nr_segs = cmd.inout_segs_len;
 	token->segs = segs;
 	token->id = cmd.out_id;
 	return 0;

@@ -68,7 +68,7 @@ static int listen_ioctl(struct kverbs *kv, struct kverbs_cmd_listen *cmd,
 		goto out_unlock;
 	l->kv = kv;
 	l->key = cmd->user_data;
-	l->port = ntohs(cmd->addr.port);
+	l->port = ntohs(cmd->inout_addr.port);
 	l->obj.id = cmd->out_id;
 	l->obj.type = KVERBS_OBJ_LISTENER;
 	kverbs_table_add(&kv->table, &l->obj);
@@ -89,7 +89,7 @@ static int listen_at(struct kverbs *kv, const struct sockaddr *sa, unsigned int 
 	struct kverbs_listener *l;
 	int ret;
 
-	ret = kverbs_addr_from_sockaddr(&cmd.addr, sa);
+	ret = kverbs_addr_from_sockaddr(&cmd.inout_addr, sa);
 	if (ret)
 		return ret;
 	l = calloc(1, sizeof(*l));
@@ -116,10 +116,10 @@ static int listen_twin(struct kverbs_listener *l, const struct addrinfo *ai,
 	};
 	int ret;
 
-	ret = kverbs_addr_from_sockaddr(&cmd.addr, ai->ai_addr);
+	ret = kverbs_addr_from_sockaddr(&cmd.inout_addr, ai->ai_addr);
 	if (ret)
 		return ret;
-	cmd.addr.port = htons(l->port);
+	cmd.inout_addr.port = htons(l->port);
 	ret = kverbs_ioctl(l->kv, KVERBS_LISTEN, &cmd);
 	if (!ret)
 		l->twin_id = cmd.out_id;

@@ -177,10 +177,11 @@ bool kverbs_ring_submit_wait(struct kverbs_ring *r, uint64_t deadline,
 {
 	struct kverbs_cmd_submit cmd = {
 		.size = sizeof(cmd),
+		.flags = KVERBS_TIME_ABSOLUTE,
 		.ring_id = r->id,
 		.to_submit = 1,
 		.min_complete = 1,
-		.deadline_ns = deadline,
+		.timeout_ns = deadline,
 	};
 	uint32_t last = r->sq_tail;
 	int ret;
@@ -219,9 +220,10 @@ int kverbs_ring_wait(struct kverbs_ring *r, uint64_t deadline,
 {
 	struct kverbs_cmd_submit cmd = {
 		.size = sizeof(cmd),
+		.flags = KVERBS_TIME_ABSOLUTE,
 		.ring_id = r->id,
 		.min_complete = 1,
-		.deadline_ns = deadline,
+		.timeout_ns = deadline,
 	};
 
 	set_watch(&cmd, watch);

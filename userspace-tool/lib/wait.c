@@ -12,7 +12,6 @@
 #include "sys.h"
 #include "wait.h"
 
-#define NSEC_PER_MSEC 1000000u
 #define NSEC_PER_SEC 1000000000u
 
 /* A follower, on its own stack. */

@@ -16,6 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define NSEC_PER_MSEC 1000000u
+
 struct kverbs;
 
 /* True if the condition that a thread waits for is met; called with kv->lock held. */

@@ -67,9 +67,9 @@ static uint32_t call(const void *priv, uint32_t length, uint8_t rnr_retry)
 	struct kverbs_cmd_connect cmd = {
 		.size = sizeof(cmd),
 		.ring_id = ring.id,
-		.timeout_ms = test_patience_ms(),
+		.timeout_ns = MS_TO_NS(test_patience_ms()),
 		.dst = addr_of("a", serve_port()),
-		.param = { .valid = KVERBS_PARAM_RNR_RETRY, .rnr_retry = rnr_retry },
+		CONN_PARAM(.valid = KVERBS_PARAM_RNR_RETRY, .rnr_retry = rnr_retry),
 		.priv_uptr = (uintptr_t)priv,
 		.priv_len = length,
 	};

@@ -94,7 +94,7 @@ static int export_more(void)
 		.conn_id = inside.server.conn,
 		.region_id = inside.server.region,
 		.access = KVERBS_REMOTE_WRITE,
-		.segs_len = 1,
+		.inout_segs_len = 1,
 		.length = SIZE,
 		.segs_uptr = (uintptr_t)&seg,
 	};
@@ -269,7 +269,7 @@ static void listen_inside(void)
 {
 	struct kverbs_cmd_listen cmd = {
 		.size = sizeof(cmd),
-		.addr = addr_of("a", 0),
+		.inout_addr = addr_of("a", 0),
 		.backlog = REQUESTS,
 	};
 	struct ring ring;
@@ -285,9 +285,9 @@ static void listen_inside(void)
 	before = charged();
 	for (i = 0; i < REQUESTS; i++) {
 		if (dev_is_iwarp())
-			request_by_tcp(&ring, &cmd.addr);
+			request_by_tcp(&ring, &cmd.inout_addr);
 		else
-			request_by_cm(&ring, &cmd.addr);
+			request_by_cm(&ring, &cmd.inout_addr);
 	}
 	CHECK(charged() - before >= REQUESTS * REQUEST_SIZE);
 }

@@ -88,7 +88,7 @@ static void accept_with(const struct kverbs_conn_param *param)
 /* The passive side sends nothing: it needs keepalive to detect that the peer is gone. */
 static pthread_t start_traffic(void)
 {
-	struct kverbs_conn_param param = { .keepalive_ms = test_keepalive_ms() };
+	struct kverbs_conn_param param = { .keepalive_ns = MS_TO_NS(test_keepalive_ms()) };
 	pthread_t thread;
 
 	link_request(&both);
@@ -196,7 +196,7 @@ TEST(close_under_traffic_while_the_interface_is_down)
 
 TEST(CONNECT_ends_while_the_interface_is_down)
 {
-	struct kverbs_cmd_connect cmd = { .size = sizeof(cmd), .timeout_ms = 2000 };
+	struct kverbs_cmd_connect cmd = { .size = sizeof(cmd), .timeout_ns = MS_TO_NS(2000) };
 	struct side *client = &both.client;
 
 	link_open(&both);

@@ -19,8 +19,8 @@ static void open_to_silent(uint8_t rnr_retry, uint16_t keepalive_ms)
 	};
 	struct kverbs_cmd_connect cmd = {
 		.size = sizeof(cmd),
-		.param.keepalive_ms = keepalive_ms,
-		.timeout_ms = test_patience_ms(),
+		CONN_PARAM(.keepalive_ns = MS_TO_NS(keepalive_ms)),
+		.timeout_ns = MS_TO_NS(test_patience_ms()),
 	};
 
 	both = (struct link){ .addr = addr_of("a", 0) };

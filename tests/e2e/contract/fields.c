@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include "cmds.h"
+#include "patience.h"
 
 /**
  * struct bad_field - a field with an invalid value
@@ -41,11 +42,23 @@ struct bad_field {
 static const struct bad_field bad_fields[] = {
 	BAD(INFO, info, flags, U32, 1, EINVAL),
 	BAD(INFO, info, flags, U32, 0x80000000, EINVAL),
+	BAD(INFO, info, ops_stride, U32, 1, EINVAL),
+	BAD(INFO, info, ops_stride, U32, sizeof(struct kverbs_op_info) - 1, EINVAL),
+	BAD(INFO, info, ops_stride, U32, 0xffffffff, E2BIG),
+	BAD(INFO, info, inout_ops_len, U32, 1, EFAULT),
 
+	BAD(DEVICE_QUERY, device_query, flags, U32, 1, EINVAL),
+	BAD(DEVICE_QUERY, device_query, flags, U32, 0x80000000, EINVAL),
+	BAD(DEVICE_QUERY, device_query, __reserved, U32, 1, EINVAL),
+	BAD(DEVICE_QUERY, device_query, ports_stride, U32, 1, EINVAL),
+	BAD(DEVICE_QUERY, device_query, ports_stride, U32, 0xffffffff, E2BIG),
+	BAD(DEVICE_QUERY, device_query, gids_stride, U32, sizeof(struct kverbs_gid) - 1,
+	    EINVAL),
+	BAD(DEVICE_QUERY, device_query, gids_stride, U32, 0xffffffff, E2BIG),
 	BAD(DEVICE_QUERY, device_query, index, U32, 0xffffffff, ENODEV),
 	BAD(DEVICE_QUERY, device_query, index, U32, 10000, ENODEV),
-	BAD(DEVICE_QUERY, device_query, ports_len, U32, 0, EMSGSIZE),
-	BAD(DEVICE_QUERY, device_query, gids_len, U32, 0, EMSGSIZE),
+	BAD(DEVICE_QUERY, device_query, inout_ports_len, U32, 0, EMSGSIZE),
+	BAD(DEVICE_QUERY, device_query, inout_gids_len, U32, 0, EMSGSIZE),
 	BAD(DEVICE_QUERY, device_query, ports_uptr, U64, 8, EFAULT),
 	BAD(DEVICE_QUERY, device_query, gids_uptr, U64, 8, EFAULT),
 	BAD(DEVICE_QUERY, device_query, ports_uptr, U64, UINT64_MAX, EFAULT),
@@ -95,16 +108,18 @@ static const struct bad_field bad_fields[] = {
 	BAD(LISTEN, listen, ring_id, U32, 0, ENOENT),
 	BAD(LISTEN, listen, ring_id, U32, 0xffffffff, ENOENT),
 	BAD(LISTEN, listen, backlog, U32, 0xffffffff, EINVAL),
-	BAD(LISTEN, listen, addr.family, U16, 0, EINVAL),
-	BAD(LISTEN, listen, addr.family, U16, AF_UNIX, EINVAL),
-	BAD(LISTEN, listen, addr.family, U16, 0xffff, EINVAL),
-	BAD(LISTEN, listen, addr.scope_id, U32, 1, EINVAL),
-	BAD(LISTEN, listen, addr.addr[4], U8, 1, EINVAL),
-	BAD(LISTEN, listen, addr.addr[15], U8, 1, EINVAL),
-	BAD(LISTEN, listen, addr.addr[0], U8, 198, EADDRNOTAVAIL),
+	BAD(LISTEN, listen, inout_addr.family, U16, 0, EINVAL),
+	BAD(LISTEN, listen, inout_addr.family, U16, AF_UNIX, EINVAL),
+	BAD(LISTEN, listen, inout_addr.family, U16, 0xffff, EINVAL),
+	BAD(LISTEN, listen, inout_addr.scope_id, U32, 1, EINVAL),
+	BAD(LISTEN, listen, inout_addr.addr[4], U8, 1, EINVAL),
+	BAD(LISTEN, listen, inout_addr.addr[15], U8, 1, EINVAL),
+	BAD(LISTEN, listen, inout_addr.addr[0], U8, 198, EADDRNOTAVAIL),
+	BAD(LISTEN, listen, inout_addr.__reserved[0], U64, 1, EINVAL),
+	BAD(LISTEN, listen, inout_addr.__reserved[2], U64, 1ULL << 63, EINVAL),
 
 	BAD(CONNECT, connect, flags, U32, 1, EINVAL),
-	BAD(CONNECT, connect, flags, U32, 0x80000000, EINVAL),
+	BAD(CONNECT, connect, flags, U32, 0x40000000, EINVAL),
 	BAD(CONNECT, connect, ring_id, U32, 0, ENOENT),
 	BAD(CONNECT, connect, ring_id, U32, 0xffffffff, ENOENT),
 	BAD(CONNECT, connect, dst.family, U16, 0, EINVAL),
@@ -116,26 +131,26 @@ static const struct bad_field bad_fields[] = {
 	BAD(CONNECT, connect, src.port, U16, 1, EINVAL),
 	BAD(CONNECT, connect, src.scope_id, U32, 1, EINVAL),
 	BAD(CONNECT, connect, src.addr[0], U8, 1, EINVAL),
-	BAD(CONNECT, connect, param.valid, U32, 0x20, EINVAL),
-	BAD(CONNECT, connect, param.valid, U32, 0x80000000, EINVAL),
-	BAD(CONNECT, connect, param.keepalive_ms, U16, 9, EINVAL),
-	BAD(CONNECT, connect, param.sq_depth, U32, 0xffffffff, EINVAL),
-	BAD(CONNECT, connect, param.rq_depth, U32, 0xffffffff, EINVAL),
-	BAD(CONNECT, connect, param.retry, U8, 1, EINVAL),
-	BAD(CONNECT, connect, param.rnr_retry, U8, 1, EINVAL),
-	BAD(CONNECT, connect, param.rnr_timer, U8, 1, EINVAL),
-	BAD(CONNECT, connect, param.ack_timeout, U8, 1, EINVAL),
-	BAD(CONNECT, connect, param.tos, U8, 1, EINVAL),
+	BAD(CONNECT, connect, src.__reserved[1], U64, 1, EINVAL),
+	BAD(CONNECT, connect, dst.__reserved[1], U64, 1, EINVAL),
+	BAD(CONNECT, connect, timeout_ns, U64, MS_TO_NS(0x80000000), EINVAL),
+	BAD(CONNECT, connect, timeout_ns, U64, UINT64_MAX, EINVAL),
+	BAD(CONNECT, connect, param_uptr, U64, 8, EINVAL),
+	BAD(CONNECT, connect, param_size, U32, 1, EINVAL),
+	BAD(CONNECT, connect, param_size, U32, sizeof(struct kverbs_conn_param) - 1, EINVAL),
+	BAD(CONNECT, connect, param_size, U32, sizeof(struct kverbs_conn_param), EFAULT),
+	BAD(CONNECT, connect, param_size, U32, 0xffffffff, E2BIG),
 	BAD(CONNECT, connect, priv_len, U32, KVERBS_PRIV_CONNECT_MAX + 1, EINVAL),
 	BAD(CONNECT, connect, priv_len, U32, 0xffffffff, EINVAL),
 	BAD(CONNECT, connect, priv_len, U32, KVERBS_PRIV_CONNECT_MAX, EFAULT),
 
 	BAD(ACCEPT, accept, flags, U32, 1, EINVAL),
-	BAD(ACCEPT, accept, flags, U32, 0x80000000, EINVAL),
+	BAD(ACCEPT, accept, flags, U32, 0x40000000, EINVAL),
 	BAD(ACCEPT, accept, conn_id, U32, 0, ENOENT),
-	BAD(ACCEPT, accept, param.valid, U32, 0x20, EINVAL),
-	BAD(ACCEPT, accept, param.valid, U32, KVERBS_PARAM_TOS, EINVAL),
-	BAD(ACCEPT, accept, param.keepalive_ms, U16, 9, EINVAL),
+	BAD(ACCEPT, accept, timeout_ns, U64, UINT64_MAX, EINVAL),
+	BAD(ACCEPT, accept, param_size, U32, sizeof(struct kverbs_conn_param) - 1, EINVAL),
+	BAD(ACCEPT, accept, param_size, U32, sizeof(struct kverbs_conn_param), EFAULT),
+	BAD(ACCEPT, accept, param_size, U32, 0xffffffff, E2BIG),
 	BAD(ACCEPT, accept, priv_len, U32, KVERBS_PRIV_ACCEPT_MAX + 1, EINVAL),
 	BAD(ACCEPT, accept, priv_len, U32, KVERBS_PRIV_ACCEPT_MAX, EFAULT),
 
@@ -156,12 +171,17 @@ static const struct bad_field bad_fields[] = {
 
 	BAD(EXPORT, export, flags, U32, 1, EINVAL),
 	BAD(EXPORT, export, flags, U32, 0x80000000, EINVAL),
-	BAD(EXPORT, export, __reserved, U32, 1, EINVAL),
+	BAD(EXPORT, export, segs_stride, U32, 1, EINVAL),
+	BAD(EXPORT, export, segs_stride, U32, sizeof(struct kverbs_segment) - 1, EINVAL),
+	BAD(EXPORT, export, segs_stride, U32, 0xffffffff, E2BIG),
 	BAD(EXPORT, export, access, U32, 0, EINVAL),
 	BAD(EXPORT, export, access, U32, 8, EINVAL),
 	BAD(EXPORT, export, access, U32, 0x80000000, EINVAL),
 	BAD(EXPORT, export, conn_id, U32, 0, ENOENT),
 
+	BAD(DESTROY, destroy, flags, U32, 1, EINVAL),
+	BAD(DESTROY, destroy, flags, U32, 0x80000000, EINVAL),
+	BAD(DESTROY, destroy, __reserved, U32, 1, EINVAL),
 	BAD(DESTROY, destroy, id, U32, 0, ENOENT),
 	BAD(DESTROY, destroy, id, U32, 0xffffffff, ENOENT),
 };
@@ -195,6 +215,76 @@ TEST_GROUP(field_rules)
 }
 
 /**
+ * struct bad_param - an invalid connection parameter
+ * @command: CONNECT or ACCEPT
+ * @what: what is wrong, for the name of the test
+ * @param: the parameters
+ */
+static const struct bad_param {
+	unsigned long command;
+	const char *what;
+	struct kverbs_conn_param param;
+} bad_params[] = {
+#define BAD_PARAM(_cmd, _field, _value)					\
+	{ KVERBS_##_cmd, "param." #_field " " #_value " gives EINVAL", { ._field = (_value) } }
+
+	BAD_PARAM(CONNECT, valid, 0x20),
+	BAD_PARAM(CONNECT, valid, 0x80000000),
+	BAD_PARAM(CONNECT, keepalive_ns, 1),
+	BAD_PARAM(CONNECT, keepalive_ns, MS_TO_NS(10) - 1),
+	BAD_PARAM(CONNECT, keepalive_ns, MS_TO_NS(0x80000000)),
+	BAD_PARAM(CONNECT, keepalive_ns, UINT64_MAX),
+	BAD_PARAM(CONNECT, sq_depth, 0xffffffff),
+	BAD_PARAM(CONNECT, rq_depth, 0xffffffff),
+	BAD_PARAM(CONNECT, retry, 1),
+	BAD_PARAM(CONNECT, rnr_retry, 1),
+	BAD_PARAM(CONNECT, rnr_timer, 1),
+	BAD_PARAM(CONNECT, ack_timeout, 1),
+	BAD_PARAM(CONNECT, tos, 1),
+	BAD_PARAM(CONNECT, __reserved[0], 1),
+	BAD_PARAM(CONNECT, __reserved[1], 1),
+	BAD_PARAM(ACCEPT, valid, 0x20),
+	BAD_PARAM(ACCEPT, valid, KVERBS_PARAM_TOS),
+	/* The CM ignores it there: the request carries it. */
+	BAD_PARAM(ACCEPT, valid, KVERBS_PARAM_RETRY),
+	BAD_PARAM(ACCEPT, keepalive_ns, MS_TO_NS(10) - 1),
+	BAD_PARAM(ACCEPT, __reserved[1], 1),
+};
+
+static int run_with_param(unsigned long number, const void *param, uint32_t size)
+{
+	static struct ring ring;
+	int fd = dev_open();
+
+	ring_open(&ring, fd, 8, 32);
+	command_fill(command_by_number(number), &ring, &cmd);
+	if (number == KVERBS_CONNECT) {
+		cmd.connect.param_uptr = (uintptr_t)param;
+		cmd.connect.param_size = size;
+	} else {
+		cmd.accept.param_uptr = (uintptr_t)param;
+		cmd.accept.param_size = size;
+	}
+	return dev_cmd(fd, number, &cmd);
+}
+
+static void param_refused(const void *arg)
+{
+	const struct bad_param *bad = arg;
+
+	CHECK_ERR(run_with_param(bad->command, &bad->param, sizeof(bad->param)), EINVAL);
+}
+
+TEST(parameters_of_a_newer_header_are_accepted_if_the_rest_is_zero)
+{
+	struct kverbs_conn_param longer[2] = { { .sq_depth = 9 } };
+
+	CHECK_OK(run_with_param(KVERBS_CONNECT, longer, sizeof(longer)));
+	longer[1].tos = 1;
+	CHECK_ERR(run_with_param(KVERBS_CONNECT, longer, sizeof(longer)), E2BIG);
+}
+
+/**
  * struct bound - a connection parameter and its maximum
  * @name: name of the parameter
  * @bit: its bit in @valid of struct kverbs_conn_param
@@ -218,25 +308,25 @@ static const struct bound {
 
 static void bounded(const void *arg)
 {
-	const struct command *command = command_by_number(KVERBS_CONNECT);
 	const struct bound *bound = arg;
-	static struct ring ring;
-	int fd = dev_open();
+	struct kverbs_conn_param param = { .valid = bound->bit };
 
-	ring_open(&ring, fd, 8, 32);
-	command_fill(command, &ring, &cmd);
-	cmd.connect.param.valid = bound->bit;
-	((uint8_t *)&cmd.connect.param)[bound->offset] = bound->max + 1;
-	CHECK_ERR(dev_cmd(fd, KVERBS_CONNECT, &cmd), EINVAL);
-	((uint8_t *)&cmd.connect.param)[bound->offset] = bound->max;
-	CHECK_OK(dev_cmd(fd, KVERBS_CONNECT, &cmd));
+	((uint8_t *)&param)[bound->offset] = bound->max + 1;
+	CHECK_ERR(run_with_param(KVERBS_CONNECT, &param, sizeof(param)), EINVAL);
+	((uint8_t *)&param)[bound->offset] = bound->max;
+	CHECK_OK(run_with_param(KVERBS_CONNECT, &param, sizeof(param)));
 }
 
 TEST_GROUP(param_rules)
 {
-	char name[96];
+	char name[128];
 	size_t i;
 
+	for (i = 0; i < ARRAY_SIZE(bad_params); i++) {
+		snprintf(name, sizeof(name), "%s: %s",
+			 command_by_number(bad_params[i].command)->name, bad_params[i].what);
+		test_add_light(name, param_refused, &bad_params[i]);
+	}
 	for (i = 0; i < ARRAY_SIZE(bounds); i++) {
 		snprintf(name, sizeof(name), "CONNECT: param.%s is at most %u",
 			 bounds[i].name, bounds[i].max);

@@ -30,7 +30,7 @@ static int export_range(uint32_t region, uint64_t offset, uint64_t length, uint3
 		.conn_id = pair.server,
 		.region_id = region,
 		.access = access,
-		.segs_len = ARRAY_SIZE(segs),
+		.inout_segs_len = ARRAY_SIZE(segs),
 		.offset = offset,
 		.length = length,
 		.segs_uptr = (uintptr_t)segs,
@@ -146,7 +146,7 @@ TEST(EXPORT_without_room_gives_EMSGSIZE_and_the_count)
 		.length = sizeof(memory),
 	};
 	CHECK_ERR(run(KVERBS_EXPORT), EMSGSIZE);
-	CHECK_EQ(cmd.export.segs_len, 1);
+	CHECK_EQ(cmd.export.inout_segs_len, 1);
 	CHECK_OK(dev_destroy(pair.fd, region));
 }
 
@@ -160,7 +160,7 @@ TEST(EXPORT_to_an_unmapped_array_gives_EFAULT_and_leaves_no_export)
 		.conn_id = pair.client,
 		.region_id = region,
 		.access = KVERBS_REMOTE_READ,
-		.segs_len = 1,
+		.inout_segs_len = 1,
 		.length = sizeof(memory),
 		.segs_uptr = 8,
 	};
@@ -280,7 +280,7 @@ TEST(LISTEN_on_a_port_in_use_gives_EADDRINUSE)
 {
 	pair_open(&pair);
 	fill(KVERBS_LISTEN);
-	cmd.listen.addr = pair.addr;
+	cmd.listen.inout_addr = pair.addr;
 	CHECK_ERR(run(KVERBS_LISTEN), EADDRINUSE);
 }
 
@@ -292,7 +292,7 @@ TEST(LISTEN_below_port_1024_without_the_capability_gives_EACCES)
 	ring_open(&ring, dev_open(), 8, 32);
 	CHECK_EQ(setuid(65534), 0);
 	command_fill(command_by_number(KVERBS_LISTEN), &ring, &cmd);
-	cmd.listen.addr = addr;
+	cmd.listen.inout_addr = addr;
 	CHECK_ERR(dev_cmd(ring.fd, KVERBS_LISTEN, &cmd), EACCES);
 }
 
@@ -312,10 +312,72 @@ TEST(DEVICE_QUERY_without_room_for_arrays_fills_everything_else)
 	struct kverbs_cmd_device_query query = { .size = sizeof(query) };
 
 	CHECK_ERR(dev_cmd(dev_open(), KVERBS_DEVICE_QUERY, &query), EMSGSIZE);
-	CHECK_EQ(query.ports_len, 1);
-	CHECK(query.gids_len >= 1);
+	CHECK_EQ(query.inout_ports_len, 1);
+	CHECK(query.inout_gids_len >= 1);
 	CHECK(strstr(query.out_name, dev_provider()));
 	CHECK(query.out_max_mr_pages && query.out_max_qp && query.out_max_cqe);
+}
+
+/* Elements as a newer header has them: 8 bytes longer, which this kernel zeroes. */
+TEST(longer_elements_of_an_array_are_zeroed_at_their_ends)
+{
+	struct {
+		struct kverbs_port port;
+		uint64_t newer;
+	} ports[2];
+	struct {
+		struct kverbs_gid gid;
+		uint64_t newer;
+	} gids[64];
+	struct kverbs_cmd_device_query query = {
+		.size = sizeof(query),
+		.inout_ports_len = ARRAY_SIZE(ports),
+		.ports_stride = sizeof(ports[0]),
+		.inout_gids_len = ARRAY_SIZE(gids),
+		.gids_stride = sizeof(gids[0]),
+		.ports_uptr = (uintptr_t)ports,
+		.gids_uptr = (uintptr_t)gids,
+	};
+	unsigned int i;
+
+	memset(ports, 0xff, sizeof(ports));
+	memset(gids, 0xff, sizeof(gids));
+	CHECK_OK(dev_cmd(dev_open(), KVERBS_DEVICE_QUERY, &query));
+	CHECK_EQ(ports[0].port.port, 1);
+	CHECK_EQ(ports[0].newer, 0);
+	CHECK_EQ(ports[1].newer, UINT64_MAX);
+	CHECK(query.inout_gids_len >= 1);
+	for (i = 0; i < query.inout_gids_len; i++) {
+		CHECK_EQ(gids[i].gid.port, 1);
+		CHECK_EQ(gids[i].newer, 0);
+	}
+	CHECK_EQ(gids[i].newer, UINT64_MAX);
+}
+
+TEST(segments_of_an_export_are_as_far_apart_as_asked)
+{
+	struct {
+		struct kverbs_segment seg;
+		uint64_t newer;
+	} segs[2];
+	static char memory[4096] __aligned(4096);
+
+	memset(segs, 0xff, sizeof(segs));
+	pair_open(&pair);
+	cmd.export = (struct kverbs_cmd_export){
+		.conn_id = pair.client,
+		.region_id = dev_region(pair.fd, memory, sizeof(memory), 0),
+		.access = KVERBS_REMOTE_READ,
+		.inout_segs_len = 2,
+		.segs_stride = sizeof(segs[0]),
+		.length = sizeof(memory),
+		.segs_uptr = (uintptr_t)segs,
+	};
+	CHECK_OK(run(KVERBS_EXPORT));
+	CHECK_EQ(cmd.export.inout_segs_len, 1);
+	CHECK_EQ(segs[0].seg.length, sizeof(memory));
+	CHECK_EQ(segs[0].newer, 0);
+	CHECK_EQ(segs[1].newer, UINT64_MAX);
 }
 
 TEST(DEVICE_QUERY_walks_all_devices_and_ends_with_ENODEV)
@@ -345,13 +407,56 @@ TEST(INFO_names_the_ABI_the_opcodes_and_the_limits)
 	memset(&info, 0xff, sizeof(info));
 	info.size = sizeof(info);
 	info.flags = 0;
+	info.inout_ops_len = 0;
+	info.ops_stride = 0;
 	CHECK_OK(dev_cmd(dev_open(), KVERBS_INFO, &info));
 	CHECK_EQ(info.out_abi, KVERBS_ABI_VERSION);
-	CHECK_EQ(info.out_features, 0);
-	CHECK_EQ(info.out_opcodes, 0x3fe);
+	CHECK_EQ(info.out_features, KVERBS_FEATURE_BENCH);
+	CHECK_EQ(info.inout_ops_len, KVERBS_OP_FETCH_ADD);
 	CHECK(info.out_max_objects && info.out_max_sq_entries && info.out_max_cq_entries);
 	CHECK(memchr(info.out_version, 0, sizeof(info.out_version)));
 	CHECK(info.out_version[0]);
+}
+
+TEST(INFO_describes_each_opcode)
+{
+	struct kverbs_op_info ops[32] = { 0 };
+	struct kverbs_cmd_info info = {
+		.size = sizeof(info),
+		.inout_ops_len = ARRAY_SIZE(ops),
+		.ops_stride = sizeof(ops[0]),
+		.ops_uptr = (uintptr_t)ops,
+	};
+	unsigned int i;
+
+	CHECK_OK(dev_cmd(dev_open(), KVERBS_INFO, &info));
+	CHECK_EQ(info.inout_ops_len, KVERBS_OP_FETCH_ADD);
+	for (i = 0; i < info.inout_ops_len; i++)
+		CHECK_EQ(ops[i].opcode, KVERBS_OP_SEND + i);
+	CHECK_EQ(ops[KVERBS_OP_RECV - 1].sqe_flags, KVERBS_SQE_LIST);
+	CHECK_EQ(ops[KVERBS_OP_RECV - 1].flags, KVERBS_OP_INFO_STORES);
+	CHECK_EQ(ops[KVERBS_OP_SEND - 1].flags, KVERBS_OP_INFO_CONSUMES);
+	CHECK_EQ(ops[KVERBS_OP_WRITE - 1].flags, KVERBS_OP_INFO_REMOTE);
+	CHECK_EQ(ops[KVERBS_OP_SEND_IMM - 1].flags,
+		 KVERBS_OP_INFO_CONSUMES | KVERBS_OP_INFO_NO_IWARP);
+	CHECK_EQ(ops[KVERBS_OP_FETCH_ADD - 1].caps, KVERBS_CAP_ATOMIC);
+	CHECK_EQ(ops[KVERBS_OP_READ - 1].caps, 0);
+}
+
+TEST(INFO_with_room_for_too_few_opcodes_fills_the_room_and_gives_EMSGSIZE)
+{
+	struct kverbs_op_info ops[3] = { 0 };
+	struct kverbs_cmd_info info = {
+		.size = sizeof(info),
+		.inout_ops_len = 2,
+		.ops_uptr = (uintptr_t)ops,
+	};
+
+	CHECK_ERR(dev_cmd(dev_open(), KVERBS_INFO, &info), EMSGSIZE);
+	CHECK_EQ(info.inout_ops_len, KVERBS_OP_FETCH_ADD);
+	CHECK_EQ(info.out_abi, KVERBS_ABI_VERSION);
+	CHECK_EQ(ops[1].opcode, KVERBS_OP_RECV);
+	CHECK_EQ(ops[2].opcode, 0);
 }
 
 TEST(rings_can_be_as_large_as_INFO_reports_and_no_larger)

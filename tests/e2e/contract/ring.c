@@ -139,7 +139,7 @@ TEST(CONNECT_and_LISTEN_without_slots_give_EAGAIN)
 	connect.ring_id = small.id;
 	listen.ring_id = small.id;
 	connect.dst = addr_of("a", 1);
-	listen.addr = addr_of("a", 0);
+	listen.inout_addr = addr_of("a", 0);
 	CHECK_ERR(dev_cmd(fd, KVERBS_CONNECT, &connect), EAGAIN);
 	CHECK_OK(dev_cmd(fd, KVERBS_LISTEN, &listen));
 	CHECK_ERR(dev_cmd(fd, KVERBS_LISTEN, &listen), EAGAIN);
@@ -168,10 +168,11 @@ static int submit_until(uint32_t to_submit, uint32_t min_complete, uint64_t dead
 {
 	*cmd = (struct kverbs_cmd_submit){
 		.size = sizeof(*cmd),
+		.flags = KVERBS_TIME_ABSOLUTE,
 		.ring_id = pair.ring.id,
 		.to_submit = to_submit,
 		.min_complete = min_complete,
-		.deadline_ns = deadline_ns,
+		.timeout_ns = deadline_ns,
 	};
 	return dev_cmd(pair.fd, KVERBS_SUBMIT, cmd);
 }
@@ -195,6 +196,35 @@ TEST(a_deadline_in_the_future_is_waited_for)
 	CHECK_OK(submit_until(0, 1, (start + 200) * 1000000ULL, &cmd));
 	CHECK(test_now_ms() >= start + 199);
 	CHECK_EQ(cmd.out_ready, 0);
+}
+
+TEST(a_relative_timeout_is_waited_for)
+{
+	struct kverbs_cmd_submit cmd = { .size = sizeof(cmd), .min_complete = 1 };
+	long long start;
+
+	pair_open(&pair);
+	cmd.ring_id = pair.ring.id;
+	cmd.timeout_ns = 1;
+	CHECK_OK(dev_cmd(pair.fd, KVERBS_SUBMIT, &cmd));
+	start = test_now_ms();
+	cmd.timeout_ns = MS_TO_NS(200);
+	CHECK_OK(dev_cmd(pair.fd, KVERBS_SUBMIT, &cmd));
+	CHECK(test_now_ms() >= start + 199);
+	CHECK_EQ(cmd.out_ready, 0);
+}
+
+TEST(the_largest_relative_timeout_waits_for_a_completion)
+{
+	struct kverbs_cmd_submit cmd = { .size = sizeof(cmd), .min_complete = 1 };
+
+	pair_open(&pair);
+	CHECK_OK(put_recv(1));
+	send_nothing();
+	cmd.ring_id = pair.ring.id;
+	cmd.timeout_ns = UINT64_MAX;
+	CHECK_OK(dev_cmd(pair.fd, KVERBS_SUBMIT, &cmd));
+	CHECK_EQ(cmd.out_ready, 1);
 }
 
 TEST(the_largest_deadline_waits_for_a_completion)
@@ -377,9 +407,13 @@ TEST(SIGSTOP_and_SIGCONT_do_not_end_the_wait)
 static void check_deadline(void)
 {
 	long long start = test_now_ms();
+	struct kverbs_cmd_submit cmd;
 
-	ring_wait(&pair.ring, 1, 500);
-	CHECK(test_now_ms() - start >= 500);
+	CHECK_OK(submit_until(0, 1, MS_TO_NS(start + 500), &cmd));
+	CHECK(test_now_ms() - start >= 499);
+	start = test_now_ms();
+	CHECK_OK(ring_wait(&pair.ring, 1, 500));
+	CHECK(test_now_ms() - start >= 499);
 }
 
 /* The next child enters it, and then its offsets are fixed. */

@@ -127,7 +127,7 @@ static int try_export(uint32_t region, uint32_t room)
 	cmd.region_id = region;
 	cmd.access = KVERBS_REMOTE_ATOMIC;
 	cmd.length = PAGE;
-	cmd.segs_len = room;
+	cmd.inout_segs_len = room;
 	cmd.segs_uptr = (uintptr_t)&seg;
 	return dev_cmd(pair.fd, KVERBS_EXPORT, &cmd);
 }
@@ -183,7 +183,7 @@ static size_t most(size_t number)
 static void join(struct client *client)
 {
 	struct kverbs_cmd_connect cmd = { .size = sizeof(cmd), .dst = pair.addr,
-					  .timeout_ms = test_patience_ms() };
+					  .timeout_ns = MS_TO_NS(test_patience_ms()) };
 	uint32_t server;
 
 	ring_open(&client->ring, pair.fd, 64, 256);

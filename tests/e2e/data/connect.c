@@ -18,7 +18,7 @@ static void set_up_request(const void *priv, uint32_t priv_len)
 	struct kverbs_cmd_connect cmd = {
 		.size = sizeof(cmd),
 		.user_data = 0xc11e,
-		.timeout_ms = test_patience_ms(),
+		.timeout_ns = MS_TO_NS(test_patience_ms()),
 		.priv_uptr = (uintptr_t)priv,
 		.priv_len = priv_len,
 	};
@@ -45,15 +45,15 @@ static void check_priv(uint32_t conn, const unsigned char *want, uint32_t len)
 	struct kverbs_cmd_conn_query cmd = {
 		.size = sizeof(cmd),
 		.conn_id = conn,
-		.priv_len = sizeof(got),
+		.inout_priv_len = sizeof(got),
 		.priv_uptr = (uintptr_t)got,
 	};
 	uint32_t i;
 
 	CHECK_OK(dev_cmd(pair.fd, KVERBS_CONN_QUERY, &cmd));
-	CHECK(cmd.priv_len >= len);
+	CHECK(cmd.inout_priv_len >= len);
 	CHECK(!memcmp(got, want, len));
-	for (i = len; i < cmd.priv_len; i++)
+	for (i = len; i < cmd.inout_priv_len; i++)
 		CHECK_EQ(got[i], 0);
 }
 
@@ -81,7 +81,7 @@ TEST(private_data_travels_both_ways)
 {
 	unsigned char there[KVERBS_PRIV_CONNECT_MAX], back[KVERBS_PRIV_ACCEPT_MAX];
 	struct kverbs_cmd_accept accept = { .size = sizeof(accept),
-					    .timeout_ms = test_patience_ms() };
+					    .timeout_ns = MS_TO_NS(test_patience_ms()) };
 
 	fill_bytes(there, sizeof(there), 1);
 	fill_bytes(back, sizeof(back), 2);
@@ -99,16 +99,16 @@ TEST(private_data_travels_both_ways)
 TEST(CONN_QUERY_with_too_little_room_for_private_data_gives_EMSGSIZE)
 {
 	unsigned char there[8], got[4];
-	struct kverbs_cmd_conn_query cmd = { .size = sizeof(cmd), .priv_len = sizeof(got),
+	struct kverbs_cmd_conn_query cmd = { .size = sizeof(cmd), .inout_priv_len = sizeof(got),
 					     .priv_uptr = (uintptr_t)got };
 
 	fill_bytes(there, sizeof(there), 1);
 	set_up_request(there, sizeof(there));
 	cmd.conn_id = pair.server;
 	CHECK_ERR(dev_cmd(pair.fd, KVERBS_CONN_QUERY, &cmd), EMSGSIZE);
-	CHECK(cmd.priv_len >= sizeof(there));
+	CHECK(cmd.inout_priv_len >= sizeof(there));
 	CHECK_EQ(cmd.out_state, KVERBS_CONN_REQUESTED);
-	cmd.priv_len = sizeof(got);
+	cmd.inout_priv_len = sizeof(got);
 	cmd.priv_uptr = 8;
 	CHECK_ERR(dev_cmd(pair.fd, KVERBS_CONN_QUERY, &cmd), EFAULT);
 }
@@ -150,7 +150,7 @@ TEST(DESTROY_of_a_request_refuses_it)
 /* The refusal must end the CONNECT: its own timeout would expire after days. */
 TEST(a_port_on_which_nobody_listens_refuses)
 {
-	struct kverbs_cmd_connect cmd = { .size = sizeof(cmd), .timeout_ms = INT32_MAX,
+	struct kverbs_cmd_connect cmd = { .size = sizeof(cmd), .timeout_ns = MS_TO_NS(INT32_MAX),
 					  .dst = addr_of("a", 9) };
 	struct kverbs_cqe cqe;
 	static struct ring ring;
@@ -191,7 +191,7 @@ TEST(an_address_on_no_RDMA_device_fails)
 
 TEST(a_listener_that_does_not_answer_costs_the_timeout)
 {
-	struct kverbs_cmd_connect cmd = { .size = sizeof(cmd), .timeout_ms = TIMEOUT_MS };
+	struct kverbs_cmd_connect cmd = { .size = sizeof(cmd), .timeout_ns = MS_TO_NS(TIMEOUT_MS) };
 	struct kverbs_cqe cqe;
 	long long start;
 
@@ -208,7 +208,7 @@ TEST(a_listener_that_does_not_answer_costs_the_timeout)
 
 TEST(a_host_that_is_not_there_costs_the_timeout)
 {
-	struct kverbs_cmd_connect cmd = { .size = sizeof(cmd), .timeout_ms = TIMEOUT_MS,
+	struct kverbs_cmd_connect cmd = { .size = sizeof(cmd), .timeout_ns = MS_TO_NS(TIMEOUT_MS),
 					  .dst = { .family = AF_INET, .port = htons(9),
 						   .addr = { 192, 0, 2, 77 } } };
 	long long start = test_now_ms();
@@ -328,19 +328,19 @@ TEST(a_listener_keeps_no_more_requests_waiting_than_its_backlog)
 
 	ring_open(&ring, dev_open(), 8, 64);
 	listen.ring_id = ring.id;
-	listen.addr = addr_of("a", 0);
+	listen.inout_addr = addr_of("a", 0);
 	CHECK_OK(dev_cmd(ring.fd, KVERBS_LISTEN, &listen));
 	for (i = 0; i < 2; i++)
-		conns[i] = dev_connect(&ring, &listen.addr);
+		conns[i] = dev_connect(&ring, &listen.inout_addr);
 	first = ring_event(&ring, KVERBS_CQE_CONN_REQUEST, 0).id;
 	ring_event(&ring, KVERBS_CQE_CONN_REQUEST, 0);
-	conns[2] = dev_connect(&ring, &listen.addr);
+	conns[2] = dev_connect(&ring, &listen.inout_addr);
 	CHECK(ring_end_of(&ring, conns[2]).result);
 	CHECK_OK(dev_destroy(ring.fd, first));
 	cqe = next_end(&ring);
 	CHECK(cqe.result);
 	CHECK(cqe.id == conns[0] || cqe.id == conns[1]);
-	conns[2] = dev_connect(&ring, &listen.addr);
+	conns[2] = dev_connect(&ring, &listen.inout_addr);
 	CHECK(ring_event(&ring, KVERBS_CQE_CONN_REQUEST, 0).id);
 }
 
@@ -450,7 +450,7 @@ TEST(CONN_QUERY_before_the_device_is_known_says_so)
 
 TEST(depths_beyond_the_device_end_the_connection_with_EINVAL)
 {
-	struct kverbs_cmd_connect cmd = { .size = sizeof(cmd), .param.max_sge = 1000 };
+	struct kverbs_cmd_connect cmd = { .size = sizeof(cmd), CONN_PARAM(.max_sge = 1000) };
 	struct kverbs_cqe cqe;
 	int ret;
 
@@ -480,7 +480,7 @@ TEST(IPv6_works_as_IPv4_does)
 TEST(a_source_address_and_port_are_used)
 {
 	struct kverbs_cmd_connect cmd = { .size = sizeof(cmd),
-					  .timeout_ms = test_patience_ms() };
+					  .timeout_ns = MS_TO_NS(test_patience_ms()) };
 	struct kverbs_addr source = addr_of("a", 5555);
 
 	set_up_request(NULL, 0);

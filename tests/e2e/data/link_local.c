@@ -58,7 +58,7 @@ static struct kverbs_addr link_local(void)
 
 static int try_listen(struct kverbs_addr addr)
 {
-	struct kverbs_cmd_listen cmd = { .size = sizeof(cmd), .addr = addr };
+	struct kverbs_cmd_listen cmd = { .size = sizeof(cmd), .inout_addr = addr };
 	static struct ring ring;
 
 	ring_open(&ring, dev_open(), 8, 32);

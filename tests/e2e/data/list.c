@@ -82,6 +82,34 @@ TEST(a_list_is_sent_in_its_order)
 	check_part(102, &other, 0, 1);
 }
 
+/* Pieces as a newer header has them: 8 bytes longer, which must be zero. */
+TEST(the_pieces_of_a_list_are_as_far_apart_as_the_entry_says)
+{
+	struct {
+		struct kverbs_piece piece;
+		uint64_t newer;
+	} pieces[2] = { 0 };
+	struct kverbs_sqe sqe;
+
+	set_up(SIZE);
+	pieces[0].piece = piece(&other, 5, 100);
+	pieces[1].piece = piece(&from, 1, 2);
+	put_recv(to.region, 0, SIZE);
+	sqe = listed(sqe_send(pair.client, 0, 0, 0), &pieces[0].piece, 2);
+	sqe.piece_stride = sizeof(pieces[0]);
+	CHECK_DONE(ring_do(&pair.ring, sqe));
+	CHECK_EQ(ring_work(&pair.ring, 77).byte_len, 102);
+	check_part(0, &other, 5, 100);
+	check_part(100, &from, 1, 2);
+
+	pieces[1].newer = 1;
+	CHECK_ERR(ring_put(&pair.ring, &sqe), EINVAL);
+	sqe.piece_stride = sizeof(pieces[0].piece) - 1;
+	CHECK_ERR(ring_put(&pair.ring, &sqe), EINVAL);
+	sqe.piece_stride = 0xffffffff;
+	CHECK_ERR(ring_put(&pair.ring, &sqe), EINVAL);
+}
+
 TEST(a_message_is_scattered_to_a_list)
 {
 	struct kverbs_piece pieces[3];

@@ -19,7 +19,7 @@ static void open_pair(uint32_t flags, int event_fd, uint16_t keepalive_ms)
 	pair = (struct pair){
 		.fd = dev_open(),
 		.addr = addr_of("a", 0),
-		.param.keepalive_ms = keepalive_ms,
+		.param.keepalive_ns = MS_TO_NS(keepalive_ms),
 	};
 	ring_open_as(&pair.ring, pair.fd, 256, 1024, flags, event_fd);
 	pair.listener = dev_listen(&pair.ring, &pair.addr);

@@ -34,7 +34,7 @@ static struct kverbs_cmd_submit submit_and_watch(struct kverbs_sqe sqe)
 		.ring_id = pair.ring.id,
 		.to_submit = 1,
 		.min_complete = 1,
-		.deadline_ns = (test_now_ms() + test_patience_ms()) * 1000000ULL,
+		.timeout_ns = MS_TO_NS(test_patience_ms()),
 		.watch_uptr = (uintptr_t)&remote.addr[LAST],
 		.watch_old = remote.addr[LAST],
 	};

@@ -67,7 +67,7 @@ uint32_t peer_call(const unsigned char hello[HELLO])
 	struct kverbs_cmd_connect cmd = {
 		.size = sizeof(cmd),
 		.ring_id = peer_ring.id,
-		.timeout_ms = test_patience_ms(),
+		.timeout_ns = MS_TO_NS(test_patience_ms()),
 		.dst = addr_of("a", serve_port()),
 		.priv_uptr = (uintptr_t)hello,
 		.priv_len = HELLO,
@@ -94,11 +94,11 @@ static void read_private(uint32_t conn, unsigned char *priv, uint32_t room)
 		.size = sizeof(cmd),
 		.conn_id = conn,
 		.priv_uptr = (uintptr_t)priv,
-		.priv_len = room,
+		.inout_priv_len = room,
 	};
 
 	CHECK_OK(dev_cmd(peer_ring.fd, KVERBS_CONN_QUERY, &cmd));
-	CHECK(cmd.priv_len >= HELLO);
+	CHECK(cmd.inout_priv_len >= HELLO);
 }
 
 unsigned int peer_refusal(uint32_t conn)

@@ -35,11 +35,11 @@ static void read_private(uint32_t conn, unsigned char hello[HELLO])
 		.size = sizeof(cmd),
 		.conn_id = conn,
 		.priv_uptr = (uintptr_t)priv,
-		.priv_len = sizeof(priv),
+		.inout_priv_len = sizeof(priv),
 	};
 
 	CHECK_OK(dev_cmd(peer_ring.fd, KVERBS_CONN_QUERY, &cmd));
-	CHECK(cmd.priv_len >= HELLO);
+	CHECK(cmd.inout_priv_len >= HELLO);
 	memcpy(hello, priv, HELLO);
 }
 
@@ -64,7 +64,7 @@ static void accept_with(uint32_t conn, const unsigned char welcome[HELLO])
 		.size = sizeof(cmd),
 		.conn_id = conn,
 		.ring_id = peer_ring.id,
-		.timeout_ms = test_patience_ms(),
+		.timeout_ns = MS_TO_NS(test_patience_ms()),
 		.priv_uptr = (uintptr_t)welcome,
 		.priv_len = HELLO,
 	};

@@ -22,8 +22,8 @@ static void fill_nothing(const struct ring *ring, union any_cmd *cmd)
 static void fill_device_query(const struct ring *ring, union any_cmd *cmd)
 {
 	(void)ring;
-	cmd->device_query.ports_len = ARRAY_SIZE(ports);
-	cmd->device_query.gids_len = ARRAY_SIZE(gids);
+	cmd->device_query.inout_ports_len = ARRAY_SIZE(ports);
+	cmd->device_query.inout_gids_len = ARRAY_SIZE(gids);
 	cmd->device_query.ports_uptr = (uintptr_t)ports;
 	cmd->device_query.gids_uptr = (uintptr_t)gids;
 }
@@ -50,7 +50,7 @@ static void fill_region_create(const struct ring *ring, union any_cmd *cmd)
 static void fill_listen(const struct ring *ring, union any_cmd *cmd)
 {
 	cmd->listen.ring_id = ring->id;
-	cmd->listen.addr = addr_of("a", 0);
+	cmd->listen.inout_addr = addr_of("a", 0);
 }
 
 static void fill_connect(const struct ring *ring, union any_cmd *cmd)

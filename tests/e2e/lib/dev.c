@@ -94,12 +94,12 @@ uint32_t dev_listen(struct ring *ring, struct kverbs_addr *addr)
 		.size = sizeof(cmd),
 		.ring_id = ring->id,
 		.user_data = 0x115,
-		.addr = *addr,
+		.inout_addr = *addr,
 	};
 
 	CHECK_OK(dev_cmd(ring->fd, KVERBS_LISTEN, &cmd));
-	CHECK(cmd.out_id && cmd.addr.port);
-	*addr = cmd.addr;
+	CHECK(cmd.out_id && cmd.inout_addr.port);
+	*addr = cmd.inout_addr;
 	return cmd.out_id;
 }
 
@@ -109,7 +109,7 @@ uint32_t dev_connect(struct ring *ring, const struct kverbs_addr *addr)
 		.size = sizeof(cmd),
 		.ring_id = ring->id,
 		.user_data = 0xc11e,
-		.timeout_ms = test_patience_ms(),
+		.timeout_ns = MS_TO_NS(test_patience_ms()),
 		.dst = *addr,
 	};
 
@@ -124,11 +124,13 @@ int dev_accept(struct ring *ring, uint32_t conn, const struct kverbs_conn_param 
 		.conn_id = conn,
 		.ring_id = ring->id,
 		.user_data = 0x5e7e,
-		.timeout_ms = test_patience_ms(),
+		.timeout_ns = MS_TO_NS(test_patience_ms()),
 	};
 
-	if (param)
-		cmd.param = *param;
+	if (param) {
+		cmd.param_uptr = (uintptr_t)param;
+		cmd.param_size = sizeof(*param);
+	}
 	return dev_cmd(ring->fd, KVERBS_ACCEPT, &cmd);
 }
 
@@ -142,7 +144,7 @@ uint32_t dev_export(int fd, uint32_t conn, uint32_t region, uint64_t offset,
 		.conn_id = conn,
 		.region_id = region,
 		.access = access,
-		.segs_len = nr ? *nr : 1,
+		.inout_segs_len = nr ? *nr : 1,
 		.offset = offset,
 		.length = length,
 		.segs_uptr = (uintptr_t)segs,
@@ -150,7 +152,7 @@ uint32_t dev_export(int fd, uint32_t conn, uint32_t region, uint64_t offset,
 
 	CHECK_OK(dev_cmd(fd, KVERBS_EXPORT, &cmd));
 	if (nr)
-		*nr = cmd.segs_len;
+		*nr = cmd.inout_segs_len;
 	return cmd.out_id;
 }
 
@@ -175,9 +177,10 @@ static uint32_t connect_with(struct pair *pair)
 		.size = sizeof(cmd),
 		.ring_id = pair->ring.id,
 		.user_data = 0xc11e,
-		.timeout_ms = test_patience_ms(),
+		.timeout_ns = MS_TO_NS(test_patience_ms()),
 		.dst = pair->addr,
-		.param = pair->param,
+		.param_uptr = (uintptr_t)&pair->param,
+		.param_size = sizeof(pair->param),
 	};
 
 	CHECK_OK(dev_cmd(pair->fd, KVERBS_CONNECT, &cmd));
@@ -191,7 +194,7 @@ void pair_join(struct pair *pair, uint32_t *client, uint32_t *server)
 
 	*client = connect_with(pair);
 	*server = ring_event(&pair->ring, KVERBS_CQE_CONN_REQUEST, 0).id;
-	param.valid &= ~KVERBS_PARAM_TOS;
+	param.valid &= ~(KVERBS_PARAM_TOS | KVERBS_PARAM_RETRY);
 	CHECK_OK(dev_accept(&pair->ring, *server, &param));
 	CHECK_EQ(ring_event(&pair->ring, KVERBS_CQE_ESTABLISHED, *server).result, 0);
 	CHECK_EQ(ring_event(&pair->ring, KVERBS_CQE_ESTABLISHED, *client).result, 0);

@@ -7,6 +7,11 @@
 
 #include "harness.h"
 
+/* The fields that name the parameters of a connection, which are the arguments. */
+#define CONN_PARAM(...)							\
+	.param_uptr = (uintptr_t)&(const struct kverbs_conn_param){ __VA_ARGS__ }, \
+	.param_size = sizeof(struct kverbs_conn_param)
+
 #define STASH_MAX		4096
 
 /* Check that a completion reports success. */

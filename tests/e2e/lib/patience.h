@@ -3,7 +3,10 @@
 #ifndef PATIENCE_H
 #define PATIENCE_H
 
+#include <stdint.h>
 #include <stdlib.h>
+
+#define MS_TO_NS(ms)	((uint64_t)(ms) * 1000000)
 
 #define PATIENCE_MS	120000
 #define KEEPALIVE_MS	10000

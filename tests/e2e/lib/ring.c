@@ -96,7 +96,7 @@ int ring_wait(struct ring *ring, uint32_t min_complete, int timeout_ms)
 		.size = sizeof(cmd),
 		.ring_id = ring->id,
 		.min_complete = min_complete,
-		.deadline_ns = (test_now_ms() + timeout_ms) * 1000000ULL,
+		.timeout_ns = MS_TO_NS(timeout_ms),
 	};
 
 	return dev_cmd(ring->fd, KVERBS_SUBMIT, &cmd);

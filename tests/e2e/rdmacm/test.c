@@ -409,7 +409,7 @@ static void what_iwarp_lacks_is_refused(void)
 		.region_id = sink.region,
 		.access = KVERBS_REMOTE_ATOMIC,
 		.length = 8,
-		.segs_len = 1,
+		.inout_segs_len = 1,
 		.segs_uptr = (uintptr_t)&seg,
 	};
 

@@ -42,24 +42,26 @@ struct answer {
 	FIELDS(_struct, _first, sizeof(struct kverbs_cmd_##_struct))
 
 static const struct answer answers[] = {
-	{ .number = KVERBS_INFO, .out = { REST(info, out_abi) } },
+	{ .number = KVERBS_INFO,
+	  .out = { FIELDS(info, out_abi, 2 * sizeof(uint32_t)), REST(info, out_features) },
+	  .both = { U32(info, inout_ops_len) } },
 	{ .number = KVERBS_DEVICE_QUERY, .out = { REST(device_query, out_index) },
-	  .both = { U32(device_query, ports_len), U32(device_query, gids_len) } },
+	  .both = { U32(device_query, inout_ports_len), U32(device_query, inout_gids_len) } },
 	{ .number = KVERBS_RING_CREATE,
 	  .out = { U32(ring_create, out_id), REST(ring_create, out_sq_offset) } },
 	{ .number = KVERBS_SUBMIT, .out = { U32(submit, out_taken),
 		   FIELDS(submit, out_ready, sizeof(uint32_t) + sizeof(int32_t)) } },
 	{ .number = KVERBS_REGION_CREATE, .out = { U32(region_create, out_id) } },
 	{ .number = KVERBS_LISTEN, .out = { U32(listen, out_id) },
-	  .both = { FIELDS(listen, addr, sizeof(struct kverbs_addr)) } },
+	  .both = { FIELDS(listen, inout_addr, sizeof(struct kverbs_addr)) } },
 	{ .number = KVERBS_CONNECT, .out = { U32(connect, out_id) } },
 	{ .number = KVERBS_ACCEPT },
 	{ .number = KVERBS_REJECT },
 	{ .number = KVERBS_DISCONNECT },
 	{ .number = KVERBS_CONN_QUERY, .out = { REST(conn_query, out_state) },
-	  .both = { U32(conn_query, priv_len) } },
+	  .both = { U32(conn_query, inout_priv_len) } },
 	{ .number = KVERBS_EXPORT, .out = { U32(export, out_id) },
-	  .both = { U32(export, segs_len) } },
+	  .both = { U32(export, inout_segs_len) } },
 	{ .number = KVERBS_DESTROY },
 	{ .number = KVERBS_BENCH, .out = { REST(bench, out_ops) },
 	  .both = { U32(bench, hist_len) } },
@@ -87,7 +89,7 @@ static void fill_export(struct kverbs_cmd_export *cmd)
 	cmd->conn_id = pair.server;
 	cmd->region_id = exported.region;
 	cmd->length = PAGE;
-	cmd->segs_len = ARRAY_SIZE(segs);
+	cmd->inout_segs_len = ARRAY_SIZE(segs);
 	cmd->segs_uptr = (uintptr_t)segs;
 }
 
@@ -124,7 +126,7 @@ static void prepare(const struct command *command, union any_cmd *cmd)
 	case KVERBS_CONN_QUERY:
 		cmd->conn_query.conn_id = pair.server;
 		cmd->conn_query.priv_uptr = (uintptr_t)priv;
-		cmd->conn_query.priv_len = sizeof(priv);
+		cmd->conn_query.inout_priv_len = sizeof(priv);
 		break;
 	case KVERBS_EXPORT:
 		fill_export(&cmd->export);

@@ -40,7 +40,7 @@ static int make_listener(struct ring *ring, uint32_t *id)
 	struct kverbs_cmd_listen make = { .size = sizeof(make), .ring_id = ring->id };
 	int ret;
 
-	make.addr = addr_of("a", 0);
+	make.inout_addr = addr_of("a", 0);
 	ret = dev_cmd(ring->fd, KVERBS_LISTEN, &make);
 	*id = make.out_id;
 	return ret;
@@ -66,7 +66,7 @@ static int make_export(struct ring *ring, uint32_t *id)
 	make.region_id = region;
 	make.access = KVERBS_REMOTE_READ;
 	make.length = 1;
-	make.segs_len = 1;
+	make.inout_segs_len = 1;
 	make.segs_uptr = (uintptr_t)&seg;
 	ret = dev_cmd(ring->fd, KVERBS_EXPORT, &make);
 	*id = make.out_id;

@@ -19,10 +19,13 @@ TEST(INFO_fills_its_fields_and_zeroes_the_rest)
 	memset(&info, STALE, sizeof(info));
 	info.size = sizeof(info);
 	info.flags = 0;
+	info.inout_ops_len = 0;
+	info.ops_stride = 0;
+	info.ops_uptr = 0;
 	CHECK_OK(dev_cmd(dev_open(), KVERBS_INFO, &info));
 	CHECK_EQ(info.out_abi, KVERBS_ABI_VERSION);
 	CHECK_EQ(info.out_nr_devices, 1);
-	CHECK_EQ(info.out_features, 0);
+	CHECK_EQ(info.out_features, KVERBS_FEATURE_BENCH);
 	check_text(info.out_version, sizeof(info.out_version), "the version");
 	check_no_address(&info, sizeof(info), "INFO");
 }
@@ -39,9 +42,13 @@ static struct kverbs_cmd_device_query stale_query(uint32_t nr_ports, uint32_t nr
 	memset(gids, STALE, sizeof(gids));
 	memset(&query, STALE, sizeof(query));
 	query.size = sizeof(query);
+	query.flags = 0;
 	query.index = 0;
-	query.ports_len = nr_ports;
-	query.gids_len = nr_gids;
+	query.__reserved = 0;
+	query.ports_stride = 0;
+	query.gids_stride = 0;
+	query.inout_ports_len = nr_ports;
+	query.inout_gids_len = nr_gids;
 	query.ports_uptr = (uintptr_t)ports;
 	query.gids_uptr = (uintptr_t)gids;
 	return query;
@@ -65,7 +72,7 @@ TEST(DEVICE_QUERY_fills_whole_ports_and_nothing_beyond)
 	struct kverbs_cmd_device_query query = stale_query(ARRAY_SIZE(ports), ARRAY_SIZE(gids));
 
 	CHECK_OK(dev_cmd(dev_open(), KVERBS_DEVICE_QUERY, &query));
-	CHECK_EQ(query.ports_len, 1);
+	CHECK_EQ(query.inout_ports_len, 1);
 	CHECK_EQ(ports[0].port, 1);
 	CHECK_EQ(ports[0].transport,
 		 dev_is_iwarp() ? KVERBS_TRANSPORT_IWARP : KVERBS_TRANSPORT_ROCE);
@@ -85,8 +92,8 @@ TEST(DEVICE_QUERY_fills_whole_GIDs_and_nothing_beyond)
 	uint32_t i;
 
 	CHECK_OK(dev_cmd(dev_open(), KVERBS_DEVICE_QUERY, &query));
-	CHECK(query.gids_len >= 1 && query.gids_len < ARRAY_SIZE(gids));
-	for (i = 0; i < query.gids_len; i++) {
+	CHECK(query.inout_gids_len >= 1 && query.inout_gids_len < ARRAY_SIZE(gids));
+	for (i = 0; i < query.inout_gids_len; i++) {
 		CHECK_EQ(gids[i].port, 1);
 		CHECK(gids[i].index < ports[0].gid_table_len);
 		CHECK_EQ(gids[i].type, dev_is_iwarp() ? KVERBS_GID_IB : KVERBS_GID_ROCE_V2);
@@ -101,7 +108,7 @@ TEST(DEVICE_QUERY_with_little_room_fills_only_that_room)
 	int fd = dev_open();
 
 	CHECK_ERR(dev_cmd(fd, KVERBS_DEVICE_QUERY, &query), EMSGSIZE);
-	CHECK_EQ(query.ports_len, 1);
+	CHECK_EQ(query.inout_ports_len, 1);
 	check_all(ports, sizeof(ports), STALE, "the ports");
 	CHECK_EQ(gids[0].port, 1);
 	check_all(&gids[1], sizeof(gids) - sizeof(gids[0]), STALE, "the rest of the GIDs");
@@ -128,7 +135,7 @@ static struct kverbs_cmd_conn_query check_query(uint32_t conn, unsigned int stat
 	query.size = sizeof(query);
 	query.flags = 0;
 	query.conn_id = conn;
-	query.priv_len = 0;
+	query.inout_priv_len = 0;
 	query.priv_uptr = 0;
 	CHECK_OK(dev_cmd(pair.fd, KVERBS_CONN_QUERY, &query));
 	CHECK_EQ(query.out_state, state);
@@ -206,17 +213,17 @@ static void check_priv(uint32_t conn, const char *text)
 	struct kverbs_cmd_conn_query query = {
 		.size = sizeof(query),
 		.conn_id = conn,
-		.priv_len = sizeof(priv),
+		.inout_priv_len = sizeof(priv),
 		.priv_uptr = (uintptr_t)priv,
 	};
 	size_t length = strlen(text);
 
 	memset(priv, STALE, sizeof(priv));
 	CHECK_OK(dev_cmd(pair.fd, KVERBS_CONN_QUERY, &query));
-	CHECK(query.priv_len >= length && query.priv_len <= KVERBS_PRIV_ACCEPT_MAX);
+	CHECK(query.inout_priv_len >= length && query.inout_priv_len <= KVERBS_PRIV_ACCEPT_MAX);
 	check_same(priv, text, length, "private data");
-	check_all(priv + length, query.priv_len - length, 0, "the CM's padding");
-	check_all(priv + query.priv_len, sizeof(priv) - query.priv_len, STALE,
+	check_all(priv + length, query.inout_priv_len - length, 0, "the CM's padding");
+	check_all(priv + query.inout_priv_len, sizeof(priv) - query.inout_priv_len, STALE,
 		  "what is beyond the private data");
 }
 
@@ -226,7 +233,7 @@ static uint32_t ask_with(const char *text)
 		.size = sizeof(cmd),
 		.ring_id = pair.ring.id,
 		.dst = pair.addr,
-		.timeout_ms = test_patience_ms(),
+		.timeout_ns = MS_TO_NS(test_patience_ms()),
 		.priv_uptr = (uintptr_t)text,
 		.priv_len = strlen(text),
 	};
@@ -238,7 +245,7 @@ static uint32_t ask_with(const char *text)
 TEST(private_data_of_a_request_is_padded_with_zeroes)
 {
 	struct kverbs_cmd_accept accept = { .size = sizeof(accept),
-					    .timeout_ms = test_patience_ms() };
+					    .timeout_ns = MS_TO_NS(test_patience_ms()) };
 	uint32_t client, server;
 
 	pair_open(&pair);
@@ -335,9 +342,9 @@ TEST(EXPORT_without_room_reports_the_number_of_segments_and_no_key)
 	cmd.region_id = buf.region;
 	cmd.access = KVERBS_REMOTE_READ;
 	cmd.length = 6 * MIB;
-	cmd.segs_len = 2;
+	cmd.inout_segs_len = 2;
 	cmd.segs_uptr = (uintptr_t)segs;
 	CHECK_ERR(dev_cmd(pair.fd, KVERBS_EXPORT, &cmd), EMSGSIZE);
-	CHECK(cmd.segs_len > 2);
+	CHECK(cmd.inout_segs_len > 2);
 	check_all(segs, sizeof(segs), STALE, "the segments");
 }

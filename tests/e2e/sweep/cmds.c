@@ -22,8 +22,8 @@ static int device_query(struct world *w)
 	static struct kverbs_gid gids[64];
 	struct kverbs_cmd_device_query cmd = {
 		.size = sizeof(cmd),
-		.ports_len = ARRAY_SIZE(ports),
-		.gids_len = ARRAY_SIZE(gids),
+		.inout_ports_len = ARRAY_SIZE(ports),
+		.inout_gids_len = ARRAY_SIZE(gids),
 		.ports_uptr = (uintptr_t)ports,
 		.gids_uptr = (uintptr_t)gids,
 	};
@@ -76,7 +76,7 @@ static int region_create_ro(struct world *w)
 static int listen_cmd(struct world *w)
 {
 	struct kverbs_cmd_listen cmd = {
-		.size = sizeof(cmd), .ring_id = w->ring.id, .addr = w->addr,
+		.size = sizeof(cmd), .ring_id = w->ring.id, .inout_addr = w->addr,
 	};
 	int ret = RUN(w->fd, &cmd, LISTEN);
 
@@ -88,7 +88,7 @@ static int connect_cmd(struct world *w)
 {
 	struct kverbs_cmd_connect cmd = {
 		.size = sizeof(cmd), .ring_id = w->ring.id, .dst = w->addr,
-		.timeout_ms = test_patience_ms(),
+		.timeout_ns = MS_TO_NS(test_patience_ms()),
 	};
 	int ret = RUN(w->fd, &cmd, CONNECT);
 
@@ -105,7 +105,7 @@ static int export_cmd(struct world *w)
 		.conn_id = w->server,
 		.region_id = w->region,
 		.access = KVERBS_REMOTE_READ | KVERBS_REMOTE_WRITE,
-		.segs_len = ARRAY_SIZE(segs),
+		.inout_segs_len = ARRAY_SIZE(segs),
 		.length = WORLD_MEMORY,
 		.segs_uptr = (uintptr_t)segs,
 	};

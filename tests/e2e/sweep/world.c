@@ -32,7 +32,7 @@ static uint32_t connect_for_a_while(struct world *w)
 	struct kverbs_cmd_connect cmd = {
 		.size = sizeof(cmd),
 		.ring_id = w->ring.id,
-		.timeout_ms = test_keepalive_ms(),
+		.timeout_ns = MS_TO_NS(test_keepalive_ms()),
 		.dst = w->addr,
 	};
 

@@ -17,14 +17,14 @@ static void listen_with(uint32_t backlog)
 	struct kverbs_cmd_listen cmd = {
 		.size = sizeof(cmd),
 		.backlog = backlog,
-		.addr = addr_of("a", 0),
+		.inout_addr = addr_of("a", 0),
 	};
 
 	ring_open(&asking, dev_open(), 8, 1024);
 	ring_open(&asked, dev_open(), 8, 1024);
 	cmd.ring_id = asked.id;
 	CHECK_OK(dev_cmd(asked.fd, KVERBS_LISTEN, &cmd));
-	addr = cmd.addr;
+	addr = cmd.inout_addr;
 }
 
 static uint32_t ask(int timeout_ms)
@@ -32,7 +32,7 @@ static uint32_t ask(int timeout_ms)
 	struct kverbs_cmd_connect cmd = {
 		.size = sizeof(cmd),
 		.ring_id = asking.id,
-		.timeout_ms = timeout_ms,
+		.timeout_ns = MS_TO_NS(timeout_ms),
 		.dst = addr,
 	};
 

@@ -183,7 +183,7 @@ TEST(rdma_link_delete_with_a_request_waiting)
 
 TEST(DEVICE_QUERY_whose_answer_faults_does_not_keep_the_device)
 {
-	struct kverbs_cmd_device_query cmd = { .size = sizeof(cmd), .ports_len = 1 };
+	struct kverbs_cmd_device_query cmd = { .size = sizeof(cmd), .inout_ports_len = 1 };
 	struct slow slow;
 
 	slow_open(&slow);
@@ -191,7 +191,7 @@ TEST(DEVICE_QUERY_whose_answer_faults_does_not_keep_the_device)
 	slow_start(&slow, dev_open(), KVERBS_DEVICE_QUERY, &cmd);
 	remove_link();
 	CHECK_ERR(slow_finish(&slow), EMSGSIZE);
-	CHECK_EQ(cmd.ports_len, 1);
+	CHECK_EQ(cmd.inout_ports_len, 1);
 	add_device();
 }
 

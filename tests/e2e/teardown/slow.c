@@ -118,7 +118,7 @@ TEST(EXPORT_is_described_even_if_its_connection_ends_concurrently)
 	struct kverbs_cmd_export cmd = {
 		.size = sizeof(cmd),
 		.access = KVERBS_REMOTE_READ,
-		.segs_len = PAGE / sizeof(struct kverbs_segment),
+		.inout_segs_len = PAGE / sizeof(struct kverbs_segment),
 		.length = LARGE,
 	};
 	const struct kverbs_segment *segs;
@@ -137,8 +137,8 @@ TEST(EXPORT_is_described_even_if_its_connection_ends_concurrently)
 	CHECK_OK(dev_disconnect(both.client.ring.fd, both.client.conn));
 	ring_end_of(&both.server.ring, both.server.conn);
 	CHECK_OK(slow_finish(&slow));
-	CHECK(cmd.segs_len > 1);
-	for (i = 0, segs = slow.page; i < cmd.segs_len; i++) {
+	CHECK(cmd.inout_segs_len > 1);
+	for (i = 0, segs = slow.page; i < cmd.inout_segs_len; i++) {
 		CHECK(segs[i].rkey);
 		told += segs[i].length;
 	}
@@ -174,7 +174,7 @@ TEST(EXPORT_leaves_no_id_behind_when_its_connection_is_destroyed_meanwhile)
 		.access = KVERBS_REMOTE_READ,
 		.conn_id = both.server.conn,
 		.region_id = dev_region(both.server.ring.fd, memory, LARGE, 0),
-		.segs_len = PAGE / sizeof(struct kverbs_segment),
+		.inout_segs_len = PAGE / sizeof(struct kverbs_segment),
 		.length = LARGE,
 	};
 	cmd->segs_uptr = (uintptr_t)malloc(PAGE);

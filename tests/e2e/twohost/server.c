@@ -22,9 +22,13 @@ static void must(int ret, const char *what)
 static void serve_until_told(struct kverbs_listener *listener, struct kverbs_buf *buf)
 {
 	/* Keepalive ends connections of peers that vanished, so that other peers can connect. */
+	const struct kverbs_conn_param param = {
+		.keepalive_ns = MS_TO_NS(test_keepalive_ms()),
+	};
 	struct kverbs_conn_opts opts = {
 		.sz = sizeof(opts),
-		.param.keepalive_ms = test_keepalive_ms(),
+		.param = &param,
+		.param_sz = sizeof(param),
 		.timeout_ms = test_patience_ms(),
 	};
 	struct kverbs_req reqs[8] = { 0 };

@@ -15,8 +15,9 @@ static uint32_t conn, region;
 static void connect_to_a(const struct kverbs_conn_param *param)
 {
 	struct kverbs_cmd_connect cmd = { .size = sizeof(cmd), .dst = addr_of("a", PORT),
-					  .param = *param,
-					  .timeout_ms = test_patience_ms() };
+					  .param_uptr = (uintptr_t)param,
+					  .param_size = sizeof(*param),
+					  .timeout_ns = MS_TO_NS(test_patience_ms()) };
 	long long end = test_now_ms() + test_patience_ms();
 	struct kverbs_cqe cqe;
 
@@ -103,11 +104,11 @@ static void mend_wire(void)
 
 TEST(with_keepalive_an_idle_connection_stays_up_as_long_as_the_peer_does)
 {
-	struct kverbs_conn_param param = { .keepalive_ms = test_keepalive_ms() };
+	struct kverbs_conn_param param = { .keepalive_ns = MS_TO_NS(test_keepalive_ms()) };
 
 	connect_to_a(&param);
 	/* Idle for three keepalive intervals; a dead peer would be detected in the second one. */
-	CHECK_OK(ring_wait(&ring, 1, 3 * param.keepalive_ms));
+	CHECK_OK(ring_wait(&ring, 1, 3 * test_keepalive_ms()));
 	CHECK_EQ(ring_unread(&ring), 0);
 	CHECK_DONE(ring_do(&ring, sqe_send(conn, region, 0, 64)));
 }
@@ -118,7 +119,7 @@ TEST(with_keepalive_an_idle_connection_stays_up_as_long_as_the_peer_does)
  */
 TEST(with_keepalive_an_idle_connection_ends_with_its_peer)
 {
-	struct kverbs_conn_param param = { .keepalive_ms = test_keepalive_ms() / 4 };
+	struct kverbs_conn_param param = { .keepalive_ns = MS_TO_NS(test_keepalive_ms() / 4) };
 	struct kverbs_cqe cqe;
 
 	connect_to_a(&param);
@@ -141,7 +142,7 @@ TEST(a_wire_that_is_cut_ends_the_connection_with_ETIMEDOUT)
 
 	/* TCP accepts data and retransmits it for a long time. */
 	if (dev_is_iwarp())
-		param.keepalive_ms = test_keepalive_ms();
+		param.keepalive_ns = MS_TO_NS(test_keepalive_ms());
 	connect_to_a(&param);
 	cut_wire();
 	cqe = ring_do(&ring, sqe_send(conn, region, 0, 64));

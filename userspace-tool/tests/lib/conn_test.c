@@ -32,7 +32,7 @@ static void connects_to_the_given_address(void **state)
 	assert_int_equal(ntohs(fake.last_connect.dst.port), 7472);
 	assert_memory_equal(fake.last_connect.dst.addr, "\xc0\x00\x02\x01", 4);
 	assert_int_equal(fake.last_connect.src.family, 0);
-	assert_int_equal(fake.last_connect.timeout_ms, 10000);
+	assert_int_equal(fake.last_connect.timeout_ns, 10000 * 1000000ull);
 	kverbs_conn_free(conn);
 }
 
@@ -40,7 +40,8 @@ static void options_reach_the_kernel(void **state)
 {
 	struct kverbs_conn_opts opts = {
 		.sz = sizeof(opts),
-		.param = { .valid = KVERBS_PARAM_RETRY, .retry = 3, .sq_depth = 17 },
+		.param = &(struct kverbs_conn_param){ .valid = KVERBS_PARAM_RETRY, .retry = 3, .sq_depth = 17 },
+		.param_sz = sizeof(struct kverbs_conn_param),
 		.source = "198.51.100.7",
 		.priv = "hello",
 		.priv_len = 6,
@@ -51,13 +52,13 @@ static void options_reach_the_kernel(void **state)
 
 	fake.time_jumps = true;
 	assert_int_equal(kverbs_connect(t->kv, HOST, "1", &opts, &conn), 0);
-	assert_int_equal(fake.last_connect.param.valid, KVERBS_PARAM_RETRY);
-	assert_int_equal(fake.last_connect.param.retry, 3);
-	assert_int_equal(fake.last_connect.param.sq_depth, 17);
+	assert_int_equal(fake.connect_param.valid, KVERBS_PARAM_RETRY);
+	assert_int_equal(fake.connect_param.retry, 3);
+	assert_int_equal(fake.connect_param.sq_depth, 17);
 	assert_memory_equal(fake.last_connect.src.addr, "\xc6\x33\x64\x07", 4);
 	assert_int_equal(fake.last_connect.src.port, 0);
 	assert_int_equal(fake.last_connect.priv_len, 6);
-	assert_int_equal(fake.last_connect.timeout_ms, 500);
+	assert_int_equal(fake.last_connect.timeout_ns, 500 * 1000000ull);
 	kverbs_conn_free(conn);
 }
 
@@ -155,7 +156,7 @@ static void a_dead_address_leaves_time_for_the_next_one(void **state)
 	fake_script_connect(FAKE_CONNECT_HANGS);
 	fake_script_connect(0);
 	assert_int_equal(kverbs_connect(t->kv, FAKE_HOST, "1", &opts, &conn), 0);
-	assert_int_equal(fake.last_connect.timeout_ms, 100);
+	assert_int_equal(fake.last_connect.timeout_ns, 100 * 1000000ull);
 	kverbs_conn_free(conn);
 }
 
@@ -170,7 +171,7 @@ static void the_timeout_is_for_all_addresses(void **state)
 	fake_script_connect(FAKE_CONNECT_HANGS);
 	assert_int_equal(kverbs_connect(t->kv, FAKE_HOST, "1", &opts, &conn),
 			 -ETIMEDOUT);
-	assert_int_equal(fake.last_connect.timeout_ms, 40);
+	assert_int_equal(fake.last_connect.timeout_ns, 40 * 1000000ull);
 }
 
 static void no_timeout_becomes_the_longest_one(void **state)
@@ -180,7 +181,7 @@ static void no_timeout_becomes_the_longest_one(void **state)
 	struct kverbs_conn *conn;
 
 	assert_int_equal(kverbs_connect(t->kv, HOST, "1", &opts, &conn), 0);
-	assert_int_equal(fake.last_connect.timeout_ms, INT32_MAX);
+	assert_int_equal(fake.last_connect.timeout_ns, INT32_MAX * 1000000ull);
 	kverbs_conn_free(conn);
 }
 
@@ -434,7 +435,7 @@ static void a_query_returns_all_but_private_data(void **state)
 	assert_int_equal(kverbs_conn_query(conn, &q, sizeof(q)), 0);
 	assert_int_equal(q.out_state, KVERBS_CONN_REQUESTED);
 	assert_int_equal(q.out_sq_depth, 128);
-	assert_int_equal(q.priv_len, 0);
+	assert_int_equal(q.inout_priv_len, 0);
 	assert_int_equal(q.priv_uptr, 0);
 	fake_fail(KVERBS_CONN_QUERY, 1, -ENODEV);
 	assert_int_equal(kverbs_conn_query(conn, &q, sizeof(q)), -ENODEV);

@@ -212,7 +212,12 @@ static void post_for_room(struct kverbs_req *req)
 
 static void a_callback_that_waits_for_room_does_not_nest_others(void **state)
 {
-	struct kverbs_conn_opts opts = { .sz = sizeof(opts), .param = { .sq_depth = 2 } };
+	const struct kverbs_conn_param param = { .sq_depth = 2 };
+	struct kverbs_conn_opts opts = {
+		.sz = sizeof(opts),
+		.param = &param,
+		.param_sz = sizeof(param),
+	};
 	struct t *t = *state;
 	struct ctx c;
 	unsigned int i;
@@ -452,7 +457,12 @@ static void post_into_full(struct kverbs_req *req)
 
 static void free_while_a_callback_posts(struct t *t)
 {
-	struct kverbs_conn_opts opts = { .sz = sizeof(opts), .param = { .sq_depth = 2 } };
+	const struct kverbs_conn_param param = { .sq_depth = 2 };
+	struct kverbs_conn_opts opts = {
+		.sz = sizeof(opts),
+		.param = &param,
+		.param_sz = sizeof(param),
+	};
 	pthread_t thread;
 	struct ctx c;
 

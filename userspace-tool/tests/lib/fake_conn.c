@@ -57,8 +57,13 @@ static void put_event(struct fake_obj *o, enum kverbs_cqe_type type, int result)
 	}
 }
 
-static void set_param(struct fake_conn *c, const struct kverbs_conn_param *param)
+static void set_param(struct fake_conn *c, const struct kverbs_conn_param *param,
+		      uint32_t size)
 {
+	const struct kverbs_conn_param none = { 0 };
+
+	fake_check(size == (param ? sizeof(*param) : 0));
+	param = param ? param : &none;
 	c->sq_depth = param->sq_depth ? param->sq_depth : fake.sq_depth;
 	c->rq_depth = param->rq_depth ? param->rq_depth : fake.rq_depth;
 }
@@ -76,9 +81,15 @@ static const void *user_ptr(uint64_t uptr)
 	return (const void *)(uintptr_t)uptr;
 }
 
+static struct kverbs_conn_param param_of(uint64_t uptr)
+{
+	const struct kverbs_conn_param *param = user_ptr(uptr);
+
+	return param ? *param : (struct kverbs_conn_param){ 0 };
+}
+
 static struct fake_obj *new_conn(struct fake_obj *ring, enum kverbs_conn_state state)
 {
-	const struct kverbs_conn_param none = { 0 };
 	struct fake_obj *o;
 
 	if (fake_ring_reserve(ring, FAKE_CONN_SLOTS))
@@ -87,7 +98,7 @@ static struct fake_obj *new_conn(struct fake_obj *ring, enum kverbs_conn_state s
 	o->ring = ring->id;
 	o->conn.slots = FAKE_CONN_SLOTS;
 	o->conn.state = state;
-	set_param(&o->conn, &none);
+	set_param(&o->conn, NULL, 0);
 	fake.last_conn = o->id;
 	return o;
 }
@@ -110,20 +121,20 @@ static struct fake_obj *find_port(uint16_t family, uint16_t port)
 int fake_listen(int fd, struct kverbs_cmd_listen *cmd)
 {
 	struct fake_obj *ring = fake_find(fd, cmd->ring_id, FAKE_RING), *o;
-	uint16_t port = ntohs(cmd->addr.port);
+	uint16_t port = ntohs(cmd->inout_addr.port);
 
 	if (!ring)
 		return -ENOENT;
-	if (port && find_port(cmd->addr.family, port))
+	if (port && find_port(cmd->inout_addr.family, port))
 		return -EADDRINUSE;
 	if (fake_ring_reserve(ring, 1))
 		return -EAGAIN;
 	o = fake_new(fd, FAKE_LISTENER);
 	o->ring = ring->id;
-	o->listener.family = cmd->addr.family;
+	o->listener.family = cmd->inout_addr.family;
 	o->listener.port = port ? port : (uint16_t)(40000 + o->id % 20000);
 	o->listener.user_data = cmd->user_data;
-	cmd->addr.port = htons(o->listener.port);
+	cmd->inout_addr.port = htons(o->listener.port);
 	cmd->out_id = o->id;
 	return 0;
 }
@@ -226,10 +237,11 @@ int fake_connect(int fd, struct kverbs_cmd_connect *cmd)
 	if (cmd->priv_len > KVERBS_PRIV_CONNECT_MAX)
 		return -EINVAL;
 	fake.last_connect = *cmd;
+	fake.connect_param = param_of(cmd->param_uptr);
 	o = new_conn(ring, KVERBS_CONN_CONNECTING);
 	if (!o)
 		return -EAGAIN;
-	set_param(&o->conn, &cmd->param);
+	set_param(&o->conn, user_ptr(cmd->param_uptr), cmd->param_size);
 	o->conn.user_data = cmd->user_data;
 	o->conn.remote = cmd->dst;
 	cmd->out_id = o->id;
@@ -266,7 +278,8 @@ int fake_accept(int fd, struct kverbs_cmd_accept *cmd)
 	if (o->conn.state != KVERBS_CONN_REQUESTED)
 		return -ENOTCONN;
 	fake.last_accept = *cmd;
-	set_param(&o->conn, &cmd->param);
+	fake.accept_param = param_of(cmd->param_uptr);
+	set_param(&o->conn, user_ptr(cmd->param_uptr), cmd->param_size);
 	o->conn.user_data = cmd->user_data;
 	o->conn.state = KVERBS_CONN_ACCEPTING;
 	if (o->conn.peer)
@@ -366,11 +379,11 @@ void fake_conn_destroy(struct fake_obj *o)
 int fake_conn_query(int fd, struct kverbs_cmd_conn_query *cmd)
 {
 	struct fake_obj *o = fake_find(fd, cmd->conn_id, FAKE_CONN);
-	uint32_t room = cmd->priv_len;
+	uint32_t room = cmd->inout_priv_len;
 
 	if (!o)
 		return -ENOENT;
-	cmd->priv_len = o->conn.priv_len;
+	cmd->inout_priv_len = o->conn.priv_len;
 	if (room < o->conn.priv_len)
 		return -EMSGSIZE;
 	if (o->conn.priv_len)
@@ -425,13 +438,13 @@ static int check_export(int fd, const struct kverbs_cmd_export *cmd)
 int fake_export(int fd, struct kverbs_cmd_export *cmd)
 {
 	uint32_t need = (uint32_t)((cmd->length + fake.max_segment - 1) / fake.max_segment);
-	uint32_t room = cmd->segs_len;
+	uint32_t room = cmd->inout_segs_len;
 	int ret = check_export(fd, cmd);
 	struct fake_obj *o;
 
 	if (ret)
 		return ret;
-	cmd->segs_len = need;
+	cmd->inout_segs_len = need;
 	if (room < need)
 		return -EMSGSIZE;
 	o = fake_new(fd, FAKE_EXPORT);

@@ -126,8 +126,8 @@ void fake_add_device(uint32_t index, const char *name, unsigned int ports,
 	fake_check(nr_devices <= MAX_DEVICES);
 	memset(d, 0, sizeof(*d));
 	d->out_index = index;
-	d->ports_len = ports;
-	d->gids_len = gids;
+	d->inout_ports_len = ports;
+	d->inout_gids_len = gids;
 	snprintf(d->out_name, sizeof(d->out_name), "%s", name);
 }
 
@@ -161,6 +161,11 @@ static void fill_arrays(const struct kverbs_cmd_device_query *cmd, uint32_t port
 		gid[i].index = i;
 }
 
+static uint32_t min_u32(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
 static int device_query(struct kverbs_cmd_device_query *cmd)
 {
 	struct kverbs_cmd_device_query *d = find_device(cmd->index), in = *cmd;
@@ -168,15 +173,17 @@ static int device_query(struct kverbs_cmd_device_query *cmd)
 	if (!d)
 		return -ENODEV;
 	if (gid_growth) {
-		d->gids_len++;
+		d->inout_gids_len++;
 		gid_growth--;
 	}
 	*cmd = *d;
 	cmd->ports_uptr = in.ports_uptr;
 	cmd->gids_uptr = in.gids_uptr;
-	fill_arrays(cmd, in.ports_len < d->ports_len ? in.ports_len : d->ports_len,
-		    in.gids_len < d->gids_len ? in.gids_len : d->gids_len);
-	if (in.ports_len < d->ports_len || in.gids_len < d->gids_len)
+	fake_check(in.ports_stride == sizeof(struct kverbs_port));
+	fake_check(in.gids_stride == sizeof(struct kverbs_gid));
+	fill_arrays(cmd, min_u32(in.inout_ports_len, d->inout_ports_len),
+		    min_u32(in.inout_gids_len, d->inout_gids_len));
+	if (in.inout_ports_len < d->inout_ports_len || in.inout_gids_len < d->inout_gids_len)
 		return -EMSGSIZE;
 	return 0;
 }
@@ -318,7 +325,7 @@ int kverbs_sys_open(const char *path)
 /* The file's objects are freed with it; regions last, since other objects use them. */
 static void destroy_type(int fd, enum fake_type type)
 {
-	struct kverbs_cmd_destroy cmd;
+	struct kverbs_cmd_destroy cmd = { .size = sizeof(cmd) };
 	uint32_t id;
 
 	for (id = 1; id <= fk.nr_ids; id++) {

@@ -47,6 +47,8 @@
  * @port_mtu: RDMA MTU of all ports
  * @last_connect: the last CONNECT
  * @last_accept: the last ACCEPT
+ * @connect_param: parameters of the last CONNECT
+ * @accept_param: parameters of the last ACCEPT
  * @last_bench: the last BENCH
  * @last_bench_seg: first segment of the last BENCH
  * @bench: answer of BENCH: its out_ fields, and @hist_len counts of 1
@@ -68,6 +70,8 @@ struct fake_conf {
 	unsigned int port_mtu;
 	struct kverbs_cmd_connect last_connect;
 	struct kverbs_cmd_accept last_accept;
+	struct kverbs_conn_param connect_param;
+	struct kverbs_conn_param accept_param;
 	struct kverbs_cmd_bench last_bench;
 	struct kverbs_segment last_bench_seg;
 	struct kverbs_cmd_bench bench;

@@ -215,15 +215,16 @@ static int wait_unread(struct fake_obj *ring, const struct kverbs_cmd_submit *cm
 	const struct fake_ring *r = &ring->r;
 	int ret = 0;
 
+	fake_check(!cmd->timeout_ns || cmd->flags & KVERBS_TIME_ABSOLUTE);
 	fk.sleepers++;
 	if (fake.interrupt_nth && !(++fk.sleeps % fake.interrupt_nth))
 		fk.interrupts++;
 	pthread_cond_broadcast(&fk.changed);
-	if (cmd->deadline_ns && hangs(ring))
-		fake_clock_jump(cmd->deadline_ns);
+	if (cmd->timeout_ns && hangs(ring))
+		fake_clock_jump(cmd->timeout_ns);
 	while (!is_met(r, cmd) && ret != -ETIMEDOUT && !fk.interrupts) {
-		if (cmd->deadline_ns)
-			ret = fake_clock_wait(&fk.changed, &fk.lock, cmd->deadline_ns);
+		if (cmd->timeout_ns)
+			ret = fake_clock_wait(&fk.changed, &fk.lock, cmd->timeout_ns);
 		else
 			ret = pthread_cond_wait(&fk.changed, &fk.lock);
 		look(ring);

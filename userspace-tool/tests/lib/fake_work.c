@@ -84,7 +84,10 @@ static int check_fields(const struct kverbs_sqe *sqe)
 	if (sqe->opcode < KVERBS_OP_SEND || sqe->opcode > KVERBS_OP_FETCH_ADD)
 		return -EINVAL;
 	rule = rules[sqe->opcode];
-	if (sqe->__reserved || sqe->__reserved2 || (sqe->operand && !(rule & ATOMIC)))
+	if (sqe->flags & KVERBS_SQE_LIST ? sqe->piece_stride != sizeof(struct kverbs_piece) :
+					   sqe->piece_stride != 0)
+		return -EINVAL;
+	if (sqe->__reserved || (sqe->operand && !(rule & ATOMIC)))
 		return -EINVAL;
 	if ((sqe->remote_addr && !(rule & REMOTE)) || (sqe->rkey && !(rule & KEY)) ||
 	    (sqe->imm && !(rule & IMM)))

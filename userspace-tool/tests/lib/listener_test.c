@@ -143,7 +143,8 @@ static void accepting_brings_it_up(void **state)
 {
 	struct kverbs_conn_opts opts = {
 		.sz = sizeof(opts),
-		.param = { .rq_depth = 5 },
+		.param = &(struct kverbs_conn_param){ .rq_depth = 5 },
+		.param_sz = sizeof(struct kverbs_conn_param),
 		.priv = "welcome",
 		.priv_len = 8,
 		.timeout_ms = 1234,
@@ -162,9 +163,9 @@ static void accepting_brings_it_up(void **state)
 	assert_int_equal(kverbs_recv(c, buf, 0, 64, &req), 0);
 	assert_int_equal(kverbs_accept(c, &opts), 0);
 	assert_int_equal(fake_conn_state(id), KVERBS_CONN_ESTABLISHED);
-	assert_int_equal(fake.last_accept.param.rq_depth, 5);
+	assert_int_equal(fake.accept_param.rq_depth, 5);
 	assert_int_equal(fake.last_accept.priv_len, 8);
-	assert_int_equal(fake.last_accept.timeout_ms, 1234);
+	assert_int_equal(fake.last_accept.timeout_ns, 1234 * 1000000ull);
 	assert_int_equal(fake.last_accept.ring_id, 0);
 	kverbs_conn_free(c);
 	assert_int_equal(kverbs_wait(&req, 0), -ECANCELED);

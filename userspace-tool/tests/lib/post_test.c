@@ -235,7 +235,12 @@ static void calls_for_one_operation_need_a_request(void **state)
 
 static void a_full_receive_queue_does_not_block(void **state)
 {
-	struct kverbs_conn_opts opts = { .sz = sizeof(opts), .param = { .rq_depth = 2 } };
+	const struct kverbs_conn_param param = { .rq_depth = 2 };
+	struct kverbs_conn_opts opts = {
+		.sz = sizeof(opts),
+		.param = &param,
+		.param_sz = sizeof(param),
+	};
 	struct t *t = *state;
 	struct kverbs_req req[NR];
 	struct kverbs_op ops[NR];

@@ -134,7 +134,12 @@ static void a_signal_ends_the_wait_but_not_the_operation(void **state)
 
 static void after_a_signal_a_request_tells_whether_it_was_posted(void **state)
 {
-	struct kverbs_conn_opts opts = { .sz = sizeof(opts), .param = { .sq_depth = 1 } };
+	const struct kverbs_conn_param param = { .sq_depth = 1 };
+	struct kverbs_conn_opts opts = {
+		.sz = sizeof(opts),
+		.param = &param,
+		.param_sz = sizeof(param),
+	};
 	struct t *t = *state;
 	struct kverbs_req req[2] = { 0 };
 	struct kverbs_op op = { .opcode = KVERBS_OP_SEND, .buf = t->buf, .length = 1 };

@@ -269,7 +269,12 @@ static void a_message_before_the_established_event_survives_the_end(void **state
 
 static void a_full_receive_queue_is_reported(void **state)
 {
-	struct kverbs_conn_opts opts = { .sz = sizeof(opts), .param = { .rq_depth = 2 } };
+	const struct kverbs_conn_param param = { .rq_depth = 2 };
+	struct kverbs_conn_opts opts = {
+		.sz = sizeof(opts),
+		.param = &param,
+		.param_sz = sizeof(param),
+	};
 	struct t *t = *state;
 	struct kverbs_req req[3] = { 0 };
 	struct kverbs_conn *conn;
@@ -311,7 +316,12 @@ static void room_in_the_ring_is_found_without_sleeping(void **state)
 
 static void an_interrupted_wait_for_room_posts_nothing(void **state)
 {
-	struct kverbs_conn_opts opts = { .sz = sizeof(opts), .param = { .sq_depth = 1 } };
+	const struct kverbs_conn_param param = { .sq_depth = 1 };
+	struct kverbs_conn_opts opts = {
+		.sz = sizeof(opts),
+		.param = &param,
+		.param_sz = sizeof(param),
+	};
 	struct t *t = *state;
 	struct kverbs_req req[2] = { 0 };
 	struct kverbs_conn *conn;

@@ -85,7 +85,8 @@ void t_shrink_queue(struct t *t, unsigned int depth)
 {
 	struct kverbs_conn_opts opts = {
 		.sz = sizeof(opts),
-		.param = { .sq_depth = depth },
+		.param = &(struct kverbs_conn_param){ .sq_depth = depth },
+		.param_sz = sizeof(struct kverbs_conn_param),
 	};
 
 	kverbs_conn_free(t->conn);

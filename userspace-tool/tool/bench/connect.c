@@ -133,9 +133,14 @@ static int start(struct connect *c, struct kverbs_conn **conn)
 	struct bench *b = c->b;
 	struct wire_hello hello = bench_echo;
 	uint8_t priv[WIRE_HELLO_LEN];
+	const struct kverbs_conn_param param = {
+		.sq_depth = b->tx_depth,
+		.rq_depth = b->rx_depth,
+	};
 	struct kverbs_conn_opts opts = {
 		.sz = sizeof(opts),
-		.param = { .sq_depth = b->tx_depth, .rq_depth = b->rx_depth },
+		.param = &param,
+		.param_sz = sizeof(param),
 		.source = b->to.source,
 		.timeout_ms = b->to.timeout_ms,
 		.priv = priv,

@@ -19,7 +19,7 @@
 /* Receives that a request takes before it is accepted with a depth. */
 #define RECVS_EARLY 128u
 /* A peer that is gone without a word is noticed even if nothing is sent. */
-#define KEEPALIVE_MS 10000
+#define KEEPALIVE_NS 10000000000ull
 
 static bool verifies(const struct lane *l)
 {
@@ -702,13 +702,13 @@ void lane_free(struct lane *l)
 	memset(l, 0, sizeof(*l));
 }
 
-static void fill_opts(const struct lane *l, struct kverbs_conn_opts *opts)
+static struct kverbs_conn_param conn_param(const struct lane *l)
 {
-	memset(opts, 0, sizeof(*opts));
-	opts->sz = sizeof(*opts);
-	opts->param.sq_depth = l->nr_tx + SQ_SPARE;
-	opts->param.rq_depth = l->nr_rx;
-	opts->param.keepalive_ms = KEEPALIVE_MS;
+	return (struct kverbs_conn_param){
+		.sq_depth = l->nr_tx + SQ_SPARE,
+		.rq_depth = l->nr_rx,
+		.keepalive_ns = KEEPALIVE_NS,
+	};
 }
 
 static int post_receives(struct lane *l, unsigned int from, unsigned int to)
@@ -746,12 +746,16 @@ int lane_connect(struct lane *l, const struct kverbs_addr *to, const char *sourc
 		.msg_max = key,
 		.depth = l->number,
 	};
-	struct kverbs_conn_opts opts;
+	const struct kverbs_conn_param param = conn_param(l);
+	struct kverbs_conn_opts opts = {
+		.sz = sizeof(opts),
+		.param = &param,
+		.param_sz = sizeof(param),
+	};
 	struct sockaddr_storage addr;
 	uint8_t priv[WIRE_HELLO_LEN];
 	int ret;
 
-	fill_opts(l, &opts);
 	opts.source = source;
 	opts.timeout_ms = timeout_ms;
 	opts.priv = priv;
@@ -770,14 +774,18 @@ int lane_connect(struct lane *l, const struct kverbs_addr *to, const char *sourc
 int lane_accept(struct lane *l, struct kverbs_conn *conn)
 {
 	unsigned int early = min(l->nr_rx, RECVS_EARLY);
-	struct kverbs_conn_opts opts;
+	const struct kverbs_conn_param param = conn_param(l);
+	struct kverbs_conn_opts opts = {
+		.sz = sizeof(opts),
+		.param = &param,
+		.param_sz = sizeof(param),
+	};
 	int ret;
 
 	l->conn = conn;
 	ret = post_receives(l, 0, early);
 	if (ret)
 		return ret;
-	fill_opts(l, &opts);
 	ret = kverbs_accept(conn, &opts);
 	return ret ? ret : post_receives(l, early, l->nr_rx);
 }

@@ -90,8 +90,12 @@ static void fill_opts(struct session *s, struct kverbs_conn_opts *opts, void *pr
 {
 	memset(opts, 0, sizeof(*opts));
 	opts->sz = sizeof(*opts);
-	opts->param.rq_depth = s->depth;
-	opts->param.sq_depth = max(s->depth, 128u);
+	s->param = (struct kverbs_conn_param){
+		.rq_depth = s->depth,
+		.sq_depth = max(s->depth, 128u),
+	};
+	opts->param = &s->param;
+	opts->param_sz = sizeof(s->param);
 	opts->timeout_ms = s->timeout_ms;
 	if (!hello->version)
 		return;

@@ -27,6 +27,7 @@ struct visit;
  * @refusal: why the acceptor refused, enum wire_refusal, or 0
  * @addr: the other side's address
  * @peer: the same, as text
+ * @param: depths of the connection
  * @timeout_ms: bound of every wait
  * @stop: ends waits when it becomes non-zero and a signal comes, or NULL
  * @mem: the slots: @depth to receive into, @depth to send from
@@ -52,6 +53,7 @@ struct session {
 	unsigned int refusal;
 	struct kverbs_addr addr;
 	char peer[64];
+	struct kverbs_conn_param param;
 	int timeout_ms;
 	const int *stop;
 	struct kverbs_buf *mem;

@@ -73,8 +73,8 @@ static void queues_have_the_requested_depth(void **state)
 {
 	(void)state;
 	assert_int_equal(bench("connect", "-n", "1", "-t", "9", "-r", "11"), EXIT_OK);
-	assert_int_equal(fake.last_connect.param.sq_depth, 9);
-	assert_int_equal(fake.last_connect.param.rq_depth, 11);
+	assert_int_equal(fake.connect_param.sq_depth, 9);
+	assert_int_equal(fake.connect_param.rq_depth, 11);
 }
 
 /* The first connection is not measured. */
