@@ -50,6 +50,7 @@ SHOW(kverbs_conn_create);
 SHOW(kverbs_conn_end);
 SHOW(kverbs_conn_enter);
 SHOW(kverbs_conn_free);
+SHOW(kverbs_conn_post_held);
 SHOW(kverbs_conn_post_list);
 SHOW(kverbs_conn_recv);
 SHOW(kverbs_conn_recv_list);

@@ -54,6 +54,7 @@ struct kverbs_conn *kverbs_conn_alloc(enum kverbs_conn_state state)
 	init_waitqueue_head(&conn->answered);
 	init_rwsem(&conn->use);
 	mutex_init(&conn->recv_lock);
+	mutex_init(&conn->held_lock);
 	mutex_init(&conn->sync_lock);
 	kverbs_mr_pool_init(&conn->pool);
 	kverbs_lkey_cache_init(&conn->lkeys, &conn->pool);
@@ -73,6 +74,7 @@ struct kverbs_conn *kverbs_conn_alloc(enum kverbs_conn_state state)
 void kverbs_conn_release(struct kverbs_conn *conn)
 {
 	mem_cgroup_put(conn->memcg);
+	kvfree(conn->held_chain);
 	kfree(conn);
 }
 

@@ -116,6 +116,7 @@ enum kverbs_conn_stamp {
  * @mutex: held while HCA objects are created or torn down
  * @use: read-locked by users of the HCA objects, write-locked by the teardown
  * @recv_lock: held while deferred receives are posted
+ * @held_lock: guards @held_chain; held while held operations are posted
  * @sync_lock: held while a synchronous chain is posted
  * @tenant: on the device, once that is known
  * @id: the CM id, NULL when torn down
@@ -124,11 +125,12 @@ enum kverbs_conn_stamp {
  * @cq: its completion queue
  * @nr_cqe: completions reserved in @cq
  * @queue: the work of the queue pair
+ * @held_chain: to post held operations; allocated when first needed
  * @sync: its synchronous chains, under @sync_lock
  * @pool: its MRs
  * @lkeys: its registrations for local access
  * @backlog: the backlog of the listener, while REQUESTED
- * @work: takes the next step, posts deferred receives
+ * @work: takes the next step, posts deferred receives and held operations
  * @close_work: tears down
  * @deadline: ends a connection that is not established in time
  * @keepalive: ends a connection whose peer does not answer
@@ -143,7 +145,7 @@ enum kverbs_conn_stamp {
  * @peer_priv: the peer's private data
  * @peer_priv_len: bytes of it
  *
- * Lock order: @mutex, @use, @recv_lock or @sync_lock, @lkeys.lock,
+ * Lock order: @mutex, @use, @recv_lock, @held_lock or @sync_lock, @lkeys.lock,
  * region->lock, @pool.lock, @queue.lock, @lock. The CM's handler mutex comes
  * after @mutex and before @lock; a CM handler takes none but @lock and
  * @queue.lock.
@@ -169,6 +171,7 @@ struct kverbs_conn {
 	struct mutex mutex;
 	struct rw_semaphore use;
 	struct mutex recv_lock;
+	struct mutex held_lock;
 	struct mutex sync_lock;
 	struct kverbs_tenant tenant;
 	struct rdma_cm_id *id;
@@ -177,6 +180,7 @@ struct kverbs_conn {
 	struct kverbs_cq *cq;
 	unsigned int nr_cqe;
 	struct kverbs_queue queue;
+	struct kverbs_chain *held_chain;
 	struct kverbs_sync sync;
 	struct kverbs_mr_pool pool;
 	struct kverbs_lkey_cache lkeys;

@@ -175,7 +175,7 @@ static enum kverbs_conn_step take_step(struct kverbs_conn *conn)
 	return is_due(conn, step) ? step : KVERBS_STEP_NONE;
 }
 
-/* Takes the next step of the active side, or posts deferred receives. */
+/* Takes the next step of the active side, or posts what waits for slots. */
 static void step_work(struct work_struct *work)
 {
 	struct kverbs_conn *conn = container_of(work, struct kverbs_conn, work);
@@ -198,6 +198,7 @@ static void step_work(struct work_struct *work)
 		break;
 	case KVERBS_STEP_NONE:
 		kverbs_conn_post_deferred(conn);
+		kverbs_conn_post_held(conn);
 		break;
 	}
 	mutex_unlock(&conn->mutex);

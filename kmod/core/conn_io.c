@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Posting on a connection: which operations it supports, and when receives are posted. */
+#include <linux/mm.h>
+
 #include "conn_io.h"
 #include "opcode.h"
 #include "quirks.h"
+#include "trace.h"
 #include "wr.h"
 
 /**
@@ -16,6 +19,7 @@ void kverbs_conn_post_deferred(struct kverbs_conn *conn)
 	struct kverbs_req *req;
 	int ret = 0;
 
+	kverbs_queue_release_recvs(&conn->queue);
 	down_read(&conn->use);
 	mutex_lock(&conn->recv_lock);
 	while (ret != -EAGAIN) {
@@ -97,6 +101,17 @@ static bool can_do(const struct kverbs_conn *conn, const struct kverbs_req *req)
 	return !(flags & KVERBS_OPF_ATOMIC) || kverbs_conn_has_atomics(conn);
 }
 
+static unsigned int count_doable(const struct kverbs_conn *conn, struct kverbs_req **reqs,
+				 unsigned int nr)
+{
+	unsigned int doable;
+
+	for (doable = 0; doable < nr; doable++)
+		if (!can_do(conn, reqs[doable]))
+			break;
+	return doable;
+}
+
 /**
  * kverbs_conn_post_list() - post operations other than receives
  * @conn: the connection
@@ -117,9 +132,7 @@ unsigned int kverbs_conn_post_list(struct kverbs_conn *conn, struct kverbs_req *
 	down_read(&conn->use);
 	*error = kverbs_queue_check_up(&conn->queue);
 	if (!*error) {
-		for (doable = 0; doable < nr; doable++)
-			if (!can_do(conn, reqs[doable]))
-				break;
+		doable = count_doable(conn, reqs, nr);
 		posted = kverbs_wr_post_list(&conn->queue, &conn->lkeys, reqs, doable,
 					     chain, error);
 		if (!*error && doable < nr)
@@ -127,4 +140,156 @@ unsigned int kverbs_conn_post_list(struct kverbs_conn *conn, struct kverbs_req *
 	}
 	up_read(&conn->use);
 	return posted;
+}
+
+static struct kverbs_chain *held_chain(struct kverbs_conn *conn)
+{
+	lockdep_assert_held(&conn->held_lock);
+	if (!conn->held_chain)
+		conn->held_chain = kvmalloc(sizeof(*conn->held_chain), GFP_KERNEL_ACCOUNT);
+	return conn->held_chain;
+}
+
+/* Returns false if the first held operation has to wait, or none is left. */
+static bool post_some_held(struct kverbs_conn *conn)
+{
+	struct kverbs_chain *chain = conn->held_chain;
+	unsigned int nr, posted;
+	int error;
+
+	nr = kverbs_queue_peek_held(&conn->queue, chain->reqs, ARRAY_SIZE(chain->reqs));
+	if (!nr)
+		return false;
+	posted = kverbs_wr_post_list(&conn->queue, &conn->lkeys, chain->reqs, nr, chain,
+				     &error);
+	/* A closed queue completes what it holds in kverbs_queue_flush_remaining(). */
+	if (error == -EAGAIN || error == -ENOTCONN)
+		return false;
+	if (!error)
+		return true;
+	/* Nothing may overtake an operation that failed, so the rest is flushed. */
+	kverbs_queue_fail_held(&conn->queue, chain->reqs[posted], error);
+	return false;
+}
+
+/**
+ * kverbs_conn_post_held() - post the held operations for which there are slots
+ * @conn: the connection
+ *
+ * Context: process, may sleep.
+ */
+void kverbs_conn_post_held(struct kverbs_conn *conn)
+{
+	down_read(&conn->use);
+	mutex_lock(&conn->held_lock);
+	while (conn->held_chain && post_some_held(conn))
+		cond_resched();
+	mutex_unlock(&conn->held_lock);
+	up_read(&conn->use);
+}
+
+/* Completes an operation that was never accepted by the queue. */
+static void refuse(struct kverbs_conn *conn, struct kverbs_req *req, int result)
+{
+	LIST_HEAD(done_list);
+
+	req->queue = &conn->queue;
+	req->result = result;
+	trace_kverbs_complete(req);
+	kverbs_req_unuse(req);
+	list_add(&req->entry, &done_list);
+	req->done(&done_list);
+}
+
+static void refuse_all(struct kverbs_conn *conn, struct kverbs_req **reqs, unsigned int nr,
+		       int result)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		refuse(conn, reqs[i], result);
+}
+
+static int hold(struct kverbs_conn *conn, struct kverbs_req **reqs, unsigned int nr)
+{
+	int ret = 0;
+
+	mutex_lock(&conn->held_lock);
+	if (!held_chain(conn))
+		ret = -ENOMEM;
+	mutex_unlock(&conn->held_lock);
+	if (!ret)
+		ret = kverbs_queue_hold(&conn->queue, reqs, nr);
+	if (!ret)
+		kverbs_conn_post_held(conn);
+	return ret;
+}
+
+/* Holds what follows an operation that has to wait. Returns how many, as kverbs_conn_post_list(). */
+static unsigned int hold_list(struct kverbs_conn *conn, struct kverbs_req **reqs,
+			      unsigned int nr, int *error)
+{
+	unsigned int doable = count_doable(conn, reqs, nr);
+
+	*error = doable ? hold(conn, reqs, doable) : 0;
+	if (*error)
+		return 0;
+	if (doable < nr)
+		*error = -EOPNOTSUPP;
+	return doable;
+}
+
+/**
+ * kverbs_conn_submit_list() - accept operations other than receives
+ * @conn: the connection
+ * @reqs: the operations; @done is called for each of them, maybe before this returns
+ * @nr: how many
+ * @chain: room to build them in; @reqs may be its own
+ *
+ * Operations for which the send queue has no room are held until it has. An operation that
+ * cannot be posted completes with the error of kverbs_conn_post_list(), and those behind it
+ * with -ECANCELED, so that none overtakes one that failed.
+ *
+ * Context: process, may sleep.
+ * Return: false if an operation was refused.
+ */
+bool kverbs_conn_submit_list(struct kverbs_conn *conn, struct kverbs_req **reqs,
+			     unsigned int nr, struct kverbs_chain *chain)
+{
+	unsigned int done;
+	int error;
+
+	done = kverbs_conn_post_list(conn, reqs, nr, chain, &error);
+	if (error == -EAGAIN)
+		done += hold_list(conn, reqs + done, nr - done, &error);
+	if (!error)
+		return true;
+	refuse(conn, reqs[done++], error);
+	refuse_all(conn, reqs + done, nr - done, -ECANCELED);
+	return false;
+}
+
+/**
+ * kverbs_conn_submit_recvs() - accept receives, at any time before the end
+ * @conn: the connection
+ * @reqs: the receives; @done is called for each of them, maybe before this returns
+ * @nr: how many, at least 1
+ *
+ * Receives for which the receive queue has no room are held until it has.
+ *
+ * Context: process, may sleep.
+ */
+void kverbs_conn_submit_recvs(struct kverbs_conn *conn, struct kverbs_req **reqs,
+			      unsigned int nr)
+{
+	unsigned int done;
+	int error;
+
+	done = kverbs_conn_recv_list(conn, reqs, nr, &error);
+	if (error == -EAGAIN)
+		error = kverbs_queue_hold(&conn->queue, reqs + done, nr - done);
+	if (error)
+		refuse_all(conn, reqs + done, nr - done, error);
+	else if (done < nr)
+		kverbs_conn_post_deferred(conn);
 }

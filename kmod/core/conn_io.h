@@ -10,6 +10,11 @@ unsigned int kverbs_conn_post_list(struct kverbs_conn *conn, struct kverbs_req *
 unsigned int kverbs_conn_recv_list(struct kverbs_conn *conn, struct kverbs_req **reqs,
 				   unsigned int nr, int *error);
 int kverbs_conn_recv(struct kverbs_conn *conn, struct kverbs_req *req);
+bool kverbs_conn_submit_list(struct kverbs_conn *conn, struct kverbs_req **reqs,
+			     unsigned int nr, struct kverbs_chain *chain);
+void kverbs_conn_submit_recvs(struct kverbs_conn *conn, struct kverbs_req **reqs,
+			      unsigned int nr);
 void kverbs_conn_post_deferred(struct kverbs_conn *conn);
+void kverbs_conn_post_held(struct kverbs_conn *conn);
 
 #endif /* KVERBS_CONN_IO_H */

@@ -25,6 +25,8 @@ void kverbs_queue_init(struct kverbs_queue *queue, const struct kverbs_queue_ops
 	INIT_LIST_HEAD(&queue->posted);
 	INIT_LIST_HEAD(&queue->posted_recvs);
 	INIT_LIST_HEAD(&queue->deferred);
+	INIT_LIST_HEAD(&queue->held);
+	INIT_LIST_HEAD(&queue->held_recvs);
 	init_waitqueue_head(&queue->released);
 	queue->ops = ops;
 	queue->state = KVERBS_QUEUE_NEW;
@@ -123,7 +125,8 @@ int kverbs_queue_check_up(struct kverbs_queue *queue)
 static bool is_idle(const struct kverbs_queue *queue)
 {
 	lockdep_assert_held(&queue->lock);
-	return queue->sq_free == queue->sq_depth && queue->rq_free == queue->rq_depth;
+	return queue->sq_free == queue->sq_depth && queue->rq_free == queue->rq_depth &&
+	       list_empty(&queue->held);
 }
 
 /**
@@ -186,16 +189,28 @@ static void retire(struct kverbs_queue *queue, struct kverbs_req *req)
 {
 	lockdep_assert_held(&queue->lock);
 	if (kverbs_opcode_has(req->opcode, KVERBS_OPF_RECV))
-		queue->rq_free++;
+		queue->rq_free += req->nr_wrs;
 	else
 		queue->sq_free += req->nr_wrs;
 	count(queue, req);
 }
 
+/* Held operations are posted many at a time. Fewer free slots do while others are in flight. */
+static bool has_room(unsigned int free, unsigned int depth)
+{
+	return free >= DIV_ROUND_UP(depth, 4);
+}
+
 static bool wants_kick(const struct kverbs_queue *queue)
 {
 	lockdep_assert_held(&queue->lock);
-	return !list_empty(&queue->deferred) && queue->state == KVERBS_QUEUE_UP;
+	if (queue->state != KVERBS_QUEUE_UP)
+		return false;
+	if (!list_empty(&queue->held) && has_room(queue->sq_free, queue->sq_depth))
+		return true;
+	if (!list_empty(&queue->held_recvs) && has_room(queue->rq_free, queue->rq_depth))
+		return true;
+	return !list_empty(&queue->deferred);
 }
 
 /* After a failure the MRs are in an unknown state and stay until the queue pair is destroyed. */
@@ -397,13 +412,23 @@ static struct ib_send_wr *link_req(struct kverbs_req *req, struct kverbs_chain *
 	return &chain->wrs[0].wr;
 }
 
-static int take_slots(struct kverbs_queue *queue, unsigned int nr)
+/* True if operations were accepted before @req, NULL for a registration, that must go first. */
+static bool must_wait(const struct kverbs_queue *queue, const struct kverbs_req *req)
+{
+	lockdep_assert_held(&queue->lock);
+	return req && !req->held && !req->privileged && !list_empty(&queue->held);
+}
+
+static int take_slots(struct kverbs_queue *queue, const struct kverbs_req *req,
+		      unsigned int nr)
 {
 	lockdep_assert_held(&queue->lock);
 	if (queue->state != KVERBS_QUEUE_UP)
 		return -ENOTCONN;
 	if (nr > queue->sq_depth)
 		return -EMSGSIZE;
+	if (must_wait(queue, req))
+		return -EAGAIN;
 	if (nr > queue->sq_free)
 		return -EAGAIN;
 	queue->sq_free -= nr;
@@ -429,6 +454,25 @@ static void mark_regs(struct kverbs_chain *chain, unsigned int posted)
 		chain->regs[i]->state = KVERBS_MR_POSTED;
 }
 
+/* A held operation is on a list already, and stays the first one if it is not posted. */
+static void enter_posted(struct kverbs_queue *queue, struct kverbs_req *req)
+{
+	lockdep_assert_held(&queue->lock);
+	if (req->held)
+		list_move_tail(&req->entry, &queue->posted);
+	else
+		list_add_tail(&req->entry, &queue->posted);
+}
+
+static void leave_posted(struct kverbs_queue *queue, struct kverbs_req *req)
+{
+	lockdep_assert_held(&queue->lock);
+	if (req->held)
+		list_move(&req->entry, &queue->held);
+	else
+		list_del(&req->entry);
+}
+
 /*
  * Posting the chain failed. If the HCA accepted none of its work requests, the operation
  * is still the caller's. If it accepted a part, that part cannot be taken back: the
@@ -450,7 +494,7 @@ static int undo_post(struct kverbs_queue *queue, struct kverbs_req *req,
 		return 0;
 	}
 	if (req) {
-		list_del(&req->entry);
+		leave_posted(queue, req);
 		queue->sq_free += req->nr_wrs;
 	}
 	return err;
@@ -489,10 +533,10 @@ int kverbs_queue_post(struct kverbs_queue *queue, struct kverbs_req *req,
 	claim(queue, req, chain->nr_wrs);
 	req->coalesced = false;
 	spin_lock_bh(&queue->lock);
-	ret = is_barred(queue, req) ? -EBUSY : take_slots(queue, slots);
+	ret = is_barred(queue, req) ? -EBUSY : take_slots(queue, req, slots);
 	if (ret)
 		goto out_unlock;
-	list_add_tail(&req->entry, &queue->posted);
+	enter_posted(queue, req);
 	ret = kverbs_ib_post_send(queue, first, &bad);
 	if (ret) {
 		ret = undo_post(queue, req, chain, posted_before(first, bad), ret);
@@ -530,9 +574,11 @@ static unsigned int count_slots(const struct kverbs_queue *queue,
 		*error = -ENOTCONN;
 	else if (is_barred(queue, first))
 		*error = -EBUSY;
-	else if (nr > queue->sq_free)
+	else if (must_wait(queue, first) || nr > queue->sq_free)
 		*error = -EAGAIN;
-	return *error && *error != -EAGAIN ? 0 : min(nr, queue->sq_free);
+	if ((*error && *error != -EAGAIN) || must_wait(queue, first))
+		return 0;
+	return min(nr, queue->sq_free);
 }
 
 /* True if @reqs ends in coalesced operations and the owner of one expects a completion. */
@@ -557,7 +603,7 @@ static unsigned int post_linked(struct kverbs_queue *queue, struct kverbs_req **
 	int ret;
 
 	for (i = 0; i < nr; i++)
-		list_add_tail(&reqs[i]->entry, &queue->posted);
+		enter_posted(queue, reqs[i]);
 	ret = kverbs_ib_post_send(queue, first, &bad);
 	if (ret) {
 		posted = posted_before(first, bad);
@@ -565,8 +611,8 @@ static unsigned int post_linked(struct kverbs_queue *queue, struct kverbs_req **
 	}
 	for (i = 0; i < nr; i++)
 		trace_kverbs_post(queue, reqs[i], 0, i < posted ? 0 : ret);
-	for (i = posted; i < nr; i++)
-		list_del(&reqs[i]->entry);
+	for (i = nr; i > posted; i--)
+		leave_posted(queue, reqs[i - 1]);
 	queue->sq_free -= posted;
 	if (owner_would_miss(reqs, posted))
 		queue->state = KVERBS_QUEUE_CLOSED;
@@ -622,7 +668,7 @@ int kverbs_queue_post_regs(struct kverbs_queue *queue, struct kverbs_chain *chai
 	int ret;
 
 	spin_lock_bh(&queue->lock);
-	ret = take_slots(queue, chain->nr_regs);
+	ret = take_slots(queue, NULL, chain->nr_regs);
 	if (ret)
 		goto out_unlock;
 	ret = kverbs_ib_post_send(queue, first, &bad);
@@ -663,6 +709,7 @@ static void defer(struct kverbs_queue *queue, struct kverbs_req *req)
 	lockdep_assert_held(&queue->lock);
 	req->queue = queue;
 	req->last.done = recv_done;
+	req->nr_wrs = 1;
 	queue->rq_free--;
 	queue->nr_deferred++;
 	list_add_tail(&req->entry, &queue->deferred);
@@ -689,14 +736,117 @@ unsigned int kverbs_queue_defer(struct kverbs_queue *queue, struct kverbs_req **
 		*error = -ENOTCONN;
 	else if (is_barred(queue, reqs[0]))
 		*error = -EBUSY;
-	else if (nr > queue->rq_free)
+	else if (!list_empty(&queue->held_recvs) || nr > queue->rq_free)
 		*error = -EAGAIN;
-	if (!*error || *error == -EAGAIN)
+	if (list_empty(&queue->held_recvs) && (!*error || *error == -EAGAIN))
 		for (nr = min(nr, queue->rq_free); i < nr; i++)
 			defer(queue, reqs[i]);
 	*ticket = queue->nr_deferred;
 	spin_unlock_bh(&queue->lock);
 	return i;
+}
+
+static int check_hold(const struct kverbs_queue *queue, const struct kverbs_req *first)
+{
+	bool recv = kverbs_opcode_has(first->opcode, KVERBS_OPF_RECV);
+
+	lockdep_assert_held(&queue->lock);
+	if (queue->state == KVERBS_QUEUE_CLOSED || (!recv && queue->state != KVERBS_QUEUE_UP))
+		return -ENOTCONN;
+	return is_barred(queue, first) ? -EBUSY : 0;
+}
+
+/**
+ * kverbs_queue_hold() - accept operations that wait until there are slots for them
+ * @queue: the queue
+ * @reqs: the operations, all of them receives or none; @done is called if this returns 0
+ * @nr: how many, at least 1
+ *
+ * Slots may have become free since the caller found none, and then nothing else would post
+ * them: so the caller posts what it can of the held ones afterwards.
+ *
+ * Return: 0, -ENOTCONN, -EBUSY.
+ */
+int kverbs_queue_hold(struct kverbs_queue *queue, struct kverbs_req **reqs,
+		      unsigned int nr)
+{
+	bool recv = kverbs_opcode_has(reqs[0]->opcode, KVERBS_OPF_RECV);
+	unsigned int i;
+	int ret;
+
+	spin_lock_bh(&queue->lock);
+	ret = check_hold(queue, reqs[0]);
+	for (i = 0; !ret && i < nr; i++) {
+		reqs[i]->queue = queue;
+		reqs[i]->nr_wrs = 0;
+		reqs[i]->held = true;
+		list_add_tail(&reqs[i]->entry, recv ? &queue->held_recvs : &queue->held);
+	}
+	spin_unlock_bh(&queue->lock);
+	return ret;
+}
+
+/**
+ * kverbs_queue_peek_held() - the held operations that must be posted next
+ * @queue: the queue
+ * @reqs: filled in
+ * @max: room in @reqs
+ *
+ * They stay held: posting them, kverbs_queue_fail_held() and kverbs_queue_flush_remaining() take
+ * them off, and the owner serialises these.
+ *
+ * Return: how many, 0 if there are none or the queue is not up.
+ */
+unsigned int kverbs_queue_peek_held(struct kverbs_queue *queue, struct kverbs_req **reqs,
+				    unsigned int max)
+{
+	struct kverbs_req *req;
+	unsigned int nr = 0;
+
+	spin_lock_bh(&queue->lock);
+	if (queue->state == KVERBS_QUEUE_UP)
+		list_for_each_entry(req, &queue->held, entry) {
+			if (nr == max)
+				break;
+			reqs[nr++] = req;
+		}
+	spin_unlock_bh(&queue->lock);
+	return nr;
+}
+
+/**
+ * kverbs_queue_fail_held() - complete a held operation that cannot be posted
+ * @queue: the queue; its connection ends
+ * @req: the first one of kverbs_queue_peek_held()
+ * @result: why, -errno
+ */
+void kverbs_queue_fail_held(struct kverbs_queue *queue, struct kverbs_req *req, int result)
+{
+	spin_lock_bh(&queue->lock);
+	queue->state = KVERBS_QUEUE_CLOSED;
+	spin_unlock_bh(&queue->lock);
+	req->result = result;
+	req->nr_wrs = 0;
+	finish(req);
+	queue->ops->broken(queue, IB_WC_GENERAL_ERR);
+}
+
+/**
+ * kverbs_queue_release_recvs() - defer the held receives for which there are slots now
+ * @queue: the queue
+ */
+void kverbs_queue_release_recvs(struct kverbs_queue *queue)
+{
+	struct kverbs_req *req;
+
+	spin_lock_bh(&queue->lock);
+	while (queue->rq_free && queue->state != KVERBS_QUEUE_CLOSED &&
+	       !list_empty(&queue->held_recvs)) {
+		req = list_first_entry(&queue->held_recvs, struct kverbs_req, entry);
+		list_del(&req->entry);
+		defer(queue, req);
+	}
+	spin_unlock_bh(&queue->lock);
 }
 
 /* Receives leave the deferred list in the order in which they entered it. */
@@ -882,15 +1032,19 @@ static bool flush_first(struct kverbs_queue *queue, struct list_head *list)
  * kverbs_queue_flush_remaining() - complete all operations that are left
  * @queue: the queue, closed, its queue pair destroyed
  *
- * Deferred receives are left, failed operations, operations that the HCA accepted only in
+ * Deferred and held operations are left, failed ones, operations that the HCA accepted only in
  * part, and operations that siw does not flush.
  */
 void kverbs_queue_flush_remaining(struct kverbs_queue *queue)
 {
 	while (flush_first(queue, &queue->posted))
 		;
+	while (flush_first(queue, &queue->held))
+		;
 	while (flush_first(queue, &queue->posted_recvs))
 		;
 	while (flush_first(queue, &queue->deferred))
+		;
+	while (flush_first(queue, &queue->held_recvs))
 		;
 }

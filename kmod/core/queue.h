@@ -27,7 +27,7 @@ struct kverbs_region;
  * struct kverbs_queue_ops - events that a queue reports to its owner
  * @broken: a work request failed with this status; atomic context
  * @revoked: the peer invalidated this key; atomic context
- * @kick: deferred receives may be ready to be posted; atomic context
+ * @kick: deferred receives or held operations may be ready to be posted; atomic context
  */
 struct kverbs_queue_ops {
 	void (*broken)(struct kverbs_queue *queue, enum ib_wc_status status);
@@ -59,6 +59,8 @@ enum kverbs_queue_state {
  * @posted: operations other than receives that are with the HCA, oldest first
  * @posted_recvs: receives that are with the HCA, oldest first
  * @deferred: accepted receives that are not with the HCA yet, oldest first
+ * @held: accepted operations other than receives that wait for send slots, oldest first
+ * @held_recvs: accepted receives that wait for receive slots, oldest first
  * @nr_deferred: receives that ever entered @deferred
  * @nr_released: receives that ever left @deferred
  * @released: woken when a receive leaves @deferred
@@ -84,6 +86,9 @@ enum kverbs_queue_state {
  * before it are free when it completes. Coalesced operations are followed by a signalled
  * one, or, if all of them are unsignalled, there is a free slot for one. The registration of
  * a sink takes no slot: the queue pair has one more for each.
+ *
+ * While operations are held, later ones of the same kind are held, too, so that all are posted
+ * in the order in which they were accepted.
  */
 struct kverbs_queue {
 	struct ib_qp *qp;
@@ -93,6 +98,8 @@ struct kverbs_queue {
 	struct list_head posted;
 	struct list_head posted_recvs;
 	struct list_head deferred;
+	struct list_head held;
+	struct list_head held_recvs;
 	u32 nr_deferred;
 	u32 nr_released;
 	wait_queue_head_t released;
@@ -178,6 +185,12 @@ unsigned int kverbs_queue_defer(struct kverbs_queue *queue, struct kverbs_req **
 bool kverbs_queue_is_posted(struct kverbs_queue *queue, u32 ticket);
 void kverbs_queue_await_posted(struct kverbs_queue *queue, struct kverbs_cq_set *cqs,
 			       u32 ticket);
+int kverbs_queue_hold(struct kverbs_queue *queue, struct kverbs_req **reqs,
+		      unsigned int nr);
+unsigned int kverbs_queue_peek_held(struct kverbs_queue *queue, struct kverbs_req **reqs,
+				    unsigned int max);
+void kverbs_queue_fail_held(struct kverbs_queue *queue, struct kverbs_req *req, int result);
+void kverbs_queue_release_recvs(struct kverbs_queue *queue);
 struct kverbs_req *kverbs_queue_first_deferred(struct kverbs_queue *queue);
 int kverbs_queue_post_recv(struct kverbs_queue *queue, struct kverbs_req *req,
 			   struct ib_sge *sges, int nr);

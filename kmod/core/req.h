@@ -43,6 +43,7 @@ struct kverbs_extent {
  * @solicited: mark it solicited
  * @unsignalled: the owner needs no completion of it alone: a later one may cover it
  * @privileged: accepted even if the queue is reserved
+ * @held: waits, or has waited, for slots in one of the queue's lists
  * @coalesced: posted unsignalled; the completion of a later operation ends both
  * @nr_wrs: send slots that it holds
  * @sinks: MRs of a READ, with KVERBS_QUIRK_READ_SINK
@@ -74,6 +75,7 @@ struct kverbs_req {
 	bool solicited;
 	bool unsignalled;
 	bool privileged;
+	bool held;
 	bool coalesced;
 	unsigned int nr_wrs;
 	struct kverbs_mr *sinks;

@@ -94,7 +94,7 @@ static const struct cmd_op cmd_ops[] = {
 	CMD_OP_READ(KVERBS_DEVICE_QUERY, kverbs_cmd_device_query,
 		    struct kverbs_cmd_device_query, out_driver),
 	CMD_OP(KVERBS_RING_CREATE, kverbs_cmd_ring_create,
-	       struct kverbs_cmd_ring_create, out_idx_size),
+	       struct kverbs_cmd_ring_create, __reserved),
 	CMD_OP(KVERBS_SUBMIT, kverbs_cmd_submit, struct kverbs_cmd_submit, out_error),
 	CMD_OP(KVERBS_REGION_CREATE, kverbs_cmd_region_create,
 	       struct kverbs_cmd_region_create, __reserved),
@@ -241,7 +241,9 @@ static __poll_t kverbs_poll(struct file *filp, struct poll_table_struct *wait)
 		if (IS_ERR(ring))
 			continue;
 		if (kverbs_ring_unread(ring))
-			mask = EPOLLIN | EPOLLRDNORM;
+			mask |= EPOLLIN | EPOLLRDNORM;
+		if (kverbs_ring_has_room(ring))
+			mask |= EPOLLOUT | EPOLLWRNORM;
 		kverbs_object_put(&ring->obj);
 	}
 	return mask;

@@ -30,6 +30,8 @@ struct rdma_cm_id;
  * @ring: where its completions go; attached until @conn has ended
  * @user_data: what the user calls it
  * @slots: completion slots reserved for its events
+ * @refused: @nr_submits of the ring when an operation was refused last; under the ring's
+ *	submit_lock
  * @export_lock: guards @exports
  * @exports: struct kverbs_export_obj
  */
@@ -41,6 +43,7 @@ struct kverbs_conn_obj {
 	struct kverbs_ring *ring;
 	u64 user_data;
 	u32 slots;
+	u64 refused;
 	struct mutex export_lock;
 	struct list_head exports;
 };

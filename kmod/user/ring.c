@@ -14,9 +14,16 @@
 
 static struct kverbs_cqe *cqe_at(struct kverbs_ring *ring, u32 n)
 {
-	struct kverbs_cqe *cqes = ring->cq.addr + sizeof(struct kverbs_ring_kernel);
+	struct kverbs_cqe *cqes = ring->cq.addr + KVERBS_RING_CQES_OFFSET;
 
 	return &cqes[n & (ring->cq_entries - 1)];
+}
+
+static u32 user_flags(const struct kverbs_ring *ring)
+{
+	const struct kverbs_ring_user *user = ring->idx.addr;
+
+	return READ_ONCE(user->flags);
 }
 
 /* More than there are entries if the user's head is out of range. */
@@ -118,16 +125,16 @@ static bool has_sleeper(struct wait_queue_head *wait)
 	return waitqueue_active(wait);
 }
 
-static void wake(struct kverbs_ring *ring)
+static void wake(struct kverbs_ring *ring, __poll_t events)
 {
 	/* Pairs with those of prepare_to_wait() and poll_wait(): who sleeps looked before. */
 	smp_mb();
 	if (has_sleeper(&ring->wait))
 		wake_up_interruptible(&ring->wait);
-	if (ring->eventfd)
+	if (ring->eventfd && !(user_flags(ring) & KVERBS_UFLAG_NO_EVENTFD))
 		kverbs_eventfd_signal(ring->eventfd);
 	if (has_sleeper(&ring->obj.file->wait))
-		wake_up_interruptible_poll(&ring->obj.file->wait, EPOLLIN | EPOLLRDNORM);
+		wake_up_interruptible_poll(&ring->obj.file->wait, events);
 }
 
 /**
@@ -147,7 +154,42 @@ void kverbs_ring_publish(struct kverbs_ring *ring, u32 nr)
 	smp_store_release(&shared->cq_tail, ring->cq_tail + nr);
 	/* The user can see them before kverbs_ring_unread() counts them. */
 	smp_store_release(&ring->cq_tail, ring->cq_tail + nr);
-	wake(ring);
+	wake(ring, EPOLLIN | EPOLLRDNORM);
+}
+
+/**
+ * kverbs_ring_publish_room() - wake tasks that wait for a completion slot
+ * @ring: the ring, locked, since this may be the last work that keeps it
+ *
+ * For work that has completed without a completion.
+ *
+ * Context: process or softirq.
+ */
+void kverbs_ring_publish_room(struct kverbs_ring *ring)
+{
+	lockdep_assert_held(&ring->lock);
+	if (user_flags(ring) & KVERBS_UFLAG_WANT_ROOM)
+		wake(ring, EPOLLOUT | EPOLLWRNORM);
+}
+
+/**
+ * kverbs_ring_has_room() - whether an entry could be accepted
+ * @ring: the ring
+ *
+ * Context: process.
+ * Return: true if a completion slot is free.
+ */
+bool kverbs_ring_has_room(struct kverbs_ring *ring)
+{
+	/* Reads @reserved without the lock: who frees a slot wakes those who looked before. */
+	return ring->cq_entries - kverbs_ring_unread(ring) > READ_ONCE(ring->reserved);
+}
+
+static bool is_met(struct kverbs_ring *ring, u32 nr)
+{
+	if (kverbs_ring_unread(ring) >= nr)
+		return true;
+	return user_flags(ring) & KVERBS_UFLAG_WANT_ROOM && kverbs_ring_has_room(ring);
 }
 
 /**
@@ -201,7 +243,7 @@ static __always_inline int poll_is_over(void *arg)
 	unsigned int i;
 	u8 now;
 
-	if (kverbs_ring_unread(poll->ring) >= poll->nr)
+	if (is_met(poll->ring, poll->nr))
 		return 1;
 	for (i = 0; poll->watch && i < MEMORY_READS; i++) {
 		if (get_user(now, poll->watch->at))
@@ -236,7 +278,7 @@ int kverbs_ring_watch(struct kverbs_ring *ring, u32 nr, u64 deadline_ns,
 /**
  * kverbs_ring_wait() - wait for completions
  * @ring: the ring
- * @nr: until so many are unread
+ * @nr: until so many are unread, or, with KVERBS_UFLAG_WANT_ROOM, a slot is free
  * @deadline_ns: CLOCK_MONOTONIC time at which to give up, 0: never
  *
  * The completion queues of a BUSY_POLL ring wake no task, so the waiter polls.
@@ -252,18 +294,18 @@ int kverbs_ring_wait(struct kverbs_ring *ring, u32 nr, u64 deadline_ns)
 
 	if (ring->cqs.direct)
 		return kverbs_ring_watch(ring, nr, deadline_ns, NULL);
-	if (kverbs_ring_unread(ring) >= nr)
+	if (is_met(ring, nr))
 		return 0;
 	for (;;) {
 		prepare_to_wait(&ring->wait, &wait, TASK_INTERRUPTIBLE);
 		ret = 0;
-		if (kverbs_ring_unread(ring) >= nr)
+		if (is_met(ring, nr))
 			break;
 		ret = stop_waiting(ring);
 		if (ret)
 			break;
 		ret = sleep_until(deadline_ns);
-		if (ret && kverbs_ring_unread(ring) >= nr)
+		if (ret && is_met(ring, nr))
 			ret = 0;
 		if (ret)
 			break;

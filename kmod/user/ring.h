@@ -17,6 +17,8 @@ struct kverbs_slot;
 
 #define KVERBS_MAX_SQ_ENTRIES	16384
 #define KVERBS_MAX_CQ_ENTRIES	262144
+/* The completions follow the kernel's indices. */
+#define KVERBS_RING_CQES_OFFSET	sizeof(struct kverbs_ring_kernel)
 /* An mmap offset says which ring of the file, and which part of it. */
 #define KVERBS_RING_OFFSET_SHIFT	28
 #define KVERBS_RING_PARTS		4
@@ -34,6 +36,8 @@ struct kverbs_slot;
  * @cq_entries: size of the completion ring
  * @submit_lock: held while entries are taken
  * @sq_head: entries taken; under @submit_lock
+ * @flags: KVERBS_KFLAG_FULL and such, as user space sees them; under @submit_lock
+ * @nr_submits: number of the SUBMIT under way, from 1; under @submit_lock
  * @chain: for building work requests; under @submit_lock
  * @lock: guards all below; taken by completions: bottom halves off; innermost but
  *	for those of the wait queues and the eventfd
@@ -57,6 +61,8 @@ struct kverbs_ring {
 	u32 cq_entries;
 	struct mutex submit_lock;
 	u32 sq_head;
+	u32 flags;
+	u64 nr_submits;
 	struct kverbs_chain *chain;
 	spinlock_t lock;
 	u32 cq_tail;
@@ -85,6 +91,8 @@ void kverbs_ring_unreserve(struct kverbs_ring *ring, u32 nr);
 void kverbs_ring_event(struct kverbs_ring *ring, const struct kverbs_cqe *cqe);
 struct kverbs_cqe *kverbs_ring_next_cqe(struct kverbs_ring *ring, u32 nr);
 void kverbs_ring_publish(struct kverbs_ring *ring, u32 nr);
+void kverbs_ring_publish_room(struct kverbs_ring *ring);
+bool kverbs_ring_has_room(struct kverbs_ring *ring);
 u32 kverbs_ring_unread(struct kverbs_ring *ring);
 u32 kverbs_ring_unread_locked(struct kverbs_ring *ring);
 int kverbs_ring_wait(struct kverbs_ring *ring, u32 nr, u64 deadline_ns);

@@ -37,7 +37,7 @@ static int alloc_memory(struct kverbs_ring *ring)
 	ret = kverbs_shm_alloc(&ring->sq, array_size(ring->sq_entries,
 						     sizeof(struct kverbs_sqe)));
 	if (!ret)
-		ret = kverbs_shm_alloc(&ring->cq, sizeof(struct kverbs_ring_kernel) +
+		ret = kverbs_shm_alloc(&ring->cq, KVERBS_RING_CQES_OFFSET +
 				       array_size(ring->cq_entries,
 						  sizeof(struct kverbs_cqe)));
 	if (!ret)
@@ -187,10 +187,13 @@ static void describe(const struct kverbs_ring *ring, struct kverbs_cmd_ring_crea
 	cmd->out_sq_size = (u64)ring->sq.npages << PAGE_SHIFT;
 	cmd->out_cq_size = (u64)ring->cq.npages << PAGE_SHIFT;
 	cmd->out_idx_size = (u64)ring->idx.npages << PAGE_SHIFT;
+	cmd->out_cqes_offset = KVERBS_RING_CQES_OFFSET;
 }
 
 static int check_ring(const struct kverbs_cmd_ring_create *cmd)
 {
+	if (cmd->__reserved)
+		return -EINVAL;
 	switch (cmd->flags) {
 	case 0:
 	case KVERBS_RING_BUSY_POLL:

@@ -69,12 +69,12 @@ static void fill_cqe(const struct kverbs_slot *slot, struct kverbs_cqe *cqe)
 
 	*cqe = (struct kverbs_cqe) {
 		.user_data = slot->user_data,
-		.byte_len = req->result ? 0 : req->byte_len,
 		.id = slot->conn_id,
 		.result = req->result,
 		.type = KVERBS_CQE_WORK,
 		.wc_status = req->wc_status,
 		.flags = req->flags,
+		.byte_len = req->result ? 0 : req->byte_len,
 		.imm = req->flags & (KVERBS_CQE_F_IMM | KVERBS_CQE_F_INV) ? req->imm : 0,
 	};
 }
@@ -107,17 +107,20 @@ void kverbs_slots_done(struct list_head *done_list)
 	struct kverbs_req *first = list_first_entry(done_list, struct kverbs_req, entry);
 	struct kverbs_ring *ring = container_of(first, struct kverbs_slot, req)->ring;
 	struct kverbs_slot *slot;
-	u32 told = 0;
+	u32 told = 0, silent = 0;
 
 	spin_lock_bh(&ring->lock);
 	while ((slot = pop_slot(done_list, ring))) {
 		if (slot->signal || slot->req.result)
 			fill_cqe(slot, kverbs_ring_next_cqe(ring, told++));
 		else
-			ring->reserved--;
+			silent++;
 		put_slot(ring, slot);
 	}
+	ring->reserved -= silent;
 	if (told)
 		kverbs_ring_publish(ring, told);
+	else
+		kverbs_ring_publish_room(ring);
 	spin_unlock_bh(&ring->lock);
 }

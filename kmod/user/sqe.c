@@ -26,7 +26,7 @@ static bool buffer_fits(const struct kverbs_sqe *sqe)
  * kverbs_sqe_check() - whether an entry is well formed
  * @sqe: the entry, copied from the user
  *
- * Return: 0 or -EINVAL.
+ * Return: 0, -EINVAL, -EMSGSIZE.
  */
 int kverbs_sqe_check(const struct kverbs_sqe *sqe)
 {
@@ -42,5 +42,9 @@ int kverbs_sqe_check(const struct kverbs_sqe *sqe)
 		return -EINVAL;
 	if (op->flags & KVERBS_OPF_ATOMIC && !IS_ALIGNED(sqe->remote_addr, sizeof(u64)))
 		return -EINVAL;
-	return buffer_fits(sqe) ? 0 : -EINVAL;
+	if (!buffer_fits(sqe))
+		return -EINVAL;
+	if (sqe->opcode != KVERBS_OP_CMP_SWAP && sqe->length > U32_MAX)
+		return -EMSGSIZE;
+	return 0;
 }

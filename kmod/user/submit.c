@@ -24,7 +24,8 @@
  * @conn: the last entry's connection, which the next one's often is too
  * @region: the last entry's region, likewise
  * @uses: of that region, to be counted before what uses it is posted
- * @slots: with slots, for entries to come, linked by their next
+ * @slots: for entries to come, linked by their next
+ * @refused: operations of entries that are invalid, to be completed
  * @sqe: the entry that was read last
  * @ahead: it is not in a run yet
  *
@@ -38,6 +39,7 @@ struct batch {
 	struct kverbs_region_obj *region;
 	long uses;
 	struct kverbs_slot *slots;
+	struct list_head refused;
 	struct kverbs_sqe sqe;
 	bool ahead;
 };
@@ -182,6 +184,10 @@ static int find_list(struct batch *batch, const struct kverbs_sqe *sqe,
 			return ret;
 		}
 	}
+	if (req->length > U32_MAX) {
+		kverbs_req_unuse(req);
+		return -EMSGSIZE;
+	}
 	return 0;
 }
 
@@ -209,6 +215,7 @@ static void fill_req(const struct kverbs_sqe *sqe, struct kverbs_slot *slot)
 	req->solicited = sqe->flags & KVERBS_SQE_SOLICITED;
 	req->unsignalled = !slot->signal;
 	req->privileged = false;
+	req->held = false;
 	req->done = kverbs_slots_done;
 	req->result = 0;
 	req->wc_status = 0;
@@ -230,18 +237,6 @@ static struct kverbs_slot *pop_slot(struct batch *batch, u32 nr)
 	return slot;
 }
 
-static void push_slot(struct batch *batch, struct kverbs_slot *slot)
-{
-	slot->next = batch->slots;
-	batch->slots = slot;
-}
-
-static void drop_req(struct batch *batch, struct kverbs_req *req)
-{
-	kverbs_req_unuse(req);
-	push_slot(batch, container_of(req, struct kverbs_slot, req));
-}
-
 static int find_memory(struct batch *batch, struct kverbs_req *req)
 {
 	if (batch->sqe.flags & KVERBS_SQE_LIST)
@@ -249,10 +244,20 @@ static int find_memory(struct batch *batch, struct kverbs_req *req)
 	return find_buffer(batch, &batch->sqe, req);
 }
 
-/* Makes an operation of the entry; @nr: so many entries may follow, itself included. */
-static int prepare(struct batch *batch, u32 nr, struct kverbs_req **req)
+static bool is_recv(const struct batch *batch)
 {
-	struct kverbs_slot *slot;
+	return batch->sqe.opcode == KVERBS_OP_RECV;
+}
+
+/* True if an earlier operation of this SUBMIT was refused: this one must not overtake it. */
+static bool is_cancelled(const struct batch *batch)
+{
+	return !is_recv(batch) && batch->conn->refused == batch->ring->nr_submits;
+}
+
+/* Makes an operation of the entry. */
+static int prepare(struct batch *batch, struct kverbs_slot *slot)
+{
 	int ret;
 
 	ret = kverbs_sqe_check(&batch->sqe);
@@ -260,17 +265,30 @@ static int prepare(struct batch *batch, u32 nr, struct kverbs_req **req)
 		ret = get_conn(batch, batch->sqe.conn_id);
 	if (!ret && READ_ONCE(batch->conn->ring) != batch->ring)
 		ret = -EINVAL;
+	if (!ret && is_cancelled(batch))
+		ret = -ECANCELED;
 	if (ret)
 		return ret;
-	slot = pop_slot(batch, nr);
-	if (!slot)
-		return -EAGAIN;
 	fill_req(&batch->sqe, slot);
-	ret = find_memory(batch, &slot->req);
-	if (ret)
-		push_slot(batch, slot);
-	*req = &slot->req;
-	return ret;
+	return find_memory(batch, &slot->req);
+}
+
+/* What is wrong with an entry is told by its completion, so that it delays no other entry. */
+static void refuse(struct batch *batch, struct kverbs_slot *slot, int error)
+{
+	const struct kverbs_sqe *sqe = &batch->sqe;
+	struct kverbs_req *req = &slot->req;
+
+	slot->user_data = sqe->user_data;
+	slot->conn_id = sqe->conn_id;
+	slot->signal = true;
+	req->done = kverbs_slots_done;
+	req->result = error;
+	req->wc_status = 0;
+	req->flags = is_recv(batch) ? KVERBS_CQE_F_RECV : 0;
+	list_add_tail(&req->entry, &batch->refused);
+	if (!is_recv(batch) && batch->conn && batch->conn->obj.id == sqe->conn_id)
+		batch->conn->refused = batch->ring->nr_submits;
 }
 
 /* Reads the entry once, so that a later write of user space has no effect. */
@@ -293,87 +311,119 @@ static void read_entry(struct batch *batch, u32 n)
 static bool joins(const struct batch *batch, const struct kverbs_req *first)
 {
 	return batch->sqe.conn_id == batch->conn->obj.id &&
-	       (batch->sqe.opcode == KVERBS_OP_RECV) == (first->opcode == KVERBS_OP_RECV);
+	       is_recv(batch) == (first->opcode == KVERBS_OP_RECV);
 }
 
-/* Finds a run of at most @max; @error: why it ends before another one could begin. */
-static unsigned int gather(struct batch *batch, u32 max, int *error)
+/**
+ * gather() - accept entries up to the end of a run
+ * @batch: the entries
+ * @max: accept at most this many
+ * @nr: set to the number of operations in the run
+ *
+ * Return: how many entries were accepted, those included that were refused.
+ */
+static u32 gather(struct batch *batch, u32 max, unsigned int *nr)
 {
 	struct kverbs_req **reqs = batch->ring->chain->reqs;
-	unsigned int nr;
+	struct kverbs_slot *slot;
+	u32 taken;
+	int ret;
 
-	*error = 0;
-	for (nr = 0; nr < min_t(u32, max, KVERBS_OP_WRS); nr++) {
-		read_entry(batch, batch->ring->sq_head + nr);
-		if (nr && !joins(batch, reqs[0]))
+	*nr = 0;
+	max = min_t(u32, max, KVERBS_OP_WRS);
+	for (taken = 0; taken < max; taken++) {
+		read_entry(batch, batch->ring->sq_head + taken);
+		if (*nr && !joins(batch, reqs[0]))
 			break;
-		*error = prepare(batch, min_t(u32, max - nr, KVERBS_OP_WRS), &reqs[nr]);
-		if (*error)
+		slot = pop_slot(batch, max - taken);
+		if (!slot)
 			break;
 		batch->ahead = false;
+		ret = prepare(batch, slot);
+		if (ret)
+			refuse(batch, slot, ret);
+		else
+			reqs[(*nr)++] = &slot->req;
 	}
-	return nr;
+	return taken;
 }
 
-static unsigned int post_gathered(struct batch *batch, unsigned int nr, int *error)
+static void post_gathered(struct batch *batch, unsigned int nr)
 {
 	struct kverbs_chain *chain = batch->ring->chain;
 	struct kverbs_conn *conn = batch->conn->conn;
 
 	count_uses(batch);
 	if (kverbs_opcode_has(chain->reqs[0]->opcode, KVERBS_OPF_RECV))
-		return kverbs_conn_recv_list(conn, chain->reqs, nr, error);
-	return kverbs_conn_post_list(conn, chain->reqs, nr, chain, error);
+		kverbs_conn_submit_recvs(conn, chain->reqs, nr);
+	else if (!kverbs_conn_submit_list(conn, chain->reqs, nr, chain))
+		batch->conn->refused = batch->ring->nr_submits;
 }
 
-/* Takes a run of at most @max entries; what is not posted was not taken. */
-static int take_run(struct batch *batch, u32 max, u32 *taken)
+/* Accepts a run of at most @max entries. Returns how many, 0 for want of a slot. */
+static u32 take_run(struct batch *batch, u32 max)
 {
 	struct kverbs_ring *ring = batch->ring;
 	struct kverbs_ring_kernel *shared = ring->cq.addr;
-	unsigned int i, nr, posted = 0;
-	int error, ret;
+	unsigned int nr;
+	u32 taken;
 
-	nr = gather(batch, max, &ret);
-	if (nr) {
-		posted = post_gathered(batch, nr, &error);
-		ret = error ?: ret;
-	}
-	for (i = posted; i < nr; i++)
-		drop_req(batch, ring->chain->reqs[i]);
-	ring->sq_head += posted;
-	*taken += posted;
+	taken = gather(batch, max, &nr);
+	if (nr)
+		post_gathered(batch, nr);
+	if (!list_empty(&batch->refused))
+		kverbs_slots_done(&batch->refused);
+	ring->sq_head += taken;
 	/* The entries are read before the user may write them again. */
 	smp_store_release(&shared->sq_head, ring->sq_head);
-	return ret;
+	return taken;
+}
+
+static void set_ring_flag(struct kverbs_ring *ring, u32 flag, bool set)
+{
+	struct kverbs_ring_kernel *shared = ring->cq.addr;
+
+	lockdep_assert_held(&ring->submit_lock);
+	if (set != !!(ring->flags & flag)) {
+		ring->flags ^= flag;
+		WRITE_ONCE(shared->flags, ring->flags);
+	}
 }
 
 static int take_entries(struct batch *batch, u32 nr, u32 *taken)
 {
 	struct kverbs_ring *ring = batch->ring;
 	struct kverbs_ring_user *user = ring->idx.addr;
-	int ret = 0;
-	u32 filled;
+	u32 filled, run = 1;
 
 	lockdep_assert_held(&ring->submit_lock);
+	ring->nr_submits++;
 	/* Pairs with the user's release: the entries are written. */
 	filled = smp_load_acquire(&user->sq_tail) - ring->sq_head;
-	if (filled > ring->sq_entries)
+	if (filled > ring->sq_entries) {
+		set_ring_flag(ring, KVERBS_KFLAG_BAD_INDEX, true);
 		return -EINVAL;
+	}
 	nr = min(nr, filled);
-	while (*taken < nr && !ret) {
-		ret = take_run(batch, nr - *taken, taken);
+	while (*taken < nr && run) {
+		run = take_run(batch, nr - *taken);
+		*taken += run;
 		cond_resched();
 	}
 	if (batch->slots)
 		kverbs_slots_put(ring, batch->slots);
-	return ret;
+	set_ring_flag(ring, KVERBS_KFLAG_FULL, !run);
+	return run ? 0 : -EAGAIN;
 }
 
 static int submit(struct kverbs_ucmd *ucmd, struct kverbs_ring *ring)
 {
 	struct kverbs_cmd_submit *cmd = ucmd->cmd;
-	struct batch batch = { .file = ucmd->file, .ring = ring };
+	struct batch batch = {
+		.file = ucmd->file,
+		.ring = ring,
+		.refused = LIST_HEAD_INIT(batch.refused),
+	};
 	int ret;
 
 	if (mutex_lock_interruptible(&ring->submit_lock))

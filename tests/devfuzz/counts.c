@@ -64,7 +64,9 @@ void count_completion(struct counts *counts, const struct kverbs_cqe *cqe)
 {
 	unsigned int opcode = (cqe->user_data & 0xff) % OPCODES;
 
-	if (cqe->type == KVERBS_CQE_WORK)
+	if (cqe->type == KVERBS_CQE_WORK && cqe->result && !cqe->wc_status)
+		add(&counts->entries[opcode][-cqe->result % ERRNOS]);
+	else if (cqe->type == KVERBS_CQE_WORK)
 		add(&counts->statuses[opcode][cqe->wc_status % STATUSES]);
 	else
 		add(&counts->events[cqe->type % CQE_TYPES]);

@@ -16,7 +16,8 @@
 /**
  * struct counts - counters, shared by all processes
  * @results: number of commands that ended with an errno, 0: success
- * @entries: number of entries that were refused with an errno, 0: accepted
+ * @entries: number of entries that were refused with an errno, by SUBMIT or by their
+ *	completion, 0: accepted
  * @statuses: number of completed entries with a status
  * @events: number of completions that are not of entries
  * @generations: generations that have ended

@@ -171,6 +171,7 @@ static bool fill_list(struct fuzzer *f, struct kverbs_sqe *sqe, struct kverbs_pi
 		return false;
 	sqe->flags |= KVERBS_SQE_LIST;
 	sqe->offset = (uintptr_t)pieces;
+	sqe->piece_stride = rng_once_in(&f->rng, 2) ? sizeof(*pieces) : 0;
 	sqe->length = nr;
 	return true;
 }

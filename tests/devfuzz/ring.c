@@ -42,7 +42,7 @@ static void map_all(struct fuzzer *f)
 	f->sqes = map(f->world, ring->out_sq_offset, ring->out_sq_size, PROT_READ | PROT_WRITE);
 	f->kernel = map(f->world, ring->out_cq_offset, ring->out_cq_size, PROT_READ);
 	f->user = map(f->world, ring->out_idx_offset, ring->out_idx_size, PROT_READ | PROT_WRITE);
-	f->cqes = (const void *)(f->kernel + 1);
+	f->cqes = (const void *)((const char *)f->kernel + ring->out_cqes_offset);
 	if (!f->sqes || !f->kernel || !f->user)
 		unmap_all(f);
 	else
@@ -182,7 +182,7 @@ static void watch(struct fuzzer *f, struct kverbs_cmd_submit *cmd)
 {
 	uint64_t length;
 
-	cmd->flags = KVERBS_SUBMIT_WATCH;
+	cmd->flags |= KVERBS_SUBMIT_WATCH;
 	cmd->watch_uptr = rng_once_in(&f->rng, 8) ? rng_number(&f->rng) :
 						    (uintptr_t)memory_choose(f, &length);
 	cmd->watch_old = rng_once_in(&f->rng, 2) ? 0 : rng_below(&f->rng, 257);
@@ -299,6 +299,9 @@ static void scribble_once(struct fuzzer *f, unsigned char *sqes, uint64_t size,
 		break;
 	case 2:
 		user->cq_head -= rng_below(&f->rng, 4);
+		break;
+	case 3:
+		user->flags = rng_number(&f->rng);
 		break;
 	default:
 		for (i = 0; i < 4; i++)

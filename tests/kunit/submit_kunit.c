@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* From submission entries to work on the device, and back to completions. */
 #include "conn_cmd.h"
+#include "conn_io.h"
 #include "fake_file.h"
 #include "fake_queue.h"
 #include "fake_region.h"
@@ -39,6 +40,7 @@ static int conn_destroy(struct kverbs_object *obj)
 
 	kverbs_queue_close(&s->conn.queue);
 	kverbs_queue_flush_remaining(&s->conn.queue);
+	kvfree(s->conn.held_chain);
 	return 0;
 }
 
@@ -111,16 +113,24 @@ static int submit(struct submitter *s, u32 nr)
 	return kverbs_cmd_submit(&ucmd);
 }
 
-static int submit_one(struct submitter *s, const struct kverbs_sqe *sqe)
-{
-	put(s, sqe);
-	return submit(s, 1);
-}
-
 /* The last completion as user space reads it. */
 static const struct kverbs_cqe *last_cqe(struct submitter *s)
 {
 	return fake_ring_cqe(s->ring, fake_ring_kernel(s->ring)->cq_tail - 1);
+}
+
+static int submit_one(struct submitter *s, const struct kverbs_sqe *sqe)
+{
+	u32 tail = fake_ring_kernel(s->ring)->cq_tail;
+	int ret;
+
+	put(s, sqe);
+	ret = submit(s, 1);
+	if (ret || fake_ring_kernel(s->ring)->cq_tail == tail)
+		return ret;
+	/* The entry was refused: its completion is there, and is read. */
+	fake_ring_user(s->ring)->cq_head++;
+	return last_cqe(s)->result;
 }
 
 static struct kverbs_sqe a_send(struct submitter *s, u64 user_data)
@@ -188,7 +198,11 @@ static const struct entry {
 	{ "a region for nothing", { .opcode = KVERBS_OP_SEND, .region_id = 1 }, -EINVAL },
 	{ "an offset for nothing", { .opcode = KVERBS_OP_SEND, .offset = 1 }, -EINVAL },
 	{ "1st reserved", { .opcode = KVERBS_OP_SEND, .__reserved = 1 }, -EINVAL },
-	{ "2nd reserved", { .opcode = KVERBS_OP_SEND, .__reserved2 = 1 }, -EINVAL },
+	{ "a stride of no list", { .opcode = KVERBS_OP_SEND, .piece_stride = 24 }, -EINVAL },
+	{ "pieces that are too small", { .opcode = KVERBS_OP_SEND, .flags = KVERBS_SQE_LIST,
+					  .length = 1, .piece_stride = 23 }, -EINVAL },
+	{ "4 GiB", { .opcode = KVERBS_OP_SEND, .region_id = 1, .length = 1ULL << 32 },
+	  -EMSGSIZE },
 	{ "an operand of none", { .opcode = KVERBS_OP_READ, .operand = 1 }, -EINVAL },
 };
 
@@ -202,9 +216,9 @@ static void submit_checks_every_field(struct kunit *test)
 
 	sqe.conn_id = 99;
 	KUNIT_EXPECT_EQ(test, entry->expected, submit_one(s, &sqe));
-	KUNIT_EXPECT_EQ(test, entry->expected, s->cmd.out_error);
-	KUNIT_EXPECT_EQ(test, 0, s->cmd.out_taken);
-	KUNIT_EXPECT_EQ(test, 0, fake_ring_kernel(s->ring)->sq_head);
+	KUNIT_EXPECT_EQ(test, 0, s->cmd.out_error);
+	KUNIT_EXPECT_EQ(test, 1, s->cmd.out_taken);
+	KUNIT_EXPECT_EQ(test, 1, fake_ring_kernel(s->ring)->sq_head);
 	KUNIT_EXPECT_EQ(test, 0, s->ring->reserved);
 }
 
@@ -264,23 +278,26 @@ static void submit_of_a_receive_reports_the_message(struct kunit *test)
 			last_cqe(s)->flags);
 }
 
-static void submit_stops_at_the_first_refusal(struct kunit *test)
+static void submit_cancels_what_follows_a_refusal(struct kunit *test)
 {
 	struct submitter *s = test->priv;
 	struct kverbs_sqe sqe = a_send(s, 0);
-	struct kverbs_sqe bad = {};
+	struct kverbs_sqe bad = a_send(s, 0);
 
 	put(s, &sqe);
 	put(s, &sqe);
+	bad.rkey = 1;
 	put(s, &bad);
 	put(s, &sqe);
 	KUNIT_EXPECT_EQ(test, 0, submit(s, 4));
-	KUNIT_EXPECT_EQ(test, 2, s->cmd.out_taken);
-	KUNIT_EXPECT_EQ(test, -EINVAL, s->cmd.out_error);
-	KUNIT_EXPECT_EQ(test, 2, fake_ring_kernel(s->ring)->sq_head);
+	KUNIT_EXPECT_EQ(test, 4, s->cmd.out_taken);
+	KUNIT_EXPECT_EQ(test, 0, s->cmd.out_error);
+	KUNIT_EXPECT_EQ(test, 4, fake_ring_kernel(s->ring)->sq_head);
 	KUNIT_EXPECT_EQ(test, 2, s->hca->nr_sends);
-	KUNIT_EXPECT_EQ(test, -EINVAL, submit(s, 2));
-	KUNIT_EXPECT_EQ(test, 0, s->cmd.out_taken);
+	KUNIT_EXPECT_EQ(test, -EINVAL, fake_ring_cqe(s->ring, 0)->result);
+	KUNIT_EXPECT_EQ(test, -ECANCELED, fake_ring_cqe(s->ring, 1)->result);
+	KUNIT_EXPECT_EQ(test, 0, submit_one(s, &sqe));
+	KUNIT_EXPECT_EQ(test, 3, s->hca->nr_sends);
 }
 
 static void submit_takes_the_lesser_of_wanted_and_available(struct kunit *test)
@@ -379,12 +396,11 @@ static void submit_is_refused_while_the_queue_is_reserved(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EBUSY, submit_one(s, &send));
 	KUNIT_EXPECT_EQ(test, 0, s->ring->reserved);
 	KUNIT_EXPECT_EQ(test, 0, s->hca->nr_sends);
-	fake_ring_user(s->ring)->sq_tail--;
 	KUNIT_EXPECT_EQ(test, -EBUSY, submit_one(s, &recv));
 	KUNIT_EXPECT_EQ(test, 0, s->ring->reserved);
 	KUNIT_EXPECT_EQ(test, 0, s->hca->nr_recvs);
 	kverbs_queue_unreserve(&s->conn.queue);
-	KUNIT_EXPECT_EQ(test, 0, submit(s, 1));
+	KUNIT_EXPECT_EQ(test, 0, submit_one(s, &recv));
 	KUNIT_EXPECT_EQ(test, 1, s->hca->nr_recvs);
 }
 
@@ -451,7 +467,6 @@ static void submit_stays_within_the_region(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EINVAL, submit_one(s, &sqe));
 	sqe.region_id = s->conn_obj.obj.id;
 	sqe.length = 1;
-	fake_ring_user(s->ring)->sq_tail = 0;
 	KUNIT_EXPECT_EQ(test, -ENOENT, submit_one(s, &sqe));
 	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&s->region->region.uses));
 }
@@ -466,10 +481,8 @@ static void submit_writes_only_to_a_writable_region(struct kunit *test)
 	sqe.length = 1;
 	KUNIT_EXPECT_EQ(test, -EINVAL, submit_one(s, &sqe));
 	sqe.opcode = KVERBS_OP_READ;
-	fake_ring_user(s->ring)->sq_tail = 0;
 	KUNIT_EXPECT_EQ(test, -EINVAL, submit_one(s, &sqe));
 	sqe.opcode = KVERBS_OP_SEND;
-	fake_ring_user(s->ring)->sq_tail = 0;
 	KUNIT_EXPECT_EQ(test, 0, submit_one(s, &sqe));
 }
 
@@ -511,7 +524,7 @@ static void submit_keeps_the_order_of_sends_and_receives(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, s->hca->nr_recvs);
 }
 
-static void submit_of_which_half_is_refused_takes_half(struct kunit *test)
+static void submit_of_which_half_is_refused_posts_half(struct kunit *test)
 {
 	struct submitter *s = test->priv;
 	struct kverbs_sqe sqe = a_send(s, 0);
@@ -522,30 +535,35 @@ static void submit_of_which_half_is_refused_takes_half(struct kunit *test)
 	put_some(s, &sqe, 3);
 	fake_hca_refuse(s->hca, 1, -ENOMEM);
 	KUNIT_EXPECT_EQ(test, 0, submit(s, 3));
-	KUNIT_EXPECT_EQ(test, 1, s->cmd.out_taken);
-	KUNIT_EXPECT_EQ(test, -ENOMEM, s->cmd.out_error);
-	KUNIT_EXPECT_EQ(test, 1, fake_ring_kernel(s->ring)->sq_head);
+	KUNIT_EXPECT_EQ(test, 3, s->cmd.out_taken);
+	KUNIT_EXPECT_EQ(test, 3, fake_ring_kernel(s->ring)->sq_head);
 	KUNIT_EXPECT_EQ(test, 1, s->ring->reserved);
 	KUNIT_EXPECT_EQ(test, 1, atomic_long_read(&s->region->region.uses));
+	KUNIT_EXPECT_EQ(test, -ENOMEM, fake_ring_cqe(s->ring, 0)->result);
+	KUNIT_EXPECT_EQ(test, -ECANCELED, fake_ring_cqe(s->ring, 1)->result);
 	fake_hca_refuse(s->hca, UINT_MAX, 0);
-	KUNIT_EXPECT_EQ(test, 0, submit(s, 3));
-	KUNIT_EXPECT_EQ(test, 2, s->cmd.out_taken);
-	KUNIT_EXPECT_EQ(test, 3, s->hca->nr_sends);
+	KUNIT_EXPECT_EQ(test, 0, submit_one(s, &sqe));
+	KUNIT_EXPECT_EQ(test, 2, s->hca->nr_sends);
 }
 
-static void submit_of_more_than_the_queue_holds_takes_what_it_holds(struct kunit *test)
+static void submit_of_more_than_the_queue_has_slots_for_waits_in_order(struct kunit *test)
 {
 	struct submitter *s = test->priv;
 	struct kverbs_sqe sqe = a_send(s, 0);
 
 	put_some(s, &sqe, SQ_SLOTS);
 	KUNIT_EXPECT_EQ(test, 0, submit(s, SQ_SLOTS));
-	KUNIT_EXPECT_EQ(test, 3, s->cmd.out_taken);
-	KUNIT_EXPECT_EQ(test, -EAGAIN, s->cmd.out_error);
-	KUNIT_EXPECT_EQ(test, 3, s->ring->reserved);
-	KUNIT_EXPECT_EQ(test, -EAGAIN, submit(s, 1));
+	KUNIT_EXPECT_EQ(test, SQ_SLOTS, s->cmd.out_taken);
+	KUNIT_EXPECT_EQ(test, 0, s->cmd.out_error);
+	KUNIT_EXPECT_EQ(test, SQ_SLOTS, s->ring->reserved);
+	KUNIT_EXPECT_EQ(test, 3, s->hca->nr_sends);
 	fake_wr_complete(&s->hca->sends[0], IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(test, 0, submit(s, 1));
+	/* There is a slot, but not for one that comes later. */
+	KUNIT_EXPECT_EQ(test, 0, submit_one(s, &sqe));
+	KUNIT_EXPECT_EQ(test, 4, s->hca->nr_sends);
+	fake_wr_complete(&s->hca->sends[1], IB_WC_SUCCESS);
+	kverbs_conn_post_held(&s->conn);
+	KUNIT_EXPECT_EQ(test, 5, s->hca->nr_sends);
 }
 
 static void submit_without_signals_completes_with_the_last(struct kunit *test)
@@ -573,7 +591,7 @@ static struct kunit_case submit_cases[] = {
 	KUNIT_CASE(submit_completes_with_the_result),
 	KUNIT_CASE(submit_unsignalled_completes_only_if_it_fails),
 	KUNIT_CASE(submit_of_a_receive_reports_the_message),
-	KUNIT_CASE(submit_stops_at_the_first_refusal),
+	KUNIT_CASE(submit_cancels_what_follows_a_refusal),
 	KUNIT_CASE(submit_takes_the_lesser_of_wanted_and_available),
 	KUNIT_CASE_PARAM(submit_refuses_a_wrong_tail, bad_tails_gen_params),
 	KUNIT_CASE(submit_numbers_wrap_at_2_to_the_32),
@@ -589,8 +607,8 @@ static struct kunit_case submit_cases[] = {
 	KUNIT_CASE(submit_does_not_wait_for_more_than_fits),
 	KUNIT_CASE(submit_reports_how_many_are_unread),
 	KUNIT_CASE(submit_keeps_the_order_of_sends_and_receives),
-	KUNIT_CASE(submit_of_which_half_is_refused_takes_half),
-	KUNIT_CASE(submit_of_more_than_the_queue_holds_takes_what_it_holds),
+	KUNIT_CASE(submit_of_which_half_is_refused_posts_half),
+	KUNIT_CASE(submit_of_more_than_the_queue_has_slots_for_waits_in_order),
 	KUNIT_CASE(submit_without_signals_completes_with_the_last),
 	{}
 };

@@ -53,7 +53,7 @@
  *   length field), or a message is larger than the connection can carry.
  * - ENODEV: no such device, or the device is gone.
  * - EPERM, ENOMEM: a limit: RLIMIT_MEMLOCK, objects per file, memory.
- * - EAGAIN: no free completion slot or work request; reap completions, retry.
+ * - EAGAIN: no free completion slot; reap completions, retry.
  * - EADDRINUSE, EADDRNOTAVAIL, EACCES: as bind(2) means them.
  * - EBADF: the file is not open for writing, which all commands need but INFO,
  *   DEVICE_QUERY and CONN_QUERY.
@@ -397,8 +397,8 @@ struct kverbs_piece {
  * @offset: start of the local buffer in the region, bytes; with KVERBS_SQE_LIST
  *	the address of an array of struct kverbs_piece; an atomic's 8 bytes must be
  *	aligned in memory
- * @length: the local buffer's length, bytes; with KVERBS_SQE_LIST the number of
- *	pieces, 1 to KVERBS_LIST_MAX
+ * @length: the local buffer's length, at most 2^32 - 1 bytes, as the pieces together;
+ *	with KVERBS_SQE_LIST the number of pieces, 1 to KVERBS_LIST_MAX
  * @swap: CMP_SWAP: the new value, in place of @length, which is 8
  * @operand: CMP_SWAP: the expected value; FETCH_ADD: the value to add; else 0
  *
@@ -421,7 +421,7 @@ struct kverbs_piece {
  * the peer can send. A receive whose buffer needs more scatter/gather entries than
  * the connection has is deferred until the connection is established, and so are
  * the receives after it. On an established connection a receive has been posted
- * when SUBMIT returns.
+ * when SUBMIT returns, unless more than @rq_depth are under way.
  */
 struct kverbs_sqe {
 	__u8 opcode;
@@ -449,8 +449,7 @@ struct kverbs_sqe {
  *	the new connection's, user_data the listener's; ACCEPT, REJECT or DESTROY it
  * @KVERBS_CQE_ESTABLISHED: the connection is up; a receive may complete before
  * @KVERBS_CQE_DISCONNECTED: the connection was up and has ended
- * @KVERBS_CQE_REJECTED: the peer rejected the request; @imm is the number of the
- *	reason
+ * @KVERBS_CQE_REJECTED: the peer rejected the request
  * @KVERBS_CQE_FAILED: the connection was never established
  * @KVERBS_CQE_DEVICE_REMOVED: the device of a connection or a listener was
  *	removed
@@ -472,56 +471,85 @@ enum kverbs_cqe_type {
 #define KVERBS_CQE_F_RECV	(1U << 0)	/* the entry was a RECV */
 #define KVERBS_CQE_F_IMM	(1U << 1)	/* @imm is immediate data */
 #define KVERBS_CQE_F_WRITE	(1U << 2)	/* the peer's WRITE_IMM completed the RECV */
-#define KVERBS_CQE_F_INV	(1U << 3)	/* @imm is a key that the peer revoked */
+#define KVERBS_CQE_F_INV	(1U << 3)	/* the peer revoked a key */
 
 /**
  * struct kverbs_cqe - a completion, written by the kernel
  * @user_data: the entry's; for events the connection's or the listener's
- * @byte_len: WORK: bytes moved; for a RECV bytes received
  * @id: the connection, or the listener that lost its device
  * @result: 0 or -errno
  * @type: enum kverbs_cqe_type
  * @wc_status: WORK: work completion status, enum ib_wc_status by number
  * @flags: KVERBS_CQE_F_*
- * @imm: the peer's immediate data, not converted; the key that its SEND_INV
- *	revoked; or the reason of a REJECTED
+ * @byte_len: WORK: bytes moved; for a RECV bytes received
+ * @imm: KVERBS_CQE_F_IMM: the peer's immediate data, not converted
+ * @revoked_key: KVERBS_CQE_F_INV: the key that the peer's SEND_INV revoked
+ * @reject_reason: REJECTED: number of the reason
+ * @__reserved: 0
+ *
+ * @imm, @revoked_key and @reject_reason share their place; it is 0 if none applies.
  */
 struct kverbs_cqe {
 	__aligned_u64 user_data;
-	__aligned_u64 byte_len;
 	__u32 id;
 	__s32 result;
 	__u8 type;
 	__u8 wc_status;
 	__u16 flags;
-	__u32 imm;
+	__u32 byte_len;
+	union {
+		__u32 imm;
+		__u32 revoked_key;
+		__u32 reject_reason;
+	};
+	__u32 __reserved;
 };
+
+/* Bits of kverbs_ring_kernel.flags */
+#define KVERBS_KFLAG_FULL	(1U << 0)	/* SUBMIT stopped for want of a completion slot */
+#define KVERBS_KFLAG_BAD_INDEX	(1U << 1)	/* @sq_tail was out of range */
 
 /**
  * struct kverbs_ring_kernel - head of the completion mapping, written by the kernel
  * @sq_head: submission entries accepted so far, modulo 2^32; written with release
+ * @flags: KVERBS_KFLAG_FULL, until a SUBMIT accepts all that it finds, and
+ *	KVERBS_KFLAG_BAD_INDEX, for good
+ * @__reserved: 0; keeps what different CPUs write on separate cache lines
  * @cq_tail: completions written so far, modulo 2^32; read it with acquire
+ * @__reserved2: 0
  * @sq_entries: size of the submission ring, a power of two
  * @cq_entries: size of the completion ring, a power of two
- * @__reserved: 0
+ * @__reserved3: 0
  *
- * The completions follow in the same mapping: completion n, counted from 0, is at
- * index n & (cq_entries - 1).
+ * The completions are at @out_cqes_offset of the mapping: completion n, counted from 0,
+ * at index n & (cq_entries - 1).
  */
 struct kverbs_ring_kernel {
 	__u32 sq_head;
+	__u32 flags;
+	__u32 __reserved[14];
 	__u32 cq_tail;
+	__u32 __reserved2[15];
 	__u32 sq_entries;
 	__u32 cq_entries;
-	__u32 __reserved[12];
+	__u32 __reserved3[14];
 };
+
+/* Bits of kverbs_ring_user.flags */
+#define KVERBS_UFLAG_NO_EVENTFD	(1U << 0)	/* do not signal the eventfd */
+#define KVERBS_UFLAG_WANT_ROOM	(1U << 1)	/* a free completion slot ends a wait, too */
 
 /**
  * struct kverbs_ring_user - the index page, written by user space
  * @sq_tail: submission entries filled so far, modulo 2^32; write with release
  * @__reserved: 0; keeps the two indices on separate cache lines
  * @cq_head: completions read so far, modulo 2^32; write with release
+ * @flags: KVERBS_UFLAG_NO_EVENTFD and KVERBS_UFLAG_WANT_ROOM; other bits are ignored
  * @__reserved2: 0
+ *
+ * Work without KVERBS_SQE_SIGNAL gives its completion slot back without a completion.
+ * With KVERBS_UFLAG_WANT_ROOM that ends the wait of SUBMIT, signals the eventfd and lets
+ * poll(2) report POLLOUT, as long as a slot is free.
  *
  * The kernel does not trust the indices: with a wrong index a process loses its
  * own entries or completions and nothing else.
@@ -530,7 +558,8 @@ struct kverbs_ring_user {
 	__u32 sq_tail;
 	__u32 __reserved[15];
 	__u32 cq_head;
-	__u32 __reserved2[15];
+	__u32 flags;
+	__u32 __reserved2[14];
 };
 
 /* Bits of kverbs_cmd_ring_create.flags; BUSY_POLL excludes the others */
@@ -556,6 +585,8 @@ struct kverbs_ring_user {
  * @out_sq_size: bytes to map at @out_sq_offset
  * @out_cq_size: bytes to map at @out_cq_offset
  * @out_idx_size: bytes to map at @out_idx_offset
+ * @out_cqes_offset: of the first completion in the mapping at @out_cq_offset, bytes
+ * @__reserved: must be 0
  *
  * Map each area with MAP_SHARED and exactly its size. A child of fork(2) does not
  * inherit the mappings. A file holds 256 rings at most.
@@ -586,6 +617,8 @@ struct kverbs_cmd_ring_create {
 	__aligned_u64 out_sq_size;
 	__aligned_u64 out_cq_size;
 	__aligned_u64 out_idx_size;
+	__u32 out_cqes_offset;
+	__u32 __reserved;
 };
 
 /* Bits of kverbs_cmd_submit.flags */
@@ -601,15 +634,27 @@ struct kverbs_cmd_ring_create {
  * @out_taken: entries accepted; none of them is accepted again
  * @timeout_ns: when to stop waiting, from the begin of the wait; 0: never
  * @out_ready: completions unread on return
- * @out_error: 0, or the -errno for which the next entry was not accepted
+ * @out_error: 0; -EAGAIN if there was no completion slot for the next entry; -EINVAL if
+ *	the ring's @sq_tail is out of range
  * @watch_uptr: WATCH: address of the byte, else 0
  * @watch_old: WATCH: the byte's previous value, 0-255; else 0
  * @__reserved: must be 0
  *
+ * Every entry is accepted for which there is a completion slot, and is read once. What is
+ * wrong with an entry is its completion, with or without KVERBS_SQE_SIGNAL: EINVAL,
+ * EFAULT, ENOENT, ENOTCONN, EBUSY (BENCH uses the connection), ENODEV, EOPNOTSUPP,
+ * EMSGSIZE or ENOMEM. It is in the ring when SUBMIT returns. The operations behind it for
+ * the same connection, receives excepted, complete with ECANCELED, so that none
+ * overtakes one that failed; the next SUBMIT begins anew.
+ *
+ * An operation for which the connection's queue has no room waits until it has, behind
+ * those before it; it delays no other connection. If it cannot be posted then, it
+ * completes with an error, and the connection ends.
+ *
  * Returns 0 if an entry was accepted, if @to_submit is 0, or if the time is
- * over: check @out_taken and @out_ready. If the first entry is refused, SUBMIT
- * returns its error and does not wait. Each entry is read once. A signal ends the
- * wait with EINTR, or with 0 if entries were accepted.
+ * over: check @out_taken and @out_ready. If no entry could be accepted, SUBMIT
+ * returns @out_error and does not wait. A signal ends the wait with EINTR, or with 0 if
+ * entries were accepted.
  *
  * A peer's WRITE or atomic generates no completion here. With WATCH, which needs
  * @min_complete, the wait also ends when the byte differs from @watch_old or can
@@ -619,9 +664,7 @@ struct kverbs_cmd_ring_create {
  * written before may be read after the completion of a RECV that the peer caused
  * behind it, by SEND or WRITE_IMM.
  *
- * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EINTR; of the first entry: EAGAIN,
- * EINVAL, ENOENT, ENOTCONN, EBUSY (BENCH uses the connection), ENODEV,
- * EOPNOTSUPP, EMSGSIZE, ENOMEM.
+ * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EAGAIN, EINTR.
  */
 struct kverbs_cmd_submit {
 	__u32 size;

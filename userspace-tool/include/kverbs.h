@@ -531,7 +531,9 @@ typedef void (*kverbs_done_fn)(struct kverbs_req *req);
  * @done: called on completion, or NULL; set it before posting
  * @data: for the caller, not used by the library
  * @result: 0 or -errno, valid once complete: -EIO for a failed work request,
- *	-ECANCELED if the connection was freed first
+ *	-ECANCELED if the connection was freed first, or if an operation that was posted
+ *	together with it was refused; or why the kernel refused it: -EMSGSIZE, -ENOTCONN,
+ *	-EOPNOTSUPP, -ENOMEM, or the error that ended the connection
  * @wc_status: the first failed work request's status, see kverbs_wc_status_str()
  * @flags: KVERBS_CQE_F_*
  * @imm: the peer's immediate data, not converted, or the key that the peer revoked
@@ -567,12 +569,13 @@ struct kverbs_req {
  * @length: length of the message, bytes
  * @req: the request
  *
- * If the queues are full, this function, like all below that post, waits for room or
- * until the connection ends, and completes other operations in the meantime.
+ * If the context's completion ring is full, this function, like all below that post, waits for
+ * room or until the connection ends, and completes other operations in the meantime.
  *
  * Return: 0 posted, else -errno, and @req will not complete: -EBUSY @req is in use,
- * -EINVAL not within the buffer, -ENOTCONN not established yet, or the error that
- * ended the connection.
+ * -EINVAL not within the buffer, or the error that ended the connection. What only the
+ * kernel can know is the result of @req, such as -ENOTCONN if the connection is not
+ * established yet.
  */
 KVERBS_API int kverbs_send(struct kverbs_conn *conn, struct kverbs_buf *buf,
 			   size_t offset, size_t length, struct kverbs_req *req);
@@ -586,7 +589,7 @@ KVERBS_API int kverbs_send(struct kverbs_conn *conn, struct kverbs_buf *buf,
  * @imm: the four bytes, not converted
  * @req: the request
  *
- * Return: as kverbs_send(), or -EOPNOTSUPP on iWARP.
+ * Return: as kverbs_send(); the result is -EOPNOTSUPP on iWARP.
  */
 KVERBS_API int kverbs_send_imm(struct kverbs_conn *conn, struct kverbs_buf *buf,
 			       size_t offset, size_t length, uint32_t imm,
@@ -659,7 +662,7 @@ KVERBS_API int kverbs_recvv(struct kverbs_conn *conn, const struct kverbs_vec *v
  * If a message arrives before the connection is established on this side, its receive
  * completes after that, so that the callback can answer.
  *
- * Return: 0 posted, -EAGAIN the receive queue is full, else -errno.
+ * Return: 0 posted, -EAGAIN the context's completion ring is full, else -errno.
  */
 KVERBS_API int kverbs_recv(struct kverbs_conn *conn, struct kverbs_buf *buf,
 			   size_t offset, size_t length, struct kverbs_req *req);
@@ -696,7 +699,7 @@ KVERBS_API int kverbs_write(struct kverbs_conn *conn, struct kverbs_buf *buf,
  * @imm: four bytes for the peer, not converted
  * @req: the request
  *
- * Return: as kverbs_write(), or -EOPNOTSUPP on iWARP.
+ * Return: as kverbs_write(); the result is -EOPNOTSUPP on iWARP.
  */
 KVERBS_API int kverbs_write_imm(struct kverbs_conn *conn, struct kverbs_buf *buf,
 				size_t offset, size_t length,
@@ -801,13 +804,14 @@ struct kverbs_op {
  * @nr: number of operations
  *
  * The operations are submitted with as few system calls as the context's sq_entries
- * permits. If the send queue is full, kverbs_post() waits for room as kverbs_send()
- * does; if the receive queue is full, it does not wait.
+ * permits. If the context's completion ring is full, kverbs_post() waits for room as
+ * kverbs_send() does, but not for receives.
  *
  * An operation without a request generates no completion. It is complete once a later
  * request on the connection, other than a receive's, is complete. If it fails, that
- * request fails with its status, and the connection ends. The connection also ends if
- * such an operation covers several segments and only some of them can be posted.
+ * request fails with its status, and the connection ends. If the kernel refuses it, the next
+ * kverbs_post() of an operation without a request returns the error. The connection also
+ * ends if such an operation covers several segments and only some of them can be posted.
  *
  * Return: the number of operations posted, from the first on; the requests of the
  * others will not complete. If none was posted, the -errno that the first one's own
@@ -822,12 +826,12 @@ KVERBS_API int kverbs_post(struct kverbs_conn *conn, const struct kverbs_op *ops
  * @ops: the operations, in order; not used after the call
  * @nr: number of operations
  *
- * Like kverbs_post(), but never waits for room in the send queue, which a peer that takes
- * nothing may keep full for ever. An event loop or a request's callback posts with it and
- * tries again when a request of the connection has completed.
+ * Like kverbs_post(), but never waits for room, which peers that take nothing may keep from
+ * coming. An event loop or a request's callback posts with it and tries again when a request
+ * has completed.
  *
- * Return: number of operations posted, from the first on; if none was, -EAGAIN: the queue or
- * the context's completion ring is full, -EMSGSIZE: the operation needs several entries, which
+ * Return: number of operations posted, from the first on; if none was, -EAGAIN: the
+ * context's completion ring is full, -EMSGSIZE: the operation needs several entries, which
  * could be posted in part only, or what kverbs_post() returns.
  */
 KVERBS_API int kverbs_try_post(struct kverbs_conn *conn, const struct kverbs_op *ops,

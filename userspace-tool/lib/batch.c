@@ -14,9 +14,6 @@
 #include "split.h"
 #include "wait.h"
 
-/* How long to sleep for room where some may come in silence. */
-#define SILENT_ROOM_MS 1
-
 /*
  * struct rule - requirements of an opcode
  * @access: access that its token must grant, 0: no token
@@ -62,6 +59,7 @@ struct place {
  * @max_msg: the most for one entry of an operation that may be cut
  * @parts: entries of the last one
  * @at: the first entry that was not taken yet
+ * @wants_room: counted in the context's @room_wanted
  */
 struct posting {
 	const struct kverbs_batch *b;
@@ -69,6 +67,7 @@ struct posting {
 	uint64_t max_msg;
 	int64_t parts;
 	struct place at;
+	bool wants_room;
 };
 
 static bool is_known(const struct kverbs_op *op)
@@ -301,52 +300,85 @@ static int submit_some(struct posting *p)
 
 struct room {
 	const struct kverbs_conn *conn;
-	uint32_t seen;
+	uint32_t reaped;
+	uint32_t rooms;
 };
 
 static bool maybe_room(struct kverbs *kv, const void *arg)
 {
 	const struct room *room = arg;
 
-	return kverbs_reaped(kv) != room->seen || room->conn->error;
+	return kverbs_reaped(kv) != room->reaped || kverbs_rooms(kv) != room->rooms ||
+	       room->conn->error;
 }
 
 /*
- * Every completion read since @seen may have made room. A completion that is still
- * in the ring wakes the leader. An unsignalled completion wakes no thread.
+ * From now on the kernel wakes the leader for a slot that work without a completion frees.
+ * Slots may have become free before: the caller tries again, then waits.
  */
-static int wait_for_room(struct kverbs_conn *conn, uint32_t seen)
+static void want_room(struct posting *p)
 {
-	struct room room = { .conn = conn, .seen = seen };
-	struct kverbs *kv = conn->kv;
-	uint64_t deadline;
+	struct kverbs *kv = p->b->conn->kv;
+
+	pthread_mutex_lock(&kv->lock);
+	if (!kv->room_wanted++)
+		kverbs_ring_want_room(&kv->ring, true);
+	pthread_mutex_unlock(&kv->lock);
+	p->wants_room = true;
+}
+
+static void end_want_room(struct posting *p)
+{
+	struct kverbs *kv = p->b->conn->kv;
+
+	pthread_mutex_lock(&kv->lock);
+	if (!--kv->room_wanted)
+		kverbs_ring_want_room(&kv->ring, false);
+	pthread_mutex_unlock(&kv->lock);
+	p->wants_room = false;
+}
+
+/* Every completion read since @room was filled in may have made room, and so may a wait. */
+static int wait_for_room(const struct room *room)
+{
+	struct kverbs *kv = room->conn->kv;
 	int ret;
 
 	pthread_mutex_lock(&kv->lock);
-	deadline = kv->silent ? kverbs_deadline(SILENT_ROOM_MS) : 0;
-	ret = kverbs_wait_met(kv, maybe_room, &room, kv, deadline);
-	if (!ret || ret == -ETIMEDOUT)
-		ret = conn->error;
+	ret = kverbs_wait_met(kv, maybe_room, room, kv, 0);
+	if (!ret)
+		ret = room->conn->error;
 	pthread_mutex_unlock(&kv->lock);
 	return ret;
+}
+
+static int make_room(struct posting *p, const struct room *room)
+{
+	if (p->wants_room)
+		return wait_for_room(room);
+	want_room(p);
+	return 0;
 }
 
 /* Submit all, or as much as is taken. 0, or why not all. */
 static int submit_all(struct posting *p)
 {
 	const struct kverbs_batch *b = p->b;
-	uint32_t seen;
+	struct room room = { .conn = b->conn };
 	int error;
 
 	do {
-		seen = kverbs_reaped(b->conn->kv);
+		room.reaped = kverbs_reaped(b->conn->kv);
+		room.rooms = kverbs_rooms(b->conn->kv);
 		error = submit_some(p);
 		if (error == -EAGAIN && !b->nowait && !is_recv(&b->ops[p->at.op]))
-			error = wait_for_room(b->conn, seen);
+			error = make_room(p, &room);
 		/* Half a transfer cannot be taken back: a signal must wait. */
 		if (error == -EINTR && p->at.behind)
 			error = 0;
 	} while (!error && p->at.op != p->nr);
+	if (p->wants_room)
+		end_want_room(p);
 	return error;
 }
 
@@ -366,8 +398,7 @@ static int begin(struct posting *p, const struct kverbs_op *op)
 	p->parts = parts;
 	if (op->req)
 		return kverbs_req_begin(conn, op->req, (unsigned int)parts);
-	conn->kv->silent = true;
-	return conn->error;
+	return conn->error ? conn->error : kverbs_conn_silent_error(conn);
 }
 
 /* Up to the first that cannot be posted: 0, unless that is the first of all. */

@@ -90,6 +90,14 @@ void kverbs_conn_event(struct kverbs_conn *conn, const struct kverbs_cqe *cqe)
 	}
 }
 
+int kverbs_conn_silent_error(struct kverbs_conn *conn)
+{
+	int error = conn->silent_error;
+
+	conn->silent_error = 0;
+	return error;
+}
+
 static bool up_or_ended(struct kverbs *kv, const void *arg)
 {
 	const struct kverbs_conn *conn = arg;

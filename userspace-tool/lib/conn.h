@@ -21,6 +21,8 @@
  * @error: why it ended, 0 while it has not
  * @silent_status: of the first operation without a request that failed, until the
  *	request after it has it
+ * @silent_error: -errno of an operation without a request that the kernel refused, until the
+ *	next call that posts without a request returns it
  * @max_msg: the most that one entry may carry, 0: not asked yet; atomic
  * @data: the caller's
  */
@@ -37,6 +39,7 @@ struct kverbs_conn {
 	bool freeing;
 	int error;
 	unsigned int silent_status;
+	int silent_error;
 	uint64_t max_msg;
 	void *data;
 };
@@ -45,6 +48,8 @@ struct kverbs_conn {
 struct kverbs_conn *kverbs_conn_find(struct kverbs *kv, uint32_t id);
 void kverbs_conn_publish(struct kverbs *kv, struct kverbs_conn *conn, uint32_t id);
 void kverbs_conn_event(struct kverbs_conn *conn, const struct kverbs_cqe *cqe);
+/* Takes @silent_error. */
+int kverbs_conn_silent_error(struct kverbs_conn *conn);
 
 /* These without. */
 bool kverbs_conn_was_up(struct kverbs_conn *conn);

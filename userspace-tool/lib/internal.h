@@ -52,7 +52,8 @@ struct kverbs {
 	struct kverbs_done done;
 	uint64_t next_key;		/* of listeners */
 	bool led;			/* a thread sleeps in the kernel */
-	bool silent;			/* room may come without a completion */
+	unsigned int room_wanted;	/* threads that wait for completion slots */
+	uint32_t rooms;			/* waits that may have ended for a free slot, atomic */
 	uint32_t reaped;		/* completions read so far, atomic */
 };
 
@@ -78,6 +79,11 @@ int kverbs_destroy(struct kverbs *kv, uint32_t id);
 static inline uint32_t kverbs_reaped(const struct kverbs *kv)
 {
 	return __atomic_load_n(&kv->reaped, __ATOMIC_ACQUIRE);
+}
+
+static inline uint32_t kverbs_rooms(const struct kverbs *kv)
+{
+	return __atomic_load_n(&kv->rooms, __ATOMIC_ACQUIRE);
 }
 
 #endif /* KVERBS_INTERNAL_H */

@@ -211,11 +211,16 @@ static int part_error(const struct kverbs_conn *conn, const struct kverbs_cqe *c
 {
 	if (conn->freeing && cqe->wc_status == WC_WR_FLUSH_ERR)
 		return -ECANCELED;
+	/* The reason why the connection ended says more than -ENOTCONN. */
+	if (cqe->result == -ENOTCONN && conn->error)
+		return conn->error;
 	return cqe->result;
 }
 
 void kverbs_req_silent_failed(struct kverbs_conn *conn, const struct kverbs_cqe *cqe)
 {
+	if (!cqe->wc_status && !conn->silent_error)
+		conn->silent_error = cqe->result;
 	if (!conn->silent_status)
 		conn->silent_status = cqe->wc_status;
 }
@@ -249,8 +254,10 @@ void kverbs_req_part_done(struct kverbs_conn *conn, struct kverbs_req *req,
 			  const struct kverbs_cqe *cqe)
 {
 	req->flags |= cqe->flags;
-	if (cqe->flags & (KVERBS_CQE_F_IMM | KVERBS_CQE_F_INV))
+	if (cqe->flags & KVERBS_CQE_F_IMM)
 		req->imm = cqe->imm;
+	if (cqe->flags & KVERBS_CQE_F_INV)
+		req->imm = cqe->revoked_key;
 	if (!cqe->result) {
 		req->byte_len += cqe->byte_len;
 	} else if (!req->result) {

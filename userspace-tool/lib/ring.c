@@ -34,7 +34,7 @@ static int map_ring(struct kverbs_ring *r, const struct kverbs_cmd_ring_create *
 
 	r->sqes = sq;
 	r->kernel = cq;
-	r->cqes = (const void *)(r->kernel + 1);
+	r->cqes = (const void *)((const char *)cq + cmd->out_cqes_offset);
 	r->user = idx;
 	r->sq_size = cmd->out_sq_size;
 	r->cq_size = cmd->out_cq_size;
@@ -156,7 +156,7 @@ unsigned int kverbs_ring_submit(struct kverbs_ring *r, int *error)
 	*error = ret ? ret : cmd.out_error;
 	if (!*error)
 		*error = -EAGAIN;
-	/* A refused entry would stand in the way of those after it. */
+	/* The caller fills the ring anew when there is room. */
 	r->sq_tail = head + taken;
 	publish_tail(r);
 	return taken;
@@ -241,6 +241,12 @@ bool kverbs_ring_next(struct kverbs_ring *r, struct kverbs_cqe *cqe)
 		return false;
 	*cqe = r->cqes[r->cq_head++ & (r->cq_entries - 1)];
 	return true;
+}
+
+void kverbs_ring_want_room(struct kverbs_ring *r, bool wanted)
+{
+	__atomic_store_n(&r->user->flags, wanted ? KVERBS_UFLAG_WANT_ROOM : 0,
+			 __ATOMIC_RELEASE);
 }
 
 void kverbs_ring_seen(struct kverbs_ring *r)

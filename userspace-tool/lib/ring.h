@@ -76,6 +76,8 @@ int kverbs_ring_wait(struct kverbs_ring *r, uint64_t deadline,
 bool kverbs_ring_next(struct kverbs_ring *r, struct kverbs_cqe *cqe);
 /* Tell the kernel what was read. */
 void kverbs_ring_seen(struct kverbs_ring *r);
+/* Let a free completion slot end a wait, as an unread completion does. */
+void kverbs_ring_want_room(struct kverbs_ring *r, bool wanted);
 /* The number of the completion that comes next. */
 uint32_t kverbs_ring_cq_tail(const struct kverbs_ring *r);
 

@@ -136,6 +136,15 @@ static void hand_over(struct kverbs *kv)
 		kverbs_done_run(kv, kverbs_at_once, NULL, 0);
 }
 
+/* A wait of the kernel has ended, maybe for a slot that work without a completion has freed. */
+void kverbs_room_found(struct kverbs *kv)
+{
+	if (!kv->room_wanted)
+		return;
+	__atomic_store_n(&kv->rooms, kv->rooms + 1, __ATOMIC_RELEASE);
+	kverbs_wake(kv, kv);
+}
+
 static int sleep_in_kernel(struct kverbs *kv, uint64_t deadline)
 {
 	int ret;
@@ -145,6 +154,8 @@ static int sleep_in_kernel(struct kverbs *kv, uint64_t deadline)
 	ret = kverbs_ring_wait(&kv->ring, deadline, NULL);
 	pthread_mutex_lock(&kv->lock);
 	kv->led = false;
+	if (!ret)
+		kverbs_room_found(kv);
 	return ret;
 }
 
@@ -188,6 +199,7 @@ void kverbs_lead_end(struct kverbs *kv)
 {
 	pthread_mutex_lock(&kv->lock);
 	kv->led = false;
+	kverbs_room_found(kv);
 	kverbs_reap(kv);
 	run_due(kv, kverbs_at_once, NULL, 0);
 	hand_over(kv);

@@ -23,6 +23,9 @@ struct kverbs;
 /* True if the condition that a thread waits for is met; called with kv->lock held. */
 typedef bool (*kverbs_met_fn)(struct kverbs *kv, const void *arg);
 
+/* Let threads that wait for a completion slot try again; with kv->lock held. */
+void kverbs_room_found(struct kverbs *kv);
+
 /* The condition of a thread that does not wait. */
 bool kverbs_at_once(struct kverbs *kv, const void *arg);
 

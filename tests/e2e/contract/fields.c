@@ -81,7 +81,7 @@ static const struct bad_field bad_fields[] = {
 
 	BAD(SUBMIT, submit, flags, U32, KVERBS_SUBMIT_WATCH, EINVAL),
 	BAD(SUBMIT, submit, flags, U32, 2, EINVAL),
-	BAD(SUBMIT, submit, flags, U32, 0x80000000, EINVAL),
+	BAD(SUBMIT, submit, flags, U32, 0x40000000, EINVAL),
 	BAD(SUBMIT, submit, ring_id, U32, 0, ENOENT),
 	BAD(SUBMIT, submit, ring_id, U32, 0xffffffff, ENOENT),
 	BAD(SUBMIT, submit, min_complete, U32, 0xffffffff, EINVAL),

@@ -90,7 +90,7 @@ static const struct bad_entry bad_entries[] = {
 	      .offset = SIZE - 63),
 	ENTRY("an offset that overflows gives EINVAL", EINVAL, SEND, HERE,
 	      .offset = UINT64_MAX - 62),
-	ENTRY("a length that overflows gives EINVAL", EINVAL, SEND, HERE,
+	ENTRY("a length of 4 GiB or more gives EMSGSIZE", EMSGSIZE, SEND, HERE,
 	      .offset = 64, .length = UINT64_MAX - 62),
 	ENTRY("a region without length gives EINVAL", EINVAL, SEND,
 	      .conn_id = SERVER, .region_id = REGION),
@@ -168,7 +168,7 @@ static struct kverbs_sqe real_entry(const struct kverbs_sqe *sqe)
 	return real;
 }
 
-/* The entry is refused, and a valid entry in the same slot is then accepted. */
+/* The entry completes with an error at once, and a valid entry behind it is accepted. */
 static void entry_refused(const void *arg)
 {
 	const struct bad_entry *bad = arg;
@@ -180,10 +180,11 @@ static void entry_refused(const void *arg)
 	sqe = real_entry(&bad->sqe);
 	head = ring->kernel->sq_head;
 	CHECK_ERR(ring_put(ring, &sqe), bad->err);
-	CHECK_EQ(ring->kernel->sq_head, head);
+	CHECK_EQ(ring->kernel->sq_head, head + 1);
+	CHECK_EQ(ring_unread(ring), 0);
 	good = sqe_recv(scene.pair.server, scene.region, 0, 64);
 	CHECK_OK(ring_put(ring, &good));
-	CHECK_EQ(ring->kernel->sq_head, head + 1);
+	CHECK_EQ(ring->kernel->sq_head, head + 2);
 	CHECK_EQ(dev_query(ring->fd, scene.pair.server).out_rq_used, 1);
 	CHECK_EQ(dev_query(ring->fd, scene.pair.server).out_sq_used, 0);
 }
@@ -199,7 +200,36 @@ TEST_GROUP(entry_rules)
 	}
 }
 
-TEST(SUBMIT_says_how_many_it_took_and_what_refused_the_next)
+TEST(an_invalid_entry_completes_with_its_error_and_delays_none_behind_it)
+{
+	struct ring *ring = &scene.pair.ring;
+	struct kverbs_cmd_submit out;
+	struct kverbs_sqe sqe;
+	struct kverbs_cqe cqe;
+
+	set_scene();
+	sqe = sqe_recv(scene.pair.server, scene.region, 0, 64);
+	ring_push(ring, &sqe);
+	sqe.region_id = 0x7ffffff0;
+	sqe.user_data = 0xbad;
+	ring_push(ring, &sqe);
+	sqe = sqe_recv(scene.pair.server, scene.region, 0, 64);
+	ring_push(ring, &sqe);
+	CHECK_OK(ring_submit(ring, 3, &out));
+	CHECK_EQ(out.out_taken, 3);
+	CHECK_EQ(out.out_error, 0);
+	CHECK_EQ(out.out_ready, 1);
+	cqe = ring_next(ring);
+	CHECK_EQ(cqe.type, KVERBS_CQE_WORK);
+	CHECK_EQ(cqe.user_data, 0xbad);
+	CHECK_EQ(cqe.id, scene.pair.server);
+	CHECK_EQ(cqe.result, -ENOENT);
+	CHECK_EQ(cqe.wc_status, 0);
+	CHECK_EQ(cqe.flags, KVERBS_CQE_F_RECV);
+	CHECK_EQ(dev_query(ring->fd, scene.pair.server).out_rq_used, 2);
+}
+
+TEST(what_follows_a_refused_operation_in_a_SUBMIT_is_cancelled_but_receives)
 {
 	struct ring *ring = &scene.pair.ring;
 	struct kverbs_cmd_submit out;
@@ -207,15 +237,48 @@ TEST(SUBMIT_says_how_many_it_took_and_what_refused_the_next)
 
 	set_scene();
 	sqe = sqe_recv(scene.pair.server, scene.region, 0, 64);
+	CHECK_OK(ring_put(ring, &sqe));
+	sqe = sqe_send(scene.pair.client, scene.region, SIZE, 1);
+	sqe.user_data = 1;
 	ring_push(ring, &sqe);
+	sqe = sqe_send(scene.pair.client, scene.region, 0, 1);
+	sqe.user_data = 2;
 	ring_push(ring, &sqe);
-	sqe.region_id = 0x7ffffff0;
+	sqe = sqe_recv(scene.pair.client, scene.region, 0, 64);
+	sqe.user_data = 3;
 	ring_push(ring, &sqe);
 	CHECK_OK(ring_submit(ring, 3, &out));
-	CHECK_EQ(out.out_taken, 2);
-	CHECK_EQ(out.out_error, -ENOENT);
-	CHECK_ERR(ring_submit(ring, 1, &out), ENOENT);
-	CHECK_EQ(dev_query(ring->fd, scene.pair.server).out_rq_used, 2);
+	CHECK_EQ(out.out_taken, 3);
+	CHECK_EQ(out.out_ready, 2);
+	CHECK_EQ(ring_work(ring, 1).result, -EINVAL);
+	CHECK_EQ(ring_work(ring, 2).result, -ECANCELED);
+	CHECK_EQ(dev_query(ring->fd, scene.pair.client).out_rq_used, 1);
+	/* The next SUBMIT begins anew. */
+	CHECK_DONE(ring_do(ring, sqe_send(scene.pair.client, scene.region, 0, 1)));
+}
+
+TEST(an_invalid_entry_completes_even_without_SIGNAL)
+{
+	struct ring *ring = &scene.pair.ring;
+	struct kverbs_cmd_submit out;
+	struct kverbs_sqe sqe;
+
+	set_scene();
+	sqe = sqe_send(scene.pair.client, scene.region, SIZE, 1);
+	sqe.flags = 0;
+	ring_push(ring, &sqe);
+	CHECK_OK(ring_submit(ring, 1, &out));
+	CHECK_EQ(out.out_taken, 1);
+	CHECK_EQ(ring_next(ring).result, -EINVAL);
+}
+
+TEST(the_length_of_an_entry_is_less_than_4_GiB)
+{
+	struct kverbs_sqe sqe;
+
+	set_scene();
+	sqe = sqe_send(scene.pair.client, scene.region, 0, 1ULL << 32);
+	CHECK_ERR(ring_put(&scene.pair.ring, &sqe), EMSGSIZE);
 }
 
 TEST(SUBMIT_takes_no_more_than_asked_and_no_more_than_there_are)
@@ -237,7 +300,7 @@ TEST(SUBMIT_takes_no_more_than_asked_and_no_more_than_there_are)
 	CHECK_EQ(out.out_taken, 0);
 }
 
-TEST(receives_beyond_rq_depth_give_EAGAIN)
+TEST(receives_beyond_rq_depth_wait_for_those_before_them)
 {
 	struct kverbs_conn_param param = { .rq_depth = 4 };
 	struct pair *pair = &scene.pair;
@@ -246,10 +309,90 @@ TEST(receives_beyond_rq_depth_give_EAGAIN)
 
 	pair_open_with(pair, &param, 64);
 	sqe = sqe_recv(pair->server, 0, 0, 0);
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < 20; i++) {
+		sqe.user_data = 100 + i;
 		CHECK_OK(ring_put(&pair->ring, &sqe));
-	CHECK_ERR(ring_put(&pair->ring, &sqe), EAGAIN);
+	}
 	CHECK_EQ(dev_query(pair->fd, pair->server).out_rq_used, 4);
+	for (i = 0; i < 20; i++) {
+		CHECK_DONE(ring_do(&pair->ring, sqe_send(pair->client, 0, 0, 0)));
+		CHECK_EQ(ring_event(&pair->ring, KVERBS_CQE_WORK, pair->server).user_data,
+			 100 + i);
+	}
+}
+
+static void fill_without_a_receive(struct pair *pair, unsigned int nr)
+{
+	struct kverbs_sqe sqe = sqe_send(pair->client, 0, 0, 0);
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		sqe.user_data = 1000 + i;
+		CHECK_OK(ring_put(&pair->ring, &sqe));
+	}
+}
+
+TEST(a_connection_whose_peer_takes_nothing_delays_no_other_of_its_ring)
+{
+	struct kverbs_conn_param param = {
+		.sq_depth = 4, .valid = KVERBS_PARAM_RNR_RETRY, .rnr_retry = 7,
+	};
+	struct pair *pair = &scene.pair;
+	uint32_t client, server;
+	struct kverbs_sqe recv;
+	int i;
+
+	pair_open_with(pair, &param, 256);
+	pair_join(pair, &client, &server);
+	fill_without_a_receive(pair, 50);
+	for (i = 0; i < 20; i++) {
+		recv = sqe_recv(server, 0, 0, 0);
+		recv.user_data = i;
+		CHECK_OK(ring_put(&pair->ring, &recv));
+		CHECK_DONE(ring_do(&pair->ring, sqe_send(client, 0, 0, 0)));
+		CHECK_DONE(ring_work(&pair->ring, i));
+	}
+	/* And when the peer takes them, they arrive in order. */
+	for (i = 0; i < 50; i++) {
+		recv = sqe_recv(pair->server, 0, 0, 0);
+		recv.user_data = 2000 + i;
+		CHECK_OK(ring_put(&pair->ring, &recv));
+		CHECK_EQ(ring_event(&pair->ring, KVERBS_CQE_WORK, pair->client).user_data,
+			 1000 + i);
+	}
+}
+
+TEST(what_waits_for_a_slot_completes_flushed_when_the_connection_ends)
+{
+	struct kverbs_conn_param param = {
+		.sq_depth = 4, .rq_depth = 4, .valid = KVERBS_PARAM_RNR_RETRY, .rnr_retry = 7,
+	};
+	struct pair *pair = &scene.pair;
+	struct kverbs_cqe cqe;
+	uint32_t region;
+	int i;
+
+	pair_open_with(pair, &param, 256);
+	region = dev_region(pair->fd, memory, SIZE, 0);
+	for (i = 0; i < 20; i++) {
+		struct kverbs_sqe send = sqe_send(pair->client, region, 0, 1);
+		struct kverbs_sqe recv = sqe_recv(pair->client, region, 0, 1);
+
+		send.user_data = i;
+		recv.user_data = 100 + i;
+		CHECK_OK(ring_put(&pair->ring, &send));
+		CHECK_OK(ring_put(&pair->ring, &recv));
+	}
+	CHECK_ERR(dev_destroy(pair->fd, region), EBUSY);
+	CHECK_OK(dev_disconnect(pair->fd, pair->client));
+	for (i = 0; i < 20; i++) {
+		cqe = ring_work(&pair->ring, i);
+		CHECK_EQ(cqe.result, -EIO);
+		CHECK_EQ(cqe.wc_status, 5);
+		CHECK_EQ(ring_work(&pair->ring, 100 + i).result, -EIO);
+	}
+	CHECK_EQ(ring_end_of(&pair->ring, pair->client).type, KVERBS_CQE_DISCONNECTED);
+	CHECK_OK(dev_destroy(pair->fd, region));
 }
 
 TEST(an_entry_for_a_connection_that_has_ended_gives_ENOTCONN)

@@ -25,7 +25,7 @@ static void map_ring(struct ring *ring)
 				PROT_READ);
 	ring->user = map_part(ring->fd, made->out_idx_offset, made->out_idx_size,
 			      PROT_READ | PROT_WRITE);
-	ring->cqes = (struct kverbs_cqe *)(ring->kernel + 1);
+	ring->cqes = (struct kverbs_cqe *)((char *)ring->kernel + made->out_cqes_offset);
 }
 
 /* Flags of the test's rings: RING_FLAGS=1 runs any test on BUSY_POLL rings, 4 on SOFTIRQ rings. */
@@ -102,19 +102,6 @@ int ring_wait(struct ring *ring, uint32_t min_complete, int timeout_ms)
 	return dev_cmd(ring->fd, KVERBS_SUBMIT, &cmd);
 }
 
-/* Push and submit one entry; if SUBMIT refuses it, remove it from the ring. */
-int ring_put(struct ring *ring, const struct kverbs_sqe *sqe)
-{
-	uint32_t tail = ring->user->sq_tail;
-	int ret;
-
-	ring_push(ring, sqe);
-	ret = ring_submit(ring, 1, NULL);
-	if (ret)
-		__atomic_store_n(&ring->user->sq_tail, tail, __ATOMIC_RELEASE);
-	return ret;
-}
-
 uint32_t ring_unread(const struct ring *ring)
 {
 	return __atomic_load_n(&ring->kernel->cq_tail, __ATOMIC_ACQUIRE) -
@@ -131,6 +118,49 @@ bool ring_peek(struct ring *ring, struct kverbs_cqe *cqe)
 	*cqe = ring->cqes[head & (ring->made.cq_entries - 1)];
 	__atomic_store_n(&ring->user->cq_head, head + 1, __ATOMIC_RELEASE);
 	return true;
+}
+
+/* A completion of an entry that was never posted: it has an error, but no status of the HCA. */
+static bool is_refusal(const struct kverbs_cqe *cqe, const struct kverbs_sqe *sqe)
+{
+	return cqe->type == KVERBS_CQE_WORK && cqe->user_data == sqe->user_data &&
+	       cqe->id == sqe->conn_id && cqe->result && cqe->result != -EIO;
+}
+
+/* Takes the refusal out of the ring; what is before it is stashed. Returns 0 if there is none. */
+static int take_refusal(struct ring *ring, const struct kverbs_sqe *sqe)
+{
+	uint32_t head = ring->user->cq_head, i, nr = ring_unread(ring);
+	struct kverbs_cqe cqe;
+
+	for (i = 0; i < nr; i++)
+		if (is_refusal(&ring->cqes[(head + i) & (ring->made.cq_entries - 1)], sqe))
+			break;
+	if (i == nr)
+		return 0;
+	for (; i; i--) {
+		CHECK(ring->nr_stash < STASH_MAX);
+		ring_peek(ring, &ring->stash[ring->nr_stash++]);
+	}
+	ring_peek(ring, &cqe);
+	return cqe.result;
+}
+
+/*
+ * Push and submit one entry. Returns why it was not accepted, and removes it from the ring; or
+ * the error of its completion, if it was refused.
+ */
+int ring_put(struct ring *ring, const struct kverbs_sqe *sqe)
+{
+	uint32_t tail = ring->user->sq_tail;
+	int ret;
+
+	ring_push(ring, sqe);
+	ret = ring_submit(ring, 1, NULL);
+	if (!ret)
+		return take_refusal(ring, sqe);
+	__atomic_store_n(&ring->user->sq_tail, tail, __ATOMIC_RELEASE);
+	return ret;
 }
 
 struct kverbs_cqe ring_next(struct ring *ring)

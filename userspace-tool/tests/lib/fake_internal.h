@@ -23,6 +23,7 @@ struct fake_ring {
 	bool busy_poll;			/* work completes when SUBMIT polls */
 	struct kverbs_cqe *held;	/* completions that no SUBMIT has polled yet */
 	unsigned int nr_held;
+	bool room;			/* a slot was returned without a completion */
 };
 
 struct fake_region {
@@ -111,6 +112,8 @@ int fake_ring_reserve(struct fake_obj *ring, unsigned int slots);
 /* Return one slot, for an unsignalled completion. */
 void fake_ring_return(struct fake_obj *ring);
 void fake_ring_put(struct fake_obj *ring, const struct kverbs_cqe *cqe);
+/* Complete an entry that is refused. Returns -EAGAIN if there is no slot. */
+int fake_ring_refuse(struct fake_obj *ring, const struct kverbs_sqe *sqe, int error);
 
 /* fake_work.c */
 int fake_work_take(int fd, struct fake_obj *ring, const struct kverbs_sqe *sqe);

@@ -46,6 +46,7 @@ int fake_ring_create(int fd, struct kverbs_cmd_ring_create *cmd)
 	cmd->out_sq_size = r->sq_entries * sizeof(*r->sqes);
 	cmd->out_cq_size = sizeof(*r->kernel) + r->cq_entries * sizeof(struct kverbs_cqe);
 	cmd->out_idx_size = sizeof(*r->user);
+	cmd->out_cqes_offset = sizeof(*r->kernel);
 	r->sqes = calloc(1, cmd->out_sq_size);
 	r->kernel = calloc(1, cmd->out_cq_size);
 	r->user = calloc(1, cmd->out_idx_size);
@@ -111,6 +112,7 @@ void fake_ring_return(struct fake_obj *ring)
 {
 	fake_check(ring->r.reserved);
 	ring->r.reserved--;
+	ring->r.room = true;
 	pthread_cond_broadcast(&fk.changed);
 }
 
@@ -127,6 +129,23 @@ static void put(struct fake_obj *ring, const struct kverbs_cqe *cqe)
 	__atomic_store_n(&r->kernel->cq_tail, r->kernel->cq_tail + 1, __ATOMIC_RELEASE);
 	eventfd_write(ring->fd, 1);
 	pthread_cond_broadcast(&fk.changed);
+}
+
+/* An entry that is refused completes while SUBMIT takes it. */
+int fake_ring_refuse(struct fake_obj *ring, const struct kverbs_sqe *sqe, int error)
+{
+	struct kverbs_cqe cqe = {
+		.user_data = sqe->user_data,
+		.id = sqe->conn_id,
+		.result = error,
+		.type = KVERBS_CQE_WORK,
+		.flags = sqe->opcode == KVERBS_OP_RECV ? KVERBS_CQE_F_RECV : 0,
+	};
+	int ret = fake_ring_reserve(ring, 1);
+
+	if (!ret)
+		put(ring, &cqe);
+	return ret;
 }
 
 void fake_ring_put(struct fake_obj *ring, const struct kverbs_cqe *cqe)
@@ -176,6 +195,9 @@ static void take(int fd, struct fake_obj *ring, struct kverbs_cmd_submit *cmd)
 		}
 		ret = fake_work_take(fd, ring,
 				     &r->sqes[r->kernel->sq_head & (r->sq_entries - 1)]);
+		if (ret && ret != -EAGAIN)
+			ret = fake_ring_refuse(ring, &r->sqes[r->kernel->sq_head &
+							      (r->sq_entries - 1)], ret);
 		if (ret)
 			break;
 		__atomic_store_n(&r->kernel->sq_head, r->kernel->sq_head + 1,
@@ -191,6 +213,9 @@ static bool is_met(const struct fake_ring *r, const struct kverbs_cmd_submit *cm
 
 	if (cmd->flags & KVERBS_SUBMIT_WATCH &&
 	    __atomic_load_n(byte, __ATOMIC_ACQUIRE) != cmd->watch_old)
+		return true;
+	if (__atomic_load_n(&r->user->flags, __ATOMIC_ACQUIRE) & KVERBS_UFLAG_WANT_ROOM &&
+	    r->room)
 		return true;
 	return unread(r) >= cmd->min_complete;
 }
@@ -246,6 +271,8 @@ int fake_ring_submit(int fd, struct kverbs_cmd_submit *cmd)
 	fake_check(!(cmd->flags & KVERBS_SUBMIT_WATCH) || cmd->min_complete);
 	cmd->out_taken = 0;
 	cmd->out_error = 0;
+	if (cmd->to_submit)
+		ring->r.room = false;
 	look(ring);
 	if (cmd->to_submit) {
 		fake.submits++;

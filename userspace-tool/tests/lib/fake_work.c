@@ -196,7 +196,7 @@ void fake_work_end(struct fake_work *w, int result, unsigned int wc_status,
 {
 	struct kverbs_cqe cqe = {
 		.user_data = w->sqe.user_data,
-		.byte_len = byte_len,
+		.byte_len = (uint32_t)byte_len,
 		.id = w->conn->id,
 		.result = result,
 		.type = KVERBS_CQE_WORK,

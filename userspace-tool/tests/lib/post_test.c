@@ -173,7 +173,7 @@ static void the_first_invalid_operation_ends_the_list(void **state)
 	assert_int_equal(kverbs_wait(&req[1], 0), 0);
 }
 
-static void the_first_refused_operation_ends_the_list(void **state)
+static void a_refused_operation_completes_with_its_error_and_delays_no_other(void **state)
 {
 	struct t *t = *state;
 	struct kverbs_req req[NR];
@@ -181,13 +181,31 @@ static void the_first_refused_operation_ends_the_list(void **state)
 
 	fill(t, ops, req, NR);
 	fake.max_msg = 2;
-	assert_int_equal(kverbs_post(t->conn, ops, NR), 2);
-	assert_int_equal(fake_pending(), 2);
-	check_unposted(&req[2]);
-	check_unposted(&req[3]);
-	assert_int_equal(kverbs_post(t->conn, ops + 2, NR - 2), -EMSGSIZE);
+	ops[0].length = 3;
+	assert_int_equal(kverbs_post(t->conn, ops, NR), NR);
+	assert_int_equal(kverbs_wait(&req[0], 0), -EMSGSIZE);
+	assert_int_equal(kverbs_wait(&req[NR - 1], 0), -EMSGSIZE);
 	complete_all();
 	assert_int_equal(kverbs_wait(&req[1], 0), 0);
+}
+
+/* Only the kernel knows that, and an operation without a request has no result of its own. */
+static void the_next_post_reports_that_a_silent_operation_was_refused(void **state)
+{
+	struct t *t = *state;
+	struct kverbs_op op;
+	struct kverbs_req req[1];
+
+	fill(t, &op, req, 1);
+	fake.max_msg = 2;
+	op.req = NULL;
+	op.length = 3;
+	assert_int_equal(kverbs_post(t->conn, &op, 1), 1);
+	assert_int_equal(kverbs_process(t->kv, 0), 1);
+	op.length = 1;
+	assert_int_equal(kverbs_post(t->conn, &op, 1), -EMSGSIZE);
+	assert_int_equal(kverbs_post(t->conn, &op, 1), 1);
+	complete_all();
 }
 
 static void a_request_in_use_ends_the_list(void **state)
@@ -465,7 +483,8 @@ int main(void)
 		t_test_conn(an_operation_of_several_segments_completes_once),
 		t_test_conn(more_operations_than_the_ring_holds_are_posted_in_turns),
 		t_test_conn(the_first_invalid_operation_ends_the_list),
-		t_test_conn(the_first_refused_operation_ends_the_list),
+		t_test_conn(a_refused_operation_completes_with_its_error_and_delays_no_other),
+		t_test_conn(the_next_post_reports_that_a_silent_operation_was_refused),
 		t_test_conn(a_request_in_use_ends_the_list),
 		t_test_conn(an_unknown_operation_is_refused),
 		t_test_conn(calls_for_one_operation_need_a_request),
