@@ -35,7 +35,6 @@ const struct fake_profile fake_profiles[] = {
 		.opcodes = SENDS | RDMAS | IMMS | REGS,
 		.refusal = -EOPNOTSUPP,
 		.dma_lkey = DMA_LKEY,
-		.max_inline = 220,
 		/* main.c: mlx5_ib_query_device(), get_atomic_caps(); no local_dma_lkey */
 		.limits = {
 			.device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS,
@@ -61,7 +60,6 @@ const struct fake_profile fake_profiles[] = {
 		.opcodes = SENDS | RDMAS | IMMS | REGS,
 		.refusal = -EOPNOTSUPP,
 		.dma_lkey = DMA_LKEY,
-		.max_inline = 220,
 		.limits = {
 			.device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS,
 			.page_size_cap = ~0xfffULL,
@@ -87,7 +85,6 @@ const struct fake_profile fake_profiles[] = {
 		.refusal = -EINVAL,
 		/* main.c: caps.reserved_lkey */
 		.dma_lkey = DMA_LKEY,
-		.max_inline = 64,
 		/* main.c: mlx4_ib_query_device() */
 		.limits = {
 			.device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS,
@@ -117,7 +114,6 @@ const struct fake_profile fake_profiles[] = {
 		.opcodes = SENDS | RDMAS | READ_INV | IMMS | REGS,
 		.refusal = -EINVAL,
 		.dma_lkey = 0,
-		.max_inline = 101,
 		/* verbs.c: irdma_query_device(); ctrl.c, icrdma_hw.c */
 		.limits = {
 			.device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS | IB_DEVICE_RC_RNR_NAK_GEN,
@@ -144,7 +140,6 @@ const struct fake_profile fake_profiles[] = {
 		.opcodes = SENDS | RDMAS | READ_INV | BIT_ULL(IB_WR_RDMA_WRITE_WITH_IMM) | REGS,
 		.refusal = -EINVAL,
 		.dma_lkey = 0,
-		.max_inline = 48,
 		/* i40iw_hw.c: i40iw_init_hw() (X722), which has the tightest limits */
 		.limits = {
 			.device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS,
@@ -170,7 +165,6 @@ const struct fake_profile fake_profiles[] = {
 		.refusal = -EINVAL,
 		/* main.c: BNXT_QPLIB_RSVD_LKEY */
 		.dma_lkey = 0xffffffff,
-		.max_inline = 96,
 		/* ib_verbs.c: bnxt_re_query_device(); qplib_sp.c: static WQEs */
 		.limits = {
 			.device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS | IB_DEVICE_RC_RNR_NAK_GEN,
@@ -195,7 +189,6 @@ const struct fake_profile fake_profiles[] = {
 		.opcodes = SENDS | RDMAS | IMMS | ATOMICS,
 		.refusal = -EOPNOTSUPP,
 		.dma_lkey = DMA_LKEY,
-		.max_inline = 1024,
 		/* hns_roce_main.c: hns_roce_query_device(): no MEM_MGT_EXTENSIONS */
 		.limits = {
 			.device_cap_flags = IB_DEVICE_RC_RNR_NAK_GEN,
@@ -218,7 +211,6 @@ const struct fake_profile fake_profiles[] = {
 		.opcodes = SENDS | RDMAS | IMMS | ATOMICS | BIT_ULL(IB_WR_REG_MR),
 		.refusal = -EINVAL,
 		.dma_lkey = DMA_LKEY,
-		.max_inline = 1024,
 		/* hns_roce_main.c: hns_roce_query_device() */
 		.limits = {
 			.device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS | IB_DEVICE_RC_RNR_NAK_GEN,
@@ -247,7 +239,6 @@ const struct fake_profile fake_profiles[] = {
 		.refusal = -EINVAL,
 		/* provider.c: local_dma_lkey is 0 */
 		.dma_lkey = 0,
-		.max_inline = 464,
 		/* provider.c: c4iw_query_device(); t4.h: t4_max_fr_depth(), T4_MAX_*_SGE */
 		.limits = {
 			.device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS,
@@ -272,7 +263,6 @@ const struct fake_profile fake_profiles[] = {
 		.opcodes = SENDS | RDMAS | IMMS | ATOMICS | REGS,
 		.refusal = -EINVAL,
 		.dma_lkey = 0,
-		.max_inline = 128,
 		/* verbs.c: qedr_query_device(); qed_rdma.c: qed_rdma_init_devinfo() */
 		.limits = {
 			.device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS | IB_DEVICE_RC_RNR_NAK_GEN,
@@ -299,7 +289,6 @@ const struct fake_profile fake_profiles[] = {
 		.opcodes = SENDS | RDMAS | READ_INV | IMMS | ATOMICS | REGS,
 		.refusal = -EOPNOTSUPP,
 		.dma_lkey = DMA_LKEY,
-		.max_inline = 96,
 		/* erdma_verbs.c: erdma_query_device() */
 		.limits = {
 			.device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS,
@@ -351,7 +340,6 @@ const struct fake_profile fake_profiles[] = {
 		.refusal = -EINVAL,
 		/* rxe_verbs.c: rxe_get_dma_mr() */
 		.dma_lkey = 0,
-		.max_inline = 512,
 		/* rxe_param.h */
 		.limits = {
 			.device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS | IB_DEVICE_RC_RNR_NAK_GEN,
@@ -381,7 +369,6 @@ const struct fake_profile fake_profiles[] = {
 		.opcodes = SENDS | RDMAS | READ_INV | REGS,
 		.refusal = -EINVAL,
 		.dma_lkey = DMA_LKEY,
-		.max_inline = 80,
 		/* siw_verbs.c: siw_query_device(); siw.h */
 		.limits = {
 			.device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS,

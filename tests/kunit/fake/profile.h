@@ -59,7 +59,6 @@ enum fake_ways {
  * @opcodes: bits of the IB_WR_* that can be posted
  * @refusal: errno for others
  * @dma_lkey: key of all memory, local_dma_lkey or that of its MR
- * @max_inline: bytes of inline data
  * @limits: what query_device tells. What the firmware tells the driver is as usual for
  *	that adapter.
  */
@@ -71,7 +70,6 @@ struct fake_profile {
 	u64 opcodes;
 	int refusal;
 	u32 dma_lkey;
-	u32 max_inline;
 	struct ib_device_attr limits;
 };
 
