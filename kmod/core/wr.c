@@ -60,7 +60,8 @@ static void seal(struct kverbs_req *req, struct kverbs_chain *chain, unsigned in
 
 	if (req->fence)
 		first->send_flags |= IB_SEND_FENCE;
-	if (req->solicited)
+	/* Nothing else causes an event at the peer, and ionic refuses the flag. */
+	if (req->solicited && kverbs_opcode_has(req->opcode, KVERBS_OPF_TAKES_RECV))
 		last->send_flags |= IB_SEND_SOLICITED;
 	last->opcode = kverbs_opdefs[req->opcode].last_wr;
 	if (last->opcode == IB_WR_SEND_WITH_INV)

@@ -302,6 +302,14 @@ static void wr_is_solicited_if_asked_for(struct kunit *test)
 			posted(test, op)->send_flags);
 }
 
+static void wr_without_a_receive_is_not_solicited(struct kunit *test)
+{
+	struct fake_op *op = op_on(test, KVERBS_OP_WRITE, 0, 1);
+
+	op->req.solicited = true;
+	KUNIT_EXPECT_EQ(test, IB_SEND_SIGNALED, posted(test, op)->send_flags);
+}
+
 static void wr_without_a_region_may_not_have_a_length(struct kunit *test)
 {
 	struct poster *poster = test->priv;
@@ -391,6 +399,7 @@ static struct kunit_case wr_cases[] = {
 	KUNIT_CASE(wr_of_a_read_on_iwarp_is_not_fenced),
 	KUNIT_CASE(wr_is_fenced_if_asked_for),
 	KUNIT_CASE(wr_is_solicited_if_asked_for),
+	KUNIT_CASE(wr_without_a_receive_is_not_solicited),
 	KUNIT_CASE(wr_without_a_region_may_not_have_a_length),
 	KUNIT_CASE(wr_post_returns_the_error_of_the_queue),
 	KUNIT_CASE(wr_recv_names_the_pages_themselves),
