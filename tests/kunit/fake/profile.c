@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Adapters as their drivers in Linux 6.12 describe them, and a registered device of such an
- * adapter. Comments name the file below drivers/infiniband and the function.
+ * Adapters as their drivers in Linux 6.12 describe them, ionic as in 7.3, and a registered
+ * device of such an adapter. Comments name the file below drivers/infiniband and the function.
  */
 #include "conn.h"
 #include "device.h"
@@ -11,6 +11,8 @@
 #include "quirks.h"
 
 #define DMA_LKEY	0xfffff001
+/* RDMA_DRIVER_IONIC, which came with Linux 6.18 */
+#define DRIVER_IONIC	((enum rdma_driver_id)21)
 
 #define SENDS		(BIT_ULL(IB_WR_SEND) | BIT_ULL(IB_WR_SEND_WITH_INV))
 #define RDMAS		(BIT_ULL(IB_WR_RDMA_WRITE) | BIT_ULL(IB_WR_RDMA_READ))
@@ -329,6 +331,33 @@ const struct fake_profile fake_profiles[] = {
 			.max_qp_rd_atom = 16,
 			.max_qp_init_rd_atom = 255,
 			.max_fast_reg_page_list_len = UINT_MAX,
+			COUNTS,
+		},
+	},
+	{
+		.name = "ionic",
+		.driver = DRIVER_IONIC,
+		/* hw/ionic/ionic_datapath.c: ionic_prep_pld(), ionic_prep_rdma(), _atomic() */
+		.ways = FAKE_EMPTY_SEND_SGE_IS_2G | FAKE_EMPTY_RECV_SGE_IS_2G |
+			FAKE_SOLICITS_MESSAGES,
+		/* ionic_datapath.c: ionic_prep_one_rc() */
+		.opcodes = SENDS | RDMAS | IMMS | ATOMICS | REGS,
+		.refusal = -EINVAL,
+		/* ionic_controlpath.c: ionic_get_dma_mr() */
+		.dma_lkey = 0,
+		/* ionic_ibdev.c: ionic_query_device(); ionic_ibdev.h, ionic_queue.h, _lif_cfg.h */
+		.limits = {
+			.device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS,
+			.page_size_cap = SZ_4K | SZ_2M | SZ_1G,
+			.atomic_cap = IB_ATOMIC_GLOB,
+			.max_qp_wr = 65535,
+			.max_send_sge = 8,
+			.max_recv_sge = 8,
+			.max_sge_rd = 8,
+			.max_cqe = 65435,
+			.max_qp_rd_atom = 16,
+			.max_qp_init_rd_atom = 16,
+			.max_fast_reg_page_list_len = 32768,
 			COUNTS,
 		},
 	},

@@ -32,6 +32,7 @@ struct kverbs_conn;
  * @FAKE_LAST_BYTE_FIRST: bytes become visible in any order; here the last one is the first
  * @FAKE_OWN_DRAIN: drains queue pairs by operations of its own
  * @FAKE_NO_RNR: a message that finds no receive breaks the queue pair
+ * @FAKE_SOLICITS_MESSAGES: refuses to mark what consumes no receive as solicited
  */
 enum fake_ways {
 	FAKE_EMPTY_SEND_SGE_IS_2G	= BIT(0),
@@ -48,6 +49,7 @@ enum fake_ways {
 	FAKE_LAST_BYTE_FIRST		= BIT(11),
 	FAKE_OWN_DRAIN			= BIT(12),
 	FAKE_NO_RNR			= BIT(13),
+	FAKE_SOLICITS_MESSAGES		= BIT(14),
 };
 
 /**

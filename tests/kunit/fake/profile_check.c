@@ -230,6 +230,12 @@ static void note_posted(struct fake_hca *hca, const struct ib_send_wr *wr)
 	}
 }
 
+static bool takes_recv(enum ib_wr_opcode opcode)
+{
+	return opcode == IB_WR_SEND || opcode == IB_WR_SEND_WITH_IMM ||
+	       opcode == IB_WR_SEND_WITH_INV || opcode == IB_WR_RDMA_WRITE_WITH_IMM;
+}
+
 /**
  * fake_check_send() - let the driver of the profile see a work request
  * @qp: its queue pair; in ERR everything is accepted
@@ -251,6 +257,9 @@ int fake_check_send(struct ib_qp *qp, const struct ib_send_wr *wr)
 	}
 	if (wr->opcode == IB_WR_REG_MR && hca->profile->ways & FAKE_NO_ATOMIC_MR &&
 	    reg_wr(wr)->access & IB_ACCESS_REMOTE_ATOMIC)
+		return -EINVAL;
+	if (wr->send_flags & IB_SEND_SOLICITED && !takes_recv(wr->opcode) &&
+	    hca->profile->ways & FAKE_SOLICITS_MESSAGES)
 		return -EINVAL;
 	why = check_any(hca, qp, wr);
 	if (why)
