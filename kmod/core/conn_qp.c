@@ -252,10 +252,11 @@ static int drain_sends(struct kverbs_queue *queue, struct kverbs_cq_set *set)
 	struct ib_rdma_wr wr = {
 		.wr = { .wr_cqe = &last.cqe, .opcode = IB_WR_RDMA_WRITE },
 	};
+	const struct ib_send_wr *bad;
 	int ret;
 
 	init_last(&last);
-	ret = kverbs_post_send(queue, &wr.wr, NULL);
+	ret = kverbs_post_send(queue, &wr.wr, &bad);
 	if (!ret)
 		await(&last, set);
 	return ret;

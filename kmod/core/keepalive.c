@@ -29,13 +29,14 @@ static void probe(struct kverbs_keepalive *keepalive)
 		.wr.num_sge = keepalive->opcode == IB_WR_RDMA_READ &&
 			      queue->quirks & KVERBS_QUIRK_READ_ENTRY,
 	};
+	const struct ib_send_wr *bad;
 	int ret = 0;
 
 	spin_lock_bh(&queue->lock);
 	if (queue->state == KVERBS_QUEUE_UP) {
 		nothing.lkey = queue->qp->pd->local_dma_lkey;
 		keepalive->probing = true;
-		ret = kverbs_ib_post_send(queue, &wr.wr, NULL);
+		ret = kverbs_ib_post_send(queue, &wr.wr, &bad);
 	}
 	spin_unlock_bh(&queue->lock);
 	if (ret)

@@ -435,7 +435,10 @@ static int take_slots(struct kverbs_queue *queue, const struct kverbs_req *req,
 	return 0;
 }
 
-/* How many work requests the HCA accepted although posting the chain failed. */
+/*
+ * How many work requests the HCA accepted although posting the chain failed. If @bad is NULL
+ * that is not known, and all of them count, so that none is lost sight of.
+ */
 static unsigned int posted_before(const struct ib_send_wr *first,
 				  const struct ib_send_wr *bad)
 {
@@ -526,7 +529,7 @@ int kverbs_queue_post(struct kverbs_queue *queue, struct kverbs_req *req,
 	struct ib_send_wr *wrs = link_req(req, chain);
 	struct ib_send_wr *first = chain->sinks ? link_sinks(req, chain, wrs) :
 						  link_regs(queue, chain, wrs);
-	const struct ib_send_wr *bad = first;
+	const struct ib_send_wr *bad;
 	bool broken = false;
 	int ret;
 
@@ -592,29 +595,29 @@ static bool owner_would_miss(struct kverbs_req **reqs, unsigned int nr)
 
 /*
  * If ib_post_send() accepted only a prefix, that prefix stays posted. If the prefix ends in
- * a coalesced operation whose owner expects a completion, the queue is closed: the flush
- * completes it.
+ * a coalesced operation whose owner expects a completion, or if it is not known how long it
+ * is, the queue is closed: the flush completes the operations.
  */
 static unsigned int post_linked(struct kverbs_queue *queue, struct kverbs_req **reqs,
 				unsigned int nr, const struct ib_send_wr *first, int *error)
 {
-	const struct ib_send_wr *bad = first;
+	const struct ib_send_wr *bad;
 	unsigned int i, posted = nr;
 	int ret;
 
 	for (i = 0; i < nr; i++)
 		enter_posted(queue, reqs[i]);
 	ret = kverbs_ib_post_send(queue, first, &bad);
-	if (ret) {
+	if (ret)
 		posted = posted_before(first, bad);
+	if (posted < nr)
 		*error = ret;
-	}
 	for (i = 0; i < nr; i++)
 		trace_kverbs_post(queue, reqs[i], 0, i < posted ? 0 : ret);
 	for (i = nr; i > posted; i--)
 		leave_posted(queue, reqs[i - 1]);
 	queue->sq_free -= posted;
-	if (owner_would_miss(reqs, posted))
+	if ((ret && posted == nr) || owner_would_miss(reqs, posted))
 		queue->state = KVERBS_QUEUE_CLOSED;
 	return posted;
 }
@@ -678,6 +681,8 @@ int kverbs_queue_post_regs(struct kverbs_queue *queue, struct kverbs_chain *chai
 		mark_regs(chain, chain->nr_regs);
 out_unlock:
 	spin_unlock_bh(&queue->lock);
+	if (ret && !bad)
+		queue->ops->broken(queue, IB_WC_GENERAL_ERR);
 	return ret;
 }
 

@@ -46,13 +46,19 @@ static inline bool kverbs_recv_is_right(const struct kverbs_queue *queue,
 }
 #endif
 
-/* Nothing is posted to a queue pair but by these two. The queue's limits are set. */
+/*
+ * Nothing is posted to a queue pair but by these two. The queue's limits are set. After an
+ * error @bad is the first work request that was not posted; or NULL, since not every driver
+ * says that: then any of them may have been.
+ */
 static inline int kverbs_post_send(const struct kverbs_queue *queue,
 				   const struct ib_send_wr *wr,
 				   const struct ib_send_wr **bad)
 {
+	*bad = wr;
 	if (!kverbs_send_is_right(queue, wr))
 		return -EINVAL;
+	*bad = NULL;
 	return ib_post_send(queue->qp, wr, bad);
 }
 
@@ -108,6 +114,7 @@ static inline int kverbs_ib_post_send(const struct kverbs_queue *queue,
 				      const struct ib_send_wr *wr,
 				      const struct ib_send_wr **bad)
 {
+	*bad = wr;
 	return kverbs_fault() ?: kverbs_post_send(queue, wr, bad);
 }
 

@@ -298,6 +298,24 @@ static void list_refused_as_a_whole_is_as_if_never_posted(struct kunit *test)
 	expect_done(test, 0);
 }
 
+/* Any of them may be with the device, so all of them are completed by the end. */
+static void list_refused_in_an_unknown_place_ends_the_connection(struct kunit *test)
+{
+	struct poster *p = test->priv;
+	int i;
+
+	p->fake->hca->bad_wr = FAKE_BAD_WR_UNSET;
+	fake_hca_refuse(p->fake->hca, 0, -EINVAL);
+	KUNIT_ASSERT_EQ(test, OPS, post_all(p));
+	KUNIT_EXPECT_EQ(test, 0, p->error);
+	KUNIT_EXPECT_EQ(test, 1, p->fake->broken);
+	end_connection(p);
+	for (i = 0; i < OPS; i++) {
+		KUNIT_EXPECT_EQ(test, 1, p->ops[i]->done);
+		KUNIT_EXPECT_EQ(test, -EIO, p->ops[i]->req.result);
+	}
+}
+
 /* A slot is left for it, since the list had reserved one for each operation. */
 static void list_refused_behind_unsignalled_operations_leaves_them_to_the_next(struct kunit *test)
 {
@@ -452,6 +470,7 @@ static struct kunit_case list_cases[] = {
 	KUNIT_CASE(list_of_which_half_is_refused_is_half_posted),
 	KUNIT_CASE(list_refused_behind_coalesced_operations_ends_the_connection),
 	KUNIT_CASE(list_refused_as_a_whole_is_as_if_never_posted),
+	KUNIT_CASE(list_refused_in_an_unknown_place_ends_the_connection),
 	KUNIT_CASE(list_refused_behind_unsignalled_operations_leaves_them_to_the_next),
 	KUNIT_CASE(list_longer_than_the_queue_is_posted_as_far_as_there_is_room),
 	KUNIT_CASE(list_built_for_more_slots_than_there_are_is_cut),

@@ -191,6 +191,16 @@ static void queue_reports_the_first_failure(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, IB_WC_RETRY_EXC_ERR, fake->status);
 }
 
+static const enum fake_bad_wr vague[] = { FAKE_BAD_WR_UNSET, FAKE_BAD_WR_LATE };
+
+static void vague_desc(const enum fake_bad_wr *bad_wr, char *desc)
+{
+	strscpy(desc, *bad_wr == FAKE_BAD_WR_LATE ? "all are posted" : "none is posted",
+		KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(vague, vague, vague_desc);
+
 static void queue_refused_at_once_changes_nothing(struct kunit *test)
 {
 	struct fake_queue *fake = fake_queue_up(test, SLOTS, 1);
@@ -233,6 +243,29 @@ static void queue_refused_in_mid_chain_accepts_nothing_more(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2, fake->hca->nr_sends);
 	end_connection(fake);
 	KUNIT_EXPECT_EQ(test, 0, next->done);
+}
+
+/* As rdmavt and siw do: the first has posted nothing then, the second everything. */
+static void queue_refused_in_an_unknown_place_ends_with_the_connection(struct kunit *test)
+{
+	const enum fake_bad_wr *bad_wr = test->param_value;
+	struct fake_queue *fake = fake_queue_up(test, SLOTS, 1);
+	struct fake_op *op = fake_op_create(test, KVERBS_OP_SEND, 0);
+	struct fake_op *next = fake_op_create(test, KVERBS_OP_SEND, 0);
+	unsigned int i;
+
+	fake->hca->bad_wr = *bad_wr;
+	fake_hca_refuse(fake->hca, 0, -EINVAL);
+	KUNIT_EXPECT_EQ(test, 0, fake_queue_post(fake, op, 3));
+	KUNIT_EXPECT_EQ(test, 1, fake->broken);
+	fake_hca_refuse(fake->hca, SLOTS, 0);
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, fake_queue_post(fake, next, 1));
+	for (i = 0; i < fake->hca->nr_sends; i++)
+		fake_wr_complete(&fake->hca->sends[i], IB_WC_WR_FLUSH_ERR);
+	KUNIT_EXPECT_EQ(test, 0, op->done);
+	end_connection(fake);
+	expect_over(test, op, -EIO, IB_WC_GENERAL_ERR);
+	KUNIT_EXPECT_EQ(test, SLOTS, fake->queue.sq_free);
 }
 
 static void queue_sweep_flushes_outstanding_requests(struct kunit *test)
@@ -424,6 +457,8 @@ static struct kunit_case queue_cases[] = {
 	KUNIT_CASE(queue_refused_at_once_changes_nothing),
 	KUNIT_CASE(queue_refused_in_mid_chain_ends_with_the_connection),
 	KUNIT_CASE(queue_refused_in_mid_chain_accepts_nothing_more),
+	KUNIT_CASE_PARAM(queue_refused_in_an_unknown_place_ends_with_the_connection,
+			 vague_gen_params),
 	KUNIT_CASE(queue_sweep_flushes_outstanding_requests),
 	KUNIT_CASE(queue_releases_the_region),
 	KUNIT_CASE_PARAM(queue_counts_bytes_by_direction, directions_gen_params),

@@ -283,6 +283,20 @@ static void registrations_that_are_refused_take_no_slots(struct kunit *test)
 			kverbs_queue_post_regs(&fake->queue, &fake->chain));
 }
 
+static void registrations_that_may_be_posted_end_the_connection(struct kunit *test)
+{
+	struct fake_queue *fake = fake_queue_up(test, 2, SLOTS);
+	struct kverbs_mr mr = { .wr.wr.opcode = IB_WR_REG_MR, .state = KVERBS_MR_MAPPED };
+
+	fake->chain.regs[0] = &mr;
+	fake->chain.nr_regs = 1;
+	fake->hca->bad_wr = FAKE_BAD_WR_UNSET;
+	fake_hca_refuse(fake->hca, 0, -EINVAL);
+	KUNIT_EXPECT_EQ(test, -EINVAL, kverbs_queue_post_regs(&fake->queue, &fake->chain));
+	KUNIT_EXPECT_EQ(test, 1, fake->broken);
+	KUNIT_EXPECT_EQ(test, KVERBS_MR_POSTED, mr.state);
+}
+
 /**
  * struct later - receives that are posted or flushed while another thread waits for them
  * @work: runs it
@@ -431,6 +445,7 @@ static struct kunit_case recv_cases[] = {
 	KUNIT_CASE(deferred_recv_kicks_the_owner),
 	KUNIT_CASE(deferred_recv_is_posted_when_its_registration_is_valid),
 	KUNIT_CASE(registrations_that_are_refused_take_no_slots),
+	KUNIT_CASE(registrations_that_may_be_posted_end_the_connection),
 	KUNIT_CASE(recv_list_is_accepted_as_far_as_there_is_room),
 	KUNIT_CASE(recv_can_be_waited_for_until_it_is_posted),
 	KUNIT_CASE(flushed_recv_ends_the_wait_for_it),

@@ -153,6 +153,17 @@ static void sync_refused_in_mid_chain_ends_the_connection(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, chain->sync.busy);
 }
 
+static void sync_refused_in_an_unknown_place_ends_the_connection(struct kunit *test)
+{
+	struct chain *chain = test->priv;
+
+	chain->fake->hca->bad_wr = FAKE_BAD_WR_UNSET;
+	fake_hca_refuse(chain->fake->hca, 0, -EINVAL);
+	KUNIT_EXPECT_EQ(test, -EINVAL, sync_post(chain));
+	KUNIT_EXPECT_EQ(test, 1, chain->fake->broken);
+	KUNIT_EXPECT_FALSE(test, chain->sync.busy);
+}
+
 /* As if the process was killed while it waits. */
 static int killed_sync(struct chain *chain)
 {
@@ -294,6 +305,7 @@ static struct kunit_case sync_cases[] = {
 	KUNIT_CASE(sync_needs_a_queue_that_is_up),
 	KUNIT_CASE(sync_refused_at_once_can_be_retried),
 	KUNIT_CASE(sync_refused_in_mid_chain_ends_the_connection),
+	KUNIT_CASE(sync_refused_in_an_unknown_place_ends_the_connection),
 	KUNIT_CASE(sync_does_not_keep_the_host_from_suspend),
 	KUNIT_CASE(sync_can_be_killed),
 	KUNIT_CASE(sync_waits_for_the_work_of_a_killed_sync),

@@ -83,34 +83,57 @@ static int fails_to_post(struct fake_hca *hca, struct ib_qp *qp, enum fake_verb 
 	return fake_qp_is_broken(qp) ? 0 : fake_hca_fails(hca, verb);
 }
 
+static int refuse_send(struct fake_hca *hca, struct ib_qp *qp)
+{
+	if (refuses(hca, qp) || hca->nr_sends == FAKE_WRS)
+		return hca->error ?: -ENOMEM;
+	return fails_to_post(hca, qp, FAKE_POST_SEND);
+}
+
+/* Returns the first error; with FAKE_BAD_WR_LATE all of them are posted nevertheless. */
+static int take_sends(struct fake_hca *hca, struct ib_qp *qp, const struct ib_send_wr *first,
+		      const struct ib_send_wr **bad)
+{
+	bool late = hca->bad_wr == FAKE_BAD_WR_LATE;
+	const struct ib_send_wr *wr;
+	int error = 0, ret;
+
+	lockdep_assert_held(&hca->lock);
+	for (wr = first; wr; wr = wr->next) {
+		ret = refuse_send(hca, qp);
+		if (!ret || late)
+			ret = fake_check_send(qp, wr) ?: ret;
+		error = error ?: ret;
+		if (error && !late)
+			break;
+		save_send(&hca->sends[hca->nr_sends++], qp, wr);
+	}
+	if (error && (hca->bad_wr == FAKE_BAD_WR_SET ||
+		      (hca->bad_wr == FAKE_BAD_WR_UNSET && wr != first)))
+		*bad = wr;
+	return error;
+}
+
 static int post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 		     const struct ib_send_wr **bad)
 {
 	struct fake_hca *hca = to_fake_hca(qp->device);
+	unsigned int before;
 	unsigned long flags;
-	int ret = 0;
+	bool any;
+	int ret;
 
 	spin_lock_irqsave(&hca->lock, flags);
 	hca->nr_doorbells++;
-	for (; wr; wr = wr->next) {
-		if (refuses(hca, qp) || hca->nr_sends == FAKE_WRS) {
-			*bad = wr;
-			ret = hca->error ?: -ENOMEM;
-			break;
-		}
-		ret = fails_to_post(hca, qp, FAKE_POST_SEND) ?: fake_check_send(qp, wr);
-		if (ret) {
-			*bad = wr;
-			break;
-		}
-		save_send(&hca->sends[hca->nr_sends++], qp, wr);
-	}
+	before = hca->nr_sends;
+	ret = take_sends(hca, qp, wr, bad);
+	any = hca->nr_sends != before;
 	spin_unlock_irqrestore(&hca->lock, flags);
 	if (fake_qp_is_broken(qp))
 		fake_hca_flush(hca, qp);
-	else if (!ret && hca->tasklet_scheduled)
+	else if (any && hca->tasklet_scheduled)
 		tasklet_schedule(&hca->tasklet);
-	else if (!ret && hca->work_queued)
+	else if (any && hca->work_queued)
 		schedule_work(&hca->work);
 	return ret;
 }

@@ -52,6 +52,18 @@ enum fake_verb {
 };
 
 /**
+ * enum fake_bad_wr - what a device that refuses a send says of those before it
+ * @FAKE_BAD_WR_SET: that they were posted: bad_wr is the one that was refused
+ * @FAKE_BAD_WR_UNSET: nothing if it refused all: bad_wr is as it was
+ * @FAKE_BAD_WR_LATE: nothing: it has posted all of them, and bad_wr is as it was
+ */
+enum fake_bad_wr {
+	FAKE_BAD_WR_SET,
+	FAKE_BAD_WR_UNSET,
+	FAKE_BAD_WR_LATE,
+};
+
+/**
  * struct fake_wr - a posted work request
  * @qp: its queue pair
  * @cqe: its completion handler
@@ -102,6 +114,7 @@ struct fake_profile;
  * @nr_recvs: length of @recvs
  * @room: number of work requests to accept
  * @error: errno of the next one after that
+ * @bad_wr: what is said of which one was refused
  * @work: completes @sends, for posters that sleep until then
  * @nr_completed: number of @sends that @work has completed
  * @work_bad: the one that @work lets fail, or NULL
@@ -155,6 +168,7 @@ struct fake_hca {
 	unsigned int nr_recvs;
 	unsigned int room;
 	int error;
+	enum fake_bad_wr bad_wr;
 	struct work_struct work;
 	unsigned int nr_completed;
 	struct ib_cqe *work_bad;
