@@ -49,6 +49,7 @@ SHOW(kverbs_conn_close);
 SHOW(kverbs_conn_create);
 SHOW(kverbs_conn_end);
 SHOW(kverbs_conn_enter);
+SHOW(kverbs_conn_forget);
 SHOW(kverbs_conn_free);
 SHOW(kverbs_conn_post_held);
 SHOW(kverbs_conn_post_list);
@@ -77,6 +78,9 @@ SHOW(kverbs_port_transport);
 SHOW(kverbs_export_count);
 SHOW(kverbs_export_create);
 SHOW(kverbs_export_destroy);
+
+SHOW(kverbs_fault_test);
+SHOW(kverbs_fault_tested);
 
 SHOW(kverbs_listener_create);
 SHOW(kverbs_listener_free);

@@ -27,12 +27,12 @@ void kverbs_fault_exit(void)
 }
 
 /**
- * kverbs_fault() - whether the next verb shall fail
+ * kverbs_fault_injected() - whether the next verb shall fail
  *
  * Context: any.
  * Return: 0, or -ENOMEM, and then the verb must not be called.
  */
-int kverbs_fault(void)
+int kverbs_fault_injected(void)
 {
 	return should_fail(&fail_kverbs, 1) ? -ENOMEM : 0;
 }

@@ -20,6 +20,9 @@
 
 DEFINE_STATIC_KEY_TRUE(kverbs_checks);
 
+DEFINE_STATIC_KEY_FALSE(kverbs_fault_tested);
+int (*kverbs_fault_test)(enum kverbs_fault_point point);
+
 static bool within(u64 start, u64 length, const struct ib_sge *sge)
 {
 	return sge->addr >= start && sge->addr - start <= length &&

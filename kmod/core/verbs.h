@@ -73,12 +73,12 @@ static inline int kverbs_post_recv(const struct kverbs_queue *queue,
 static inline int kverbs_ib_query_port(struct ib_device *ib, u32 port,
 				       struct ib_port_attr *attr)
 {
-	return kverbs_fault() ?: ib_query_port(ib, port, attr);
+	return kverbs_fault(KVERBS_FAULT_QUERY_PORT) ?: ib_query_port(ib, port, attr);
 }
 
 static inline struct ib_pd *kverbs_ib_alloc_pd(struct ib_device *ib)
 {
-	int ret = kverbs_fault();
+	int ret = kverbs_fault(KVERBS_FAULT_ALLOC_PD);
 
 	return ret ? ERR_PTR(ret) : ib_alloc_pd(ib, 0);
 }
@@ -86,14 +86,14 @@ static inline struct ib_pd *kverbs_ib_alloc_pd(struct ib_device *ib)
 static inline struct ib_cq *kverbs_ib_alloc_cq(struct ib_device *ib, void *context, int size,
 					       enum ib_poll_context poll)
 {
-	int ret = kverbs_fault();
+	int ret = kverbs_fault(KVERBS_FAULT_ALLOC_CQ);
 
 	return ret ? ERR_PTR(ret) : ib_alloc_cq_any(ib, context, size, poll);
 }
 
 static inline struct ib_mr *kverbs_ib_alloc_mr(struct ib_pd *pd, u32 pages)
 {
-	int ret = kverbs_fault();
+	int ret = kverbs_fault(KVERBS_FAULT_ALLOC_MR);
 
 	return ret ? ERR_PTR(ret) : ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG, pages);
 }
@@ -101,13 +101,15 @@ static inline struct ib_mr *kverbs_ib_alloc_mr(struct ib_pd *pd, u32 pages)
 static inline int kverbs_ib_map_mr_sg(struct ib_mr *mr, struct scatterlist *sg, int nents,
 				      unsigned int *sg_offset, u32 page_size)
 {
-	return kverbs_fault() ?: ib_map_mr_sg(mr, sg, nents, sg_offset, page_size);
+	return kverbs_fault(KVERBS_FAULT_MAP_MR_SG) ?:
+	       ib_map_mr_sg(mr, sg, nents, sg_offset, page_size);
 }
 
 static inline int kverbs_ib_dma_map_sgtable(struct ib_device *ib, struct sg_table *sgt,
 					    enum dma_data_direction direction)
 {
-	return kverbs_fault() ?: ib_dma_map_sgtable_attrs(ib, sgt, direction, 0);
+	return kverbs_fault(KVERBS_FAULT_DMA_MAP) ?:
+	       ib_dma_map_sgtable_attrs(ib, sgt, direction, 0);
 }
 
 static inline int kverbs_ib_post_send(const struct kverbs_queue *queue,
@@ -115,20 +117,20 @@ static inline int kverbs_ib_post_send(const struct kverbs_queue *queue,
 				      const struct ib_send_wr **bad)
 {
 	*bad = wr;
-	return kverbs_fault() ?: kverbs_post_send(queue, wr, bad);
+	return kverbs_fault(KVERBS_FAULT_POST_SEND) ?: kverbs_post_send(queue, wr, bad);
 }
 
 static inline int kverbs_ib_post_recv(const struct kverbs_queue *queue,
 				      const struct ib_recv_wr *wr)
 {
-	return kverbs_fault() ?: kverbs_post_recv(queue, wr);
+	return kverbs_fault(KVERBS_FAULT_POST_RECV) ?: kverbs_post_recv(queue, wr);
 }
 
 static inline struct rdma_cm_id *kverbs_rdma_create_id(struct net *net,
 						       rdma_cm_event_handler handler,
 						       void *context)
 {
-	int ret = kverbs_fault();
+	int ret = kverbs_fault(KVERBS_FAULT_CREATE_ID);
 
 	return ret ? ERR_PTR(ret) :
 	       rdma_create_id(net, handler, context, RDMA_PS_TCP, IB_QPT_RC);
@@ -137,48 +139,48 @@ static inline struct rdma_cm_id *kverbs_rdma_create_id(struct net *net,
 static inline int kverbs_rdma_create_qp(struct rdma_cm_id *id, struct ib_pd *pd,
 					struct ib_qp_init_attr *attr)
 {
-	return kverbs_fault() ?: rdma_create_qp(id, pd, attr);
+	return kverbs_fault(KVERBS_FAULT_CREATE_QP) ?: rdma_create_qp(id, pd, attr);
 }
 
 static inline int kverbs_rdma_set_min_rnr_timer(struct rdma_cm_id *id, u8 timer)
 {
-	return kverbs_fault() ?: rdma_set_min_rnr_timer(id, timer);
+	return kverbs_fault(KVERBS_FAULT_RNR_TIMER) ?: rdma_set_min_rnr_timer(id, timer);
 }
 
 static inline int kverbs_rdma_set_afonly(struct rdma_cm_id *id)
 {
-	return kverbs_fault() ?: rdma_set_afonly(id, 1);
+	return kverbs_fault(KVERBS_FAULT_AFONLY) ?: rdma_set_afonly(id, 1);
 }
 
 static inline int kverbs_rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 {
-	return kverbs_fault() ?: rdma_bind_addr(id, addr);
+	return kverbs_fault(KVERBS_FAULT_BIND) ?: rdma_bind_addr(id, addr);
 }
 
 static inline int kverbs_rdma_listen(struct rdma_cm_id *id, int backlog)
 {
-	return kverbs_fault() ?: rdma_listen(id, backlog);
+	return kverbs_fault(KVERBS_FAULT_LISTEN) ?: rdma_listen(id, backlog);
 }
 
 static inline int kverbs_rdma_resolve_addr(struct rdma_cm_id *id,
 					   const struct sockaddr *dst, unsigned long ms)
 {
-	return kverbs_fault() ?: rdma_resolve_addr(id, NULL, dst, ms);
+	return kverbs_fault(KVERBS_FAULT_RESOLVE_ADDR) ?: rdma_resolve_addr(id, NULL, dst, ms);
 }
 
 static inline int kverbs_rdma_resolve_route(struct rdma_cm_id *id, unsigned long ms)
 {
-	return kverbs_fault() ?: rdma_resolve_route(id, ms);
+	return kverbs_fault(KVERBS_FAULT_RESOLVE_ROUTE) ?: rdma_resolve_route(id, ms);
 }
 
 static inline int kverbs_rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
 {
-	return kverbs_fault() ?: rdma_connect(id, param);
+	return kverbs_fault(KVERBS_FAULT_CONNECT) ?: rdma_connect(id, param);
 }
 
 static inline int kverbs_rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
 {
-	return kverbs_fault() ?: rdma_accept(id, param);
+	return kverbs_fault(KVERBS_FAULT_ACCEPT) ?: rdma_accept(id, param);
 }
 
 #endif /* KVERBS_VERBS_H */
