@@ -37,6 +37,8 @@ struct ib_device;
  *	invalidate it so: it warns, and refuses LOCAL_INV
  * @KVERBS_QUIRK_NO_ATOMIC_WRS: the device answers atomics, but its driver does not post them
  *	for the kernel: it warns each time, and refuses them
+ * @KVERBS_QUIRK_FUSES_SENDS: the driver makes one request of a chain of a WRITE and a short
+ *	SEND, which then has neither fence nor solicited event
  */
 enum kverbs_quirks {
 	KVERBS_QUIRK_NO_IMM		= BIT(0),
@@ -55,6 +57,7 @@ enum kverbs_quirks {
 	KVERBS_QUIRK_NO_LOCAL_INV	= BIT(13),
 	KVERBS_QUIRK_AWAITS_ANSWER	= BIT(14),
 	KVERBS_QUIRK_NO_ATOMIC_WRS	= BIT(15),
+	KVERBS_QUIRK_FUSES_SENDS	= BIT(16),
 };
 
 enum kverbs_transport kverbs_port_transport(struct ib_device *ib, u32 port);

@@ -438,6 +438,12 @@ int kverbs_wr_post(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 	return kverbs_queue_post(queue, req, chain);
 }
 
+static bool must_begin_chain(const struct kverbs_queue *queue, const struct kverbs_req *req)
+{
+	return queue->quirks & KVERBS_QUIRK_FUSES_SENDS && (req->fence || req->solicited) &&
+	       kverbs_opcode_has(req->opcode, KVERBS_OPF_MESSAGE);
+}
+
 /* Builds a chain with a work request for each of the first operations; returns how many. */
 static unsigned int build_run(struct kverbs_queue *queue, struct ib_pd *pd,
 			      struct kverbs_req **reqs, unsigned int nr,
@@ -447,6 +453,8 @@ static unsigned int build_run(struct kverbs_queue *queue, struct ib_pd *pd,
 
 	reset_chain(chain);
 	for (i = 0; i < min(nr, room); i++) {
+		if (i && must_begin_chain(queue, reqs[i]))
+			break;
 		drop_useless_fence(queue, reqs[i]);
 		if (needs_sink(queue, reqs[i]) || build_direct(queue, pd, reqs[i], chain))
 			break;

@@ -316,6 +316,25 @@ static void list_refused_in_an_unknown_place_ends_the_connection(struct kunit *t
 	}
 }
 
+/* cxgb4 makes one request of a WRITE and a SEND, which has no flags of the SEND. */
+static void list_begins_anew_with_the_flags_of_a_send_that_would_be_fused(struct kunit *test)
+{
+	struct poster *p = test->priv;
+
+	p->fake->queue.quirks = KVERBS_QUIRK_FUSES_SENDS;
+	p->ops[1]->req.opcode = KVERBS_OP_SEND;
+	KUNIT_EXPECT_EQ(test, 2, post_some(p, 0, 2));
+	KUNIT_EXPECT_EQ(test, 1, p->fake->hca->nr_doorbells);
+	p->ops[3]->req.opcode = KVERBS_OP_SEND;
+	p->ops[3]->req.fence = true;
+	KUNIT_EXPECT_EQ(test, 2, post_some(p, 2, 2));
+	KUNIT_EXPECT_EQ(test, 3, p->fake->hca->nr_doorbells);
+	p->ops[5]->req.opcode = KVERBS_OP_SEND;
+	p->ops[5]->req.solicited = true;
+	KUNIT_EXPECT_EQ(test, 2, post_some(p, 4, 2));
+	KUNIT_EXPECT_EQ(test, 5, p->fake->hca->nr_doorbells);
+}
+
 /* A slot is left for it, since the list had reserved one for each operation. */
 static void list_refused_behind_unsignalled_operations_leaves_them_to_the_next(struct kunit *test)
 {
@@ -471,6 +490,7 @@ static struct kunit_case list_cases[] = {
 	KUNIT_CASE(list_refused_behind_coalesced_operations_ends_the_connection),
 	KUNIT_CASE(list_refused_as_a_whole_is_as_if_never_posted),
 	KUNIT_CASE(list_refused_in_an_unknown_place_ends_the_connection),
+	KUNIT_CASE(list_begins_anew_with_the_flags_of_a_send_that_would_be_fused),
 	KUNIT_CASE(list_refused_behind_unsignalled_operations_leaves_them_to_the_next),
 	KUNIT_CASE(list_longer_than_the_queue_is_posted_as_far_as_there_is_room),
 	KUNIT_CASE(list_built_for_more_slots_than_there_are_is_cut),
