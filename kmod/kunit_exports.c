@@ -8,6 +8,7 @@
 #include "conn_cm.h"
 #include "conn_cmd.h"
 #include "conn_io.h"
+#include "device_query.h"
 #include "export.h"
 #include "info.h"
 #include "listener.h"
@@ -73,6 +74,7 @@ SHOW(kverbs_device_for_each);
 SHOW(kverbs_device_leave);
 SHOW(kverbs_device_mr_pages);
 SHOW(kverbs_device_next);
+SHOW(kverbs_device_query);
 SHOW(kverbs_port_transport);
 
 SHOW(kverbs_export_count);

@@ -211,6 +211,39 @@ u32 kverbs_device_mr_pages(struct ib_device *ib)
 	return entries / (PAGE_SIZE / kverbs_mr_page_size(ib->attrs.page_size_cap, PAGE_SIZE));
 }
 
+static bool has_refused_atomics(struct ib_device *ib)
+{
+	struct kverbs_device *dev;
+	bool refused;
+
+	mutex_lock(&registry_lock);
+	dev = find_device(ib);
+	refused = dev && READ_ONCE(dev->no_atomics);
+	mutex_unlock(&registry_lock);
+	return refused;
+}
+
+/**
+ * kverbs_device_has_atomics() - whether an export may have the right to atomics
+ * @ib: the device
+ *
+ * Some mlx5 have atomics but cannot give that right, which shows only when it is first asked for.
+ *
+ * Context: process, may sleep.
+ * Return: true unless the device, its driver or its transport has none, as far as is known.
+ */
+bool kverbs_device_has_atomics(struct ib_device *ib)
+{
+	u32 port;
+
+	if (ib->attrs.atomic_cap == IB_ATOMIC_NONE || has_refused_atomics(ib))
+		return false;
+	rdma_for_each_port(ib, port)
+		if (!(kverbs_quirks(ib, port) & KVERBS_QUIRK_NO_ATOMICS))
+			return true;
+	return false;
+}
+
 static bool usable(struct ib_device *ib)
 {
 	u32 port;

@@ -108,6 +108,7 @@ void kverbs_device_for_each(void (*show)(const struct kverbs_device_use *use, vo
 			    void *arg);
 u32 kverbs_mr_page_size(u64 cap, u32 page_size);
 u32 kverbs_device_mr_pages(struct ib_device *ib);
+bool kverbs_device_has_atomics(struct ib_device *ib);
 
 /* The two below are for a tenant that is on its device, and stays meanwhile. */
 static inline void kverbs_device_note_no_atomics(struct kverbs_tenant *tenant)

@@ -150,7 +150,7 @@ static u32 device_caps(struct ib_device *ib)
 {
 	u32 caps = 0;
 
-	if (ib->attrs.atomic_cap != IB_ATOMIC_NONE)
+	if (kverbs_device_has_atomics(ib))
 		caps |= KVERBS_CAP_ATOMIC;
 	if (ib->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS)
 		caps |= KVERBS_CAP_REMOTE_INV;

@@ -5,6 +5,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "device_query.h"
 #include "export.h"
 #include "fake_conn.h"
 #include "fake_qp.h"
@@ -546,6 +547,30 @@ static void expect_over(struct rig *rig, struct fake_work **works)
 }
 
 static void profile_disconnects_with_work_outstanding(struct kunit *test)
+/* Of the adapter's transport, though the device is registered with the CM of iWARP. */
+static bool says_atomics(struct rig *rig)
+{
+	struct ib_port_immutable *port = &rig->hca->ib.port_data[1].immutable;
+	struct kverbs_cmd_device_query cmd = {};
+	u32 flags = port->core_cap_flags;
+
+	port->core_cap_flags = rig->hca->guise->port_data[1].immutable.core_cap_flags;
+	kverbs_device_query(&rig->hca->ib, &cmd);
+	port->core_cap_flags = flags;
+	return cmd.out_caps & KVERBS_CAP_ATOMIC;
+}
+
+static void profile_says_whether_exports_may_have_atomics(struct kunit *test)
+{
+	struct rig *rig = rig_at(test, test->param_value, FAKE_UP);
+	bool before = says_atomics(rig);
+	bool has = !try_export(rig, KVERBS_REMOTE_ATOMIC);
+
+	KUNIT_EXPECT_EQ(test, has, says_atomics(rig));
+	/* Before it is asked for, some mlx5 do not say that it would be refused. */
+	KUNIT_EXPECT_EQ(test, has || rig->profile->ways & FAKE_NO_ATOMIC_MR, before);
+}
+
 {
 	struct rig *rig = rig_at(test, test->param_value, FAKE_UP);
 	struct fake_work *works[OUTSTANDING];
@@ -631,3 +656,5 @@ static struct kunit_suite profile_suite = {
 };
 
 kunit_test_suite(profile_suite);
+	KUNIT_CASE_PARAM(profile_says_whether_exports_may_have_atomics,
+			 fake_usable_profile_gen_params),

@@ -269,7 +269,9 @@ struct kverbs_gid {
  * @ports_uptr: array of struct kverbs_port, may be 0 if @inout_ports_len is 0
  * @gids_uptr: array of struct kverbs_gid, may be 0 if @inout_gids_len is 0
  * @out_index: the device's index, as in "rdma dev"
- * @out_caps: KVERBS_CAP_*
+ * @out_caps: KVERBS_CAP_*. KVERBS_CAP_ATOMIC: an export may have the right to
+ *	atomics; cleared once the device has refused that. Not every driver posts
+ *	atomics itself, mlx5 does not
  * @out_name: the device's name, NUL-terminated
  * @out_fw_version: firmware version, NUL-terminated, may be empty
  * @out_node_guid: node GUID in network order, different for each device of an
@@ -414,8 +416,9 @@ struct kverbs_piece {
  *
  * Operations other than RECV need an established connection. SUBMIT reads the list
  * of an entry when it accepts the entry. EOPNOTSUPP is returned for immediate data
- * and atomics on iWARP, for atomics on a device without KVERBS_CAP_ATOMIC, and for
- * READ and atomics if the peer answers none (@out_max_read of CONN_QUERY is 0).
+ * and atomics on iWARP, for atomics on a device without KVERBS_CAP_ATOMIC or whose
+ * driver does not post them, and for READ and atomics if the peer answers none
+ * (@out_max_read of CONN_QUERY is 0).
  *
  * Receives are accepted as soon as a connection has an id, and are posted before
  * the peer can send. A receive whose buffer needs more scatter/gather entries than
