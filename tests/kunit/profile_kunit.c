@@ -91,6 +91,15 @@ static void connect(struct rig *rig, enum fake_stage stage, u8 max_sge)
 	fake_conn_go(rig->fake, stage);
 }
 
+/* As connect(), with completion queues that only kverbs polls. */
+static void connect_polled(struct rig *rig)
+{
+	rig->fake = fake_conn_create(rig->test, rig->hca);
+	kverbs_cq_set_exit(&rig->fake->cqs);
+	kverbs_cq_set_init(&rig->fake->cqs, IB_POLL_DIRECT);
+	fake_conn_go(rig->fake, FAKE_UP);
+}
+
 static struct rig *rig_at(struct kunit *test, const struct fake_profile *profile,
 			  enum fake_stage stage)
 {
@@ -389,6 +398,79 @@ static void profile_moves_data(struct kunit *test)
 	}
 }
 
+static void post_list(struct rig *rig, struct fake_work **works, unsigned int nr)
+{
+	struct kverbs_req *reqs[4];
+	unsigned int i, posted;
+	int error;
+
+	for (i = 0; i < nr; i++) {
+		reqs[i] = &works[i]->req;
+		kverbs_req_use(reqs[i]);
+	}
+	posted = kverbs_conn_post_list(rig->fake->conn, reqs, nr, rig->fake->chain, &error);
+	KUNIT_ASSERT_EQ(rig->test, nr, posted);
+	KUNIT_EXPECT_EQ(rig->test, 0, error);
+	for (i = 0; i < nr; i++)
+		await(rig, works[i]);
+}
+
+/* A SEND of 16 bytes tells what the WRITEs before it have brought. */
+static void profile_posts_lists(struct kunit *test)
+{
+	struct rig *rig = rig_at(test, test->param_value, FAKE_UP);
+	struct fake_work *works[4], *recvs[2];
+	unsigned int i, nr;
+
+	paint(rig);
+	export(rig, ALL_RIGHTS);
+	for (nr = 2; nr <= 4; nr += 2) {
+		for (i = 0; i < nr / 2; i++) {
+			recvs[i] = work(rig, KVERBS_OP_RECV, FAR + 4096 + 16 * i, 16);
+			post(rig, recvs[i]);
+		}
+		works[0] = work(rig, KVERBS_OP_WRITE, 0, 100);
+		works[1] = work(rig, KVERBS_OP_SEND, 200, 16);
+		works[2] = work(rig, KVERBS_OP_READ, 300, 0);
+		works[3] = work(rig, KVERBS_OP_SEND, 400, 16);
+		works[1]->req.fence = true;
+		works[3]->req.solicited = true;
+		post_list(rig, works, nr);
+		for (i = 0; i < nr / 2; i++)
+			await(rig, recvs[i]);
+	}
+	memcpy(rig->image + FAR, rig->image, 100);
+	memcpy(rig->image + FAR + 4096, rig->image + 200, 16);
+	memcpy(rig->image + FAR + 4096 + 16, rig->image + 400, 16);
+	expect_image(rig);
+}
+
+/* Drivers refuse more than that, and not all of them say then what they have taken. */
+static void profile_is_given_no_more_work_than_it_has_room_for(struct kunit *test)
+{
+	struct rig *rig = rig_at(test, test->param_value, FAKE_UP);
+	struct fake_work *reads[FAKE_DEPTH], *recvs[FAKE_DEPTH];
+	unsigned int i;
+
+	export(rig, ALL_RIGHTS);
+	rig->hca->work_queued = false;
+	flush_work(&rig->hca->work);
+	for (i = 0; i < FAKE_DEPTH; i++) {
+		reads[i] = work(rig, KVERBS_OP_READ, 8 * i, 8);
+		recvs[i] = work(rig, KVERBS_OP_RECV, 8 * i, 8);
+		post(rig, reads[i]);
+		post(rig, recvs[i]);
+	}
+	KUNIT_EXPECT_EQ(test, -EAGAIN,
+			fake_conn_try_post(rig->fake, work(rig, KVERBS_OP_READ, 0, 8)));
+	KUNIT_EXPECT_EQ(test, -EAGAIN,
+			fake_conn_try_post(rig->fake, work(rig, KVERBS_OP_RECV, 0, 8)));
+	rig->hca->work_queued = true;
+	schedule_work(&rig->hca->work);
+	for (i = 0; i < FAKE_DEPTH; i++)
+		await(rig, reads[i]);
+}
+
 /* ---- exports ------------------------------------------------------------- */
 
 static void expect_no_access(struct rig *rig, u8 opcode)
@@ -465,6 +547,30 @@ static void profile_exports_for_atomics_if_it_has_them(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, KVERBS_CONN_ESTABLISHED, rig->fake->conn->state);
 }
 
+/* Of the adapter's transport, though the device is registered with the CM of iWARP. */
+static bool says_atomics(struct rig *rig)
+{
+	struct ib_port_immutable *port = &rig->hca->ib.port_data[1].immutable;
+	struct kverbs_cmd_device_query cmd = {};
+	u32 flags = port->core_cap_flags;
+
+	port->core_cap_flags = rig->hca->guise->port_data[1].immutable.core_cap_flags;
+	kverbs_device_query(&rig->hca->ib, &cmd);
+	port->core_cap_flags = flags;
+	return cmd.out_caps & KVERBS_CAP_ATOMIC;
+}
+
+static void profile_says_whether_exports_may_have_atomics(struct kunit *test)
+{
+	struct rig *rig = rig_at(test, test->param_value, FAKE_UP);
+	bool before = says_atomics(rig);
+	bool has = !try_export(rig, KVERBS_REMOTE_ATOMIC);
+
+	KUNIT_EXPECT_EQ(test, has, says_atomics(rig));
+	/* Before it is asked for, some mlx5 do not say that it would be refused. */
+	KUNIT_EXPECT_EQ(test, has || rig->profile->ways & FAKE_NO_ATOMIC_MR, before);
+}
+
 static struct kverbs_region *big_region(struct kunit *test)
 {
 	unsigned long addr = kunit_vm_mmap(test, NULL, 0, BIG, PROT_READ | PROT_WRITE,
@@ -509,6 +615,57 @@ static void profile_exports_what_takes_several_registrations(struct kunit *test)
 	kverbs_region_destroy(region);
 }
 
+/* ---- registrations that stay ---------------------------------------------- */
+
+/* A connection with one entry has registered its memory, and has exported half of it. */
+static struct rig *registered_rig(struct kunit *test)
+{
+	struct rig *rig = new_rig(test, test->param_value);
+	struct fake_work *op;
+
+	connect(rig, FAKE_UP, 1);
+	export(rig, ALL_RIGHTS);
+	op = work(rig, KVERBS_OP_WRITE, PAGE_SIZE - 1, 2);
+	post(rig, op);
+	await(rig, op);
+	return rig;
+}
+
+/* rdmavt, for instance, waits for five seconds. */
+static void profile_deregisters_in_its_own_time(struct kunit *test)
+{
+	struct rig *rig = registered_rig(test);
+	struct kverbs_region *region = rig->fake->region;
+
+	fake_hca_hold_dereg(rig->hca);
+	kverbs_conn_end(rig->fake->conn, KVERBS_CQE_DISCONNECTED, 0, 0);
+	KUNIT_ASSERT_TRUE(test, fake_await(&rig->hca->dereg_begun));
+	KUNIT_EXPECT_FALSE(test, completion_done(&rig->fake->ended));
+	KUNIT_EXPECT_GT(test, atomic_long_read(&region->uses), 0);
+	fake_hca_let_dereg(rig->hca);
+	KUNIT_ASSERT_TRUE(test, fake_await(&rig->fake->ended));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&region->uses));
+}
+
+/* The region stays pinned until the queue pair is gone, by which the adapter could reach it. */
+static void profile_keeps_its_mrs(struct kunit *test)
+{
+	struct rig *rig = registered_rig(test);
+	struct fake_conn *fake = rig->fake;
+
+	rig->hca->errors[FAKE_DEREG_MR] = -EIO;
+	kverbs_conn_forget(fake->conn, fake->region);
+	KUNIT_EXPECT_EQ(test, KVERBS_CONN_DEAD, fake->conn->state);
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&fake->region->uses));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&fake->region->cached));
+	KUNIT_EXPECT_GT(test, rig->hca->nr_lost, 0);
+}
+
+static const void *keepers_gen_params(const void *prev, char *desc)
+{
+	return fake_profile_gen_params_with(prev, desc, FAKE_KEEPS_MRS);
+}
+
 /* ---- teardown and removal ------------------------------------------------ */
 
 #define OUTSTANDING	6
@@ -547,30 +704,6 @@ static void expect_over(struct rig *rig, struct fake_work **works)
 }
 
 static void profile_disconnects_with_work_outstanding(struct kunit *test)
-/* Of the adapter's transport, though the device is registered with the CM of iWARP. */
-static bool says_atomics(struct rig *rig)
-{
-	struct ib_port_immutable *port = &rig->hca->ib.port_data[1].immutable;
-	struct kverbs_cmd_device_query cmd = {};
-	u32 flags = port->core_cap_flags;
-
-	port->core_cap_flags = rig->hca->guise->port_data[1].immutable.core_cap_flags;
-	kverbs_device_query(&rig->hca->ib, &cmd);
-	port->core_cap_flags = flags;
-	return cmd.out_caps & KVERBS_CAP_ATOMIC;
-}
-
-static void profile_says_whether_exports_may_have_atomics(struct kunit *test)
-{
-	struct rig *rig = rig_at(test, test->param_value, FAKE_UP);
-	bool before = says_atomics(rig);
-	bool has = !try_export(rig, KVERBS_REMOTE_ATOMIC);
-
-	KUNIT_EXPECT_EQ(test, has, says_atomics(rig));
-	/* Before it is asked for, some mlx5 do not say that it would be refused. */
-	KUNIT_EXPECT_EQ(test, has || rig->profile->ways & FAKE_NO_ATOMIC_MR, before);
-}
-
 {
 	struct rig *rig = rig_at(test, test->param_value, FAKE_UP);
 	struct fake_work *works[OUTSTANDING];
@@ -578,6 +711,47 @@ static void profile_says_whether_exports_may_have_atomics(struct kunit *test)
 	leave_work(rig, works);
 	kverbs_conn_end(rig->fake->conn, KVERBS_CQE_DISCONNECTED, 0, 0);
 	expect_over(rig, works);
+}
+
+static void profile_disconnects_while_its_queues_are_polled(struct kunit *test)
+{
+	struct rig *rig = new_rig(test, test->param_value);
+	struct fake_work *works[OUTSTANDING];
+
+	connect_polled(rig);
+	leave_work(rig, works);
+	kverbs_conn_end(rig->fake->conn, KVERBS_CQE_DISCONNECTED, 0, 0);
+	expect_over(rig, works);
+	KUNIT_EXPECT_EQ(test, 0, rig->hca->nr_drains);
+}
+
+/* Only its driver can drain it then, whether or not the completion queues are polled. */
+static void profile_is_drained_by_its_driver_when_it_has_died(struct kunit *test)
+{
+	struct rig *rig = new_rig(test, test->param_value);
+	struct fake_work *works[OUTSTANDING];
+	unsigned int polled;
+
+	for (polled = 0; polled < 2; polled++) {
+		if (polled)
+			connect_polled(rig);
+		else
+			connect(rig, FAKE_UP, 0);
+		leave_work(rig, works);
+		rig->hca->dead = true;
+		rig->hca->nr_drains = 0;
+		kverbs_conn_end(rig->fake->conn, KVERBS_CQE_DISCONNECTED, 0, 0);
+		expect_over(rig, works);
+		KUNIT_EXPECT_EQ(test, 2, rig->hca->nr_drains);
+		close_rig(rig);
+		rig->hca->dead = false;
+		rig->hca->work_queued = true;
+	}
+}
+
+static const void *drainers_gen_params(const void *prev, char *desc)
+{
+	return fake_profile_gen_params_with(prev, desc, FAKE_OWN_DRAIN);
 }
 
 static void profile_is_left_by_the_peer_with_work_outstanding(struct kunit *test)
@@ -629,6 +803,9 @@ static struct kunit_case profile_cases[] = {
 	KUNIT_CASE_PARAM(profile_sends_before_there_is_a_receive,
 			 fake_usable_profile_gen_params),
 	KUNIT_CASE_PARAM(profile_moves_data, usages_gen_params),
+	KUNIT_CASE_PARAM(profile_posts_lists, fake_usable_profile_gen_params),
+	KUNIT_CASE_PARAM(profile_is_given_no_more_work_than_it_has_room_for,
+			 fake_usable_profile_gen_params),
 	KUNIT_CASE_PARAM(profile_revokes_an_export, fake_usable_profile_gen_params),
 	KUNIT_CASE_PARAM(profile_exports_only_the_rights_asked_for,
 			 fake_usable_profile_gen_params),
@@ -636,10 +813,18 @@ static struct kunit_case profile_cases[] = {
 	KUNIT_CASE_PARAM(profile_lets_the_peer_invalidate, fake_usable_profile_gen_params),
 	KUNIT_CASE_PARAM(profile_exports_for_atomics_if_it_has_them,
 			 fake_usable_profile_gen_params),
+	KUNIT_CASE_PARAM(profile_says_whether_exports_may_have_atomics,
+			 fake_usable_profile_gen_params),
 	KUNIT_CASE_PARAM(profile_exports_what_takes_several_registrations,
 			 fake_usable_profile_gen_params),
+	KUNIT_CASE_PARAM(profile_deregisters_in_its_own_time, fake_usable_profile_gen_params),
+	KUNIT_CASE_PARAM(profile_keeps_its_mrs, keepers_gen_params),
 	KUNIT_CASE_PARAM(profile_disconnects_with_work_outstanding,
 			 fake_usable_profile_gen_params),
+	KUNIT_CASE_PARAM(profile_disconnects_while_its_queues_are_polled,
+			 fake_usable_profile_gen_params),
+	KUNIT_CASE_PARAM(profile_is_drained_by_its_driver_when_it_has_died,
+			 drainers_gen_params),
 	KUNIT_CASE_PARAM(profile_is_left_by_the_peer_with_work_outstanding,
 			 fake_usable_profile_gen_params),
 	KUNIT_CASE_PARAM(profile_is_destroyed_with_work_outstanding,
@@ -656,5 +841,3 @@ static struct kunit_suite profile_suite = {
 };
 
 kunit_test_suite(profile_suite);
-	KUNIT_CASE_PARAM(profile_says_whether_exports_may_have_atomics,
-			 fake_usable_profile_gen_params),

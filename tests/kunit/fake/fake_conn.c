@@ -227,18 +227,34 @@ void fake_conn_listen(struct fake_conn *fake, __be32 address)
 }
 
 /**
+ * fake_conn_try_begin() - create an active connection
+ * @fake: its owner
+ * @bound: with a source address
+ *
+ * Return: 0 or -errno.
+ */
+int fake_conn_try_begin(struct fake_conn *fake, bool bound)
+{
+	struct sockaddr_in addr = address_of(htonl(FAKE_ADDRESS)), src = addr;
+	struct kverbs_conn_attr attr = fake_conn_attr(fake);
+	struct kverbs_conn *conn;
+
+	src.sin_port = 0;
+	conn = kverbs_conn_create(&init_net, &attr, bound ? (struct sockaddr *)&src : NULL,
+				  (struct sockaddr *)&addr);
+	if (IS_ERR(conn))
+		return PTR_ERR(conn);
+	take_conn(fake, conn);
+	return 0;
+}
+
+/**
  * fake_conn_begin() - create an active connection
  * @fake: its owner
  */
 void fake_conn_begin(struct fake_conn *fake)
 {
-	struct sockaddr_in addr = address_of(htonl(FAKE_ADDRESS));
-	struct kverbs_conn_attr attr = fake_conn_attr(fake);
-	struct kverbs_conn *conn;
-
-	conn = kverbs_conn_create(&init_net, &attr, NULL, (struct sockaddr *)&addr);
-	KUNIT_ASSERT_FALSE(fake->test, IS_ERR(conn));
-	take_conn(fake, conn);
+	KUNIT_ASSERT_EQ(fake->test, 0, fake_conn_try_begin(fake, false));
 }
 
 /* Wait until the work and the handler that reported the last event have finished. */

@@ -11,7 +11,7 @@
 #include "region.h"
 
 #define FAKE_MEM	(16 * PAGE_SIZE)
-#define FAKE_OPS	16
+#define FAKE_OPS	40
 #define FAKE_DEPTH	16
 
 /**
@@ -105,6 +105,7 @@ struct fake_conn *fake_conn_create(struct kunit *test, struct fake_hca *hca);
 struct kverbs_conn_attr fake_conn_attr(struct fake_conn *fake);
 int fake_conn_try_listen(struct fake_conn *fake, __be32 address);
 void fake_conn_listen(struct fake_conn *fake, __be32 address);
+int fake_conn_try_begin(struct fake_conn *fake, bool bound);
 void fake_conn_begin(struct fake_conn *fake);
 void fake_conn_go(struct fake_conn *fake, enum fake_stage stage);
 struct fake_conn *fake_conn_at(struct kunit *test, struct fake_hca *hca,

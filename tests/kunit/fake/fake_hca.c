@@ -72,14 +72,17 @@ int fake_hca_fails(struct fake_hca *hca, enum fake_verb verb)
 {
 	if (hca->errors[verb])
 		return hca->errors[verb];
-	if (!hca->fail_at || atomic_inc_return(&hca->nr_calls) != hca->fail_at)
+	if (!hca->fail_at || hca->fail_verb != verb ||
+	    atomic_inc_return(&hca->nr_calls) != hca->fail_at)
 		return 0;
-	hca->failed = verb;
+	WRITE_ONCE(hca->failed, true);
 	return -EIO;
 }
 
 static int fails_to_post(struct fake_hca *hca, struct ib_qp *qp, enum fake_verb verb)
 {
+	if (hca->dead && !hca->draining)
+		return -EIO;
 	return fake_qp_is_broken(qp) ? 0 : fake_hca_fails(hca, verb);
 }
 
@@ -126,6 +129,7 @@ static int post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 	spin_lock_irqsave(&hca->lock, flags);
 	hca->nr_doorbells++;
 	before = hca->nr_sends;
+	fake_check_chain(hca, wr);
 	ret = take_sends(hca, qp, wr, bad);
 	any = hca->nr_sends != before;
 	spin_unlock_irqrestore(&hca->lock, flags);
@@ -267,7 +271,6 @@ void fake_hca_init(struct fake_hca *hca)
 	init_completion(&hca->removed);
 	xa_init(&hca->qps);
 	xa_init_flags(&hca->mrs, XA_FLAGS_LOCK_IRQ);
-	hca->failed = FAKE_VERBS;
 	hca->room = UINT_MAX;
 	INIT_WORK(&hca->work, do_work);
 	tasklet_setup(&hca->tasklet, do_tasklet);

@@ -123,9 +123,10 @@ struct fake_profile;
  * @tasklet: completes @sends before their poster continues, and forgets completed ones
  * @tasklet_scheduled: posting schedules @tasklet instead of @work
  * @errors: errno of each verb, or 0
- * @fail_at: number of the call of a verb that fails, from 1, or 0
- * @nr_calls: calls of verbs so far, while @fail_at is set
- * @failed: the verb that has failed at @fail_at, or FAKE_VERBS
+ * @fail_verb: the verb of which one call fails
+ * @fail_at: number of the call of @fail_verb that fails, from 1, or 0
+ * @nr_calls: calls of @fail_verb so far, while @fail_at is set
+ * @failed: that call has been made
  * @limits: attributes with which it is registered
  * @port_caps: RDMA_CORE_* of its port
  * @speed: enum ib_port_speed of its port
@@ -135,7 +136,7 @@ struct fake_profile;
  * @nr_qps: number of queue pairs
  * @nr_mrs: number of MRs
  * @nr_allocs: number of MRs allocated so far
- * @nr_lost: number of MRs whose deregistration has failed at @fail_at
+ * @nr_lost: number of MRs whose deregistration has failed
  * @mrs: struct fake_mr, by the upper 24 bits of their keys
  * @dereg_held: deregistering an MR waits for fake_hca_let_dereg()
  * @dereg_begun: signalled when a task wants to deregister an MR
@@ -155,6 +156,8 @@ struct fake_profile;
  * @misread: the first work request that the adapter would misunderstand, or NULL
  * @stalled: @work waits for a receive
  * @nr_drains: calls of the adapter's own drain
+ * @dead: it accepts nothing but from that drain, and flushes
+ * @draining: that drain runs
  */
 struct fake_hca {
 	struct ib_device ib;
@@ -177,9 +180,10 @@ struct fake_hca {
 	struct tasklet_struct tasklet;
 	bool tasklet_scheduled;
 	int errors[FAKE_VERBS];
+	enum fake_verb fail_verb;
 	unsigned int fail_at;
 	atomic_t nr_calls;
-	enum fake_verb failed;
+	bool failed;
 	struct ib_device_attr limits;
 	u32 port_caps;
 	u16 speed;
@@ -209,6 +213,8 @@ struct fake_hca {
 	const char *misread;
 	bool stalled;
 	unsigned int nr_drains;
+	bool dead;
+	bool draining;
 };
 
 /**
@@ -218,6 +224,7 @@ struct fake_hca {
  * @nr_pages: number of pages
  * @pages: addresses of the pages
  * @dma: it covers all memory
+ * @lost: deregistering it has failed
  * @posted: a REG_MR was posted, and no LOCAL_INV after it
  * @valid: the REG_MR was done, and no LOCAL_INV or peer has undone it
  * @key: its key while @posted
@@ -230,6 +237,7 @@ struct fake_mr {
 	unsigned int nr_pages;
 	u64 *pages;
 	bool dma;
+	bool lost;
 	bool posted;
 	bool valid;
 	u32 key;

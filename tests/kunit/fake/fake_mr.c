@@ -88,12 +88,11 @@ static int dereg_mr(struct ib_mr *ib, struct ib_udata *udata)
 		wait_for_completion(&hca->dereg_let);
 	}
 	ret = fake_hca_fails(hca, FAKE_DEREG_MR);
-	if (ret) {
-		hca->nr_lost += !hca->errors[FAKE_DEREG_MR];
-		return ret;
-	}
-	free_mr(hca, mr);
-	return 0;
+	hca->nr_lost += !!ret - mr->lost;
+	mr->lost = ret;
+	if (!ret)
+		free_mr(hca, mr);
+	return ret;
 }
 
 /**

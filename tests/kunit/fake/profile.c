@@ -30,9 +30,11 @@ const struct fake_profile fake_profiles[] = {
 		.driver = RDMA_DRIVER_MLX5,
 		/*
 		 * hw/mlx5/wr.c: mlx5_ib_post_send() skips empty entries, mlx5_ib_post_recv() does
-		 * not; mr.c: mlx5_set_umr_free_mkey() relaxes the order; main.c: .drain_sq
+		 * not; mr.c: mlx5_set_umr_free_mkey() relaxes the order, mlx5_ib_dereg_mr();
+		 * main.c: .drain_sq
 		 */
-		.ways = FAKE_EMPTY_RECV_SGE_IS_2G | FAKE_LAST_BYTE_FIRST | FAKE_OWN_DRAIN,
+		.ways = FAKE_EMPTY_RECV_SGE_IS_2G | FAKE_LAST_BYTE_FIRST | FAKE_OWN_DRAIN |
+			FAKE_KEEPS_MRS,
 		/* wr.c: handle_qpt_rc() has no atomics, whatever atomic_cap says */
 		.opcodes = SENDS | RDMAS | IMMS | REGS,
 		.refusal = -EOPNOTSUPP,
@@ -58,7 +60,7 @@ const struct fake_profile fake_profiles[] = {
 		.driver = RDMA_DRIVER_MLX5,
 		/* hw/mlx5/umr.h: mlx5r_umr_can_reconfig(), asked by wr.c: set_reg_wr() */
 		.ways = FAKE_EMPTY_RECV_SGE_IS_2G | FAKE_LAST_BYTE_FIRST | FAKE_OWN_DRAIN |
-			FAKE_NO_ATOMIC_MR,
+			FAKE_KEEPS_MRS | FAKE_NO_ATOMIC_MR,
 		.opcodes = SENDS | RDMAS | IMMS | REGS,
 		.refusal = -EOPNOTSUPP,
 		.dma_lkey = DMA_LKEY,
@@ -80,8 +82,12 @@ const struct fake_profile fake_profiles[] = {
 	{
 		.name = "mlx4",
 		.driver = RDMA_DRIVER_MLX4,
-		/* hw/mlx4/qp.c: set_data_seg(), __set_data_seg(); main.c: .drain_sq */
-		.ways = FAKE_EMPTY_SEND_SGE_IS_2G | FAKE_EMPTY_RECV_SGE_IS_2G | FAKE_OWN_DRAIN,
+		/*
+		 * hw/mlx4/qp.c: set_data_seg(), __set_data_seg(); main.c: .drain_sq; mr.c:
+		 * mlx4_ib_dereg_mr()
+		 */
+		.ways = FAKE_EMPTY_SEND_SGE_IS_2G | FAKE_EMPTY_RECV_SGE_IS_2G | FAKE_OWN_DRAIN |
+			FAKE_KEEPS_MRS,
 		/* qp.c: _mlx4_ib_post_send() */
 		.opcodes = SENDS | RDMAS | IMMS | ATOMICS | REGS,
 		.refusal = -EINVAL,
@@ -109,9 +115,10 @@ const struct fake_profile fake_profiles[] = {
 		.driver = RDMA_DRIVER_IRDMA,
 		/*
 		 * hw/irdma/uk.c: irdma_uk_rdma_read() and others set the first fragment in any
-		 * case; verbs.c: irdma_alloc_mr() lets irdma_get_pble() use two levels
+		 * case; verbs.c: irdma_alloc_mr() lets irdma_get_pble() use two levels,
+		 * irdma_dereg_mr()
 		 */
-		.ways = FAKE_TAKES_FIRST_SGE | FAKE_TWO_LEVELS,
+		.ways = FAKE_TAKES_FIRST_SGE | FAKE_TWO_LEVELS | FAKE_KEEPS_MRS,
 		/* verbs.c: irdma_post_send(), irdma_create_qp() for qp_caps */
 		.opcodes = SENDS | RDMAS | READ_INV | IMMS | REGS,
 		.refusal = -EINVAL,
@@ -137,7 +144,8 @@ const struct fake_profile fake_profiles[] = {
 		.name = "irdma iWARP",
 		.driver = RDMA_DRIVER_IRDMA,
 		.iwarp = true,
-		.ways = FAKE_TAKES_FIRST_SGE | FAKE_TWO_LEVELS | FAKE_READ_SINK | FAKE_NO_RNR,
+		.ways = FAKE_TAKES_FIRST_SGE | FAKE_TWO_LEVELS | FAKE_READ_SINK | FAKE_NO_RNR |
+			FAKE_KEEPS_MRS,
 		/* hw/irdma/verbs.c: irdma_create_qp(): IRDMA_WRITE_WITH_IMM only */
 		.opcodes = SENDS | RDMAS | READ_INV | BIT_ULL(IB_WR_RDMA_WRITE_WITH_IMM) | REGS,
 		.refusal = -EINVAL,
@@ -162,7 +170,9 @@ const struct fake_profile fake_profiles[] = {
 	{
 		.name = "bnxt_re",
 		.driver = RDMA_DRIVER_BNXT_RE,
-		/* hw/bnxt_re/ib_verbs.c: bnxt_re_post_send() */
+		/* hw/bnxt_re/ib_verbs.c: bnxt_re_dereg_mr() */
+		.ways = FAKE_KEEPS_MRS,
+		/* ib_verbs.c: bnxt_re_post_send() */
 		.opcodes = SENDS | RDMAS | IMMS | ATOMICS | REGS,
 		.refusal = -EINVAL,
 		/* main.c: BNXT_QPLIB_RSVD_LKEY */
@@ -233,9 +243,12 @@ const struct fake_profile fake_profiles[] = {
 		.name = "cxgb4",
 		.driver = RDMA_DRIVER_CXGB4,
 		.iwarp = true,
-		/* hw/cxgb4/qp.c: c4iw_post_send() reads the length of a READ's first entry */
+		/*
+		 * hw/cxgb4/qp.c: c4iw_post_send() reads the length of a READ's first entry;
+		 * post_write_cmpl()
+		 */
 		.ways = FAKE_READ_DEREFERENCES_LIST | FAKE_TAKES_FIRST_SGE | FAKE_READ_SINK |
-			FAKE_NO_RNR,
+			FAKE_NO_RNR | FAKE_FUSES_SENDS,
 		/* qp.c: c4iw_post_send(), without write_w_imm_support (before T6) */
 		.opcodes = SENDS | RDMAS | READ_INV | REGS,
 		.refusal = -EINVAL,
@@ -261,7 +274,9 @@ const struct fake_profile fake_profiles[] = {
 	{
 		.name = "qedr",
 		.driver = RDMA_DRIVER_QEDR,
-		/* hw/qedr/verbs.c: __qedr_post_send() */
+		/* hw/qedr/verbs.c: qedr_dereg_mr() */
+		.ways = FAKE_KEEPS_MRS,
+		/* verbs.c: __qedr_post_send() */
 		.opcodes = SENDS | RDMAS | IMMS | ATOMICS | REGS,
 		.refusal = -EINVAL,
 		.dma_lkey = 0,
@@ -311,11 +326,16 @@ const struct fake_profile fake_profiles[] = {
 	{
 		.name = "hfi1",
 		.driver = RDMA_DRIVER_HFI1,
-		/* sw/rdmavt/mr.c: rvt_lkey_ok() counts from user_base, of rvt_map_mr_sg() */
-		.ways = FAKE_LOCAL_BASE,
+		/*
+		 * sw/rdmavt/mr.c: rvt_lkey_ok() counts from user_base, of rvt_map_mr_sg();
+		 * rvt_check_refs()
+		 */
+		.ways = FAKE_LOCAL_BASE | FAKE_KEEPS_MRS,
 		/* hw/hfi1/qp.c: hfi1_post_parms */
 		.opcodes = SENDS | RDMAS | IMMS | ATOMICS | REGS,
 		.refusal = -EINVAL,
+		/* sw/rdmavt/qp.c: rvt_post_send() in a state in which it does not send */
+		.bad_wr = FAKE_BAD_WR_UNSET,
 		/* sw/rdmavt/mr.c: rvt_get_dma_mr() */
 		.dma_lkey = 0,
 		/* hw/hfi1/verbs.c: hfi1_fill_device_attr() */
@@ -337,9 +357,12 @@ const struct fake_profile fake_profiles[] = {
 	{
 		.name = "ionic",
 		.driver = DRIVER_IONIC,
-		/* hw/ionic/ionic_datapath.c: ionic_prep_pld(), ionic_prep_rdma(), _atomic() */
+		/*
+		 * hw/ionic/ionic_datapath.c: ionic_prep_pld(), ionic_prep_rdma(),
+		 * ionic_prep_atomic(); ionic_controlpath.c: ionic_dereg_mr()
+		 */
 		.ways = FAKE_EMPTY_SEND_SGE_IS_2G | FAKE_EMPTY_RECV_SGE_IS_2G |
-			FAKE_SOLICITS_MESSAGES,
+			FAKE_SOLICITS_MESSAGES | FAKE_KEEPS_MRS,
 		/* ionic_datapath.c: ionic_prep_one_rc() */
 		.opcodes = SENDS | RDMAS | IMMS | ATOMICS | REGS,
 		.refusal = -EINVAL,
@@ -397,6 +420,8 @@ const struct fake_profile fake_profiles[] = {
 			FAKE_ONE_MR | FAKE_NO_RNR,
 		.opcodes = SENDS | RDMAS | READ_INV | REGS,
 		.refusal = -EINVAL,
+		/* siw_verbs.c: siw_post_send(), if siw_activate_tx() or siw_sq_start() fails */
+		.bad_wr = FAKE_BAD_WR_LATE,
 		.dma_lkey = DMA_LKEY,
 		/* siw_verbs.c: siw_query_device(); siw.h */
 		.limits = {
@@ -464,6 +489,24 @@ const void *fake_usable_profile_gen_params(const void *prev, char *desc)
 }
 
 /**
+ * fake_profile_gen_params_with() - as fake_usable_profile_gen_params(), for some profiles
+ * @prev: the last profile, or NULL
+ * @desc: set to the name of the next
+ * @ways: FAKE_* that the profile must have
+ *
+ * Return: the next profile, or NULL.
+ */
+const void *fake_profile_gen_params_with(const void *prev, char *desc, u32 ways)
+{
+	const struct fake_profile *next = prev;
+
+	do {
+		next = fake_usable_profile_gen_params(next, desc);
+	} while (next && (next->ways & ways) != ways);
+	return next;
+}
+
+/**
  * struct drain - the last work request of a queue
  * @cqe: its completion
  * @done: it has completed
@@ -483,6 +526,7 @@ static void begin_drain(struct ib_qp *qp, struct drain *drain)
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
 
 	to_fake_hca(qp->device)->nr_drains++;
+	to_fake_hca(qp->device)->draining = true;
 	drain->cqe.done = drained;
 	init_completion(&drain->done);
 	ib_modify_qp(qp, &attr, IB_QP_STATE);
@@ -497,6 +541,11 @@ static void await_drain(struct ib_cq *cq, struct drain *drain)
 		wait_for_completion(&drain->done);
 }
 
+static void end_drain(struct ib_qp *qp)
+{
+	to_fake_hca(qp->device)->draining = false;
+}
+
 /* As hw/mlx5/qp.c: mlx5_ib_drain_sq() */
 static void drain_sq(struct ib_qp *qp)
 {
@@ -508,6 +557,7 @@ static void drain_sq(struct ib_qp *qp)
 	begin_drain(qp, &drain);
 	if (!ib_post_send(qp, &wr.wr, NULL))
 		await_drain(qp->send_cq, &drain);
+	end_drain(qp);
 }
 
 /* As hw/mlx5/qp.c: mlx5_ib_drain_rq() */
@@ -519,6 +569,7 @@ static void drain_rq(struct ib_qp *qp)
 	begin_drain(qp, &drain);
 	if (!ib_post_recv(qp, &wr, NULL))
 		await_drain(qp->recv_cq, &drain);
+	end_drain(qp);
 }
 
 static struct ib_device *make_guise(struct kunit *test, const struct fake_profile *profile)
@@ -551,6 +602,7 @@ struct fake_hca *fake_profile_device(struct kunit *test, const struct fake_profi
 
 	hca->profile = profile;
 	hca->limits = profile->limits;
+	hca->bad_wr = profile->bad_wr;
 	hca->ib.local_dma_lkey = profile->dma_lkey;
 	hca->ib.ops.driver_id = profile->driver;
 	hca->ib.ops.get_dma_mr = fake_mr_get_dma;

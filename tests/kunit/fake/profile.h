@@ -10,9 +10,8 @@
 #include <kunit/test.h>
 #include <rdma/ib_verbs.h>
 
-struct fake_hca;
-struct fake_mr;
-struct fake_wr;
+#include "fake_hca.h"
+
 struct kverbs_conn;
 
 /**
@@ -33,6 +32,8 @@ struct kverbs_conn;
  * @FAKE_OWN_DRAIN: drains queue pairs by operations of its own
  * @FAKE_NO_RNR: a message that finds no receive breaks the queue pair
  * @FAKE_SOLICITS_MESSAGES: refuses to mark what consumes no receive as solicited
+ * @FAKE_KEEPS_MRS: deregistering an MR may fail
+ * @FAKE_FUSES_SENDS: a chain of a WRITE and a SEND of 16 bytes loses the flags of the SEND
  */
 enum fake_ways {
 	FAKE_EMPTY_SEND_SGE_IS_2G	= BIT(0),
@@ -50,6 +51,8 @@ enum fake_ways {
 	FAKE_OWN_DRAIN			= BIT(12),
 	FAKE_NO_RNR			= BIT(13),
 	FAKE_SOLICITS_MESSAGES		= BIT(14),
+	FAKE_KEEPS_MRS			= BIT(15),
+	FAKE_FUSES_SENDS		= BIT(16),
 };
 
 /**
@@ -60,6 +63,7 @@ enum fake_ways {
  * @ways: FAKE_*
  * @opcodes: bits of the IB_WR_* that can be posted
  * @refusal: errno for others
+ * @bad_wr: what it says of the work requests before one that it refuses
  * @dma_lkey: key of all memory, local_dma_lkey or that of its MR
  * @limits: what query_device tells. What the firmware tells the driver is as usual for
  *	that adapter.
@@ -71,6 +75,7 @@ struct fake_profile {
 	u32 ways;
 	u64 opcodes;
 	int refusal;
+	enum fake_bad_wr bad_wr;
 	u32 dma_lkey;
 	struct ib_device_attr limits;
 };
@@ -80,6 +85,7 @@ extern const unsigned int fake_nr_profiles;
 
 const void *fake_profile_gen_params(const void *prev, char *desc);
 const void *fake_usable_profile_gen_params(const void *prev, char *desc);
+const void *fake_profile_gen_params_with(const void *prev, char *desc, u32 ways);
 bool fake_profile_is_usable(const struct fake_profile *profile);
 struct fake_hca *fake_profile_device(struct kunit *test, const struct fake_profile *profile);
 void fake_conn_disguise(struct kverbs_conn *conn);
@@ -87,6 +93,7 @@ void fake_conn_disguise(struct kverbs_conn *conn);
 /* profile_check.c: what is misread */
 void fake_misread(struct fake_hca *hca, const char *why);
 int fake_check_send(struct ib_qp *qp, const struct ib_send_wr *wr);
+void fake_check_chain(struct fake_hca *hca, const struct ib_send_wr *first);
 int fake_check_recv(struct ib_qp *qp, const struct ib_recv_wr *wr);
 void fake_check_map(struct fake_mr *mr);
 struct fake_mr *fake_mr_find(struct fake_hca *hca, u32 key);

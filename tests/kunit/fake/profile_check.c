@@ -268,6 +268,34 @@ int fake_check_send(struct ib_qp *qp, const struct ib_send_wr *wr)
 	return 0;
 }
 
+static bool is_message(enum ib_wr_opcode opcode)
+{
+	return takes_recv(opcode) && opcode != IB_WR_RDMA_WRITE_WITH_IMM;
+}
+
+/**
+ * fake_check_chain() - let the driver of the profile see what is posted by one call
+ * @hca: the device
+ * @first: the first work request
+ */
+void fake_check_chain(struct fake_hca *hca, const struct ib_send_wr *first)
+{
+	const struct ib_send_wr *second = first->next;
+
+	if (!hca->profile || !(hca->profile->ways & FAKE_FUSES_SENDS))
+		return;
+	if (!second || second->next || first->opcode != IB_WR_RDMA_WRITE ||
+	    !is_message(second->opcode))
+		return;
+	/* Both lists are looked at, whatever the number of entries. */
+	if (!first->sg_list || !second->sg_list)
+		fake_misread(hca, "a WRITE and a SEND of which one has no list");
+	else if (first->sg_list->length && first->num_sge <= 4 && second->num_sge == 1 &&
+		 second->sg_list->length == 16 &&
+		 second->send_flags & (IB_SEND_FENCE | IB_SEND_SOLICITED))
+		fake_misread(hca, "the flags of a SEND that is fused with a WRITE");
+}
+
 /**
  * fake_check_recv() - let the driver of the profile see a receive
  * @qp: its queue pair; in ERR everything is accepted
