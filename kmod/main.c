@@ -6,6 +6,7 @@
 #include "debugfs.h"
 #include "device.h"
 #include "fault.h"
+#include "ib_core.h"
 #include "version.h"
 #include "workqueue.h"
 
@@ -13,6 +14,9 @@ static int __init kverbs_init(void)
 {
 	int ret;
 
+	ret = kverbs_ib_core_check();
+	if (ret)
+		return ret;
 	ret = kverbs_workqueue_init();
 	if (ret)
 		return ret;
