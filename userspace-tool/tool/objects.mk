@@ -51,6 +51,7 @@ tool-lib-y += doctor/doctor.o
 tool-lib-y += doctor/finding.o
 tool-lib-y += doctor/firewall.o
 tool-lib-y += doctor/host.o
+tool-lib-y += doctor/ib_core.o
 tool-lib-y += doctor/memlock.o
 tool-lib-y += doctor/module.o
 tool-lib-y += doctor/net.o

@@ -157,3 +157,23 @@ out_close:
 		fclose(err);
 	return ret;
 }
+
+int doctor_ask_text(const char *const *argv, char *answer, size_t room)
+{
+	FILE *out = tmpfile(), *err = tmpfile();
+	int ret = -EIO;
+
+	*answer = '\0';
+	if (!out || !err)
+		goto out_close;
+	ret = run_command(argv, fileno(out), fileno(err));
+	lseek(fileno(out), 0, SEEK_SET);
+	if (!ret)
+		ret = read_all(fileno(out), answer, room);
+out_close:
+	if (out)
+		fclose(out);
+	if (err)
+		fclose(err);
+	return ret;
+}

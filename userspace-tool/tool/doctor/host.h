@@ -26,5 +26,7 @@ const char *doctor_next(DIR *dir);
  * and @said has its messages.
  */
 int doctor_ask(const char *const *argv, struct json_object **answer, char *said, size_t room);
+/* The same for a command that prints a line; without its newline, and empty if it failed. */
+int doctor_ask_text(const char *const *argv, char *answer, size_t room);
 
 #endif /* KVERBS_TOOL_DOCTOR_HOST_H */

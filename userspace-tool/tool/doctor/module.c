@@ -18,6 +18,7 @@
 #include "cli/err.h"
 #include "doctor/doctor.h"
 #include "doctor/host.h"
+#include "doctor/ib_core.h"
 
 #define NODE "/dev/kverbs"
 #define GROUP "rdma"
@@ -51,6 +52,8 @@ void doctor_module(struct doctor *d, struct finding *f)
 		return;
 	}
 	if (is_installed(d, release, sizeof(release))) {
+		if (doctor_ib_core_differs(d, release, f))
+			return;
 		finding_fail(f, "kverbs is installed, but not loaded");
 		finding_mend(f, "modprobe kverbs");
 		return;

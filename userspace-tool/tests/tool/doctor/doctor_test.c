@@ -34,22 +34,64 @@ static void without_a_host_remote_checks_are_skipped(void **state)
 
 /* ---- module ------------------------------------------------------------- */
 
-static void a_module_that_is_installed_is_to_be_loaded(void **state)
+/* The module is installed for this kernel, beside modules with these lines, but not loaded. */
+static void only_install(struct host *h, const char *others)
 {
-	struct host *h = *state;
+	char path[256], deps[256];
 	struct utsname uts;
-	char path[256];
 
 	uname(&uts);
 	snprintf(path, sizeof(path), "lib/modules/%s/modules.dep", uts.release);
-	host_write(h, path, "kernel/a.ko:\nupdates/kmod/kverbs.ko.xz: kernel/b.ko\n");
+	snprintf(deps, sizeof(deps), "%supdates/kmod/kverbs.ko.xz: kernel/b.ko\n", others);
+	host_write(h, path, deps);
 	host_remove(h, "sys/module/kverbs");
+	host_script(h, "modinfo", "#!/bin/sh\nexit 1\n");
 	fake_fail(FAKE_OPEN, 1, -ENOENT);
+}
+
+static void a_module_that_is_installed_is_to_be_loaded(void **state)
+{
+	struct host *h = *state;
+
+	only_install(h, "kernel/a.ko:\n");
 	host_blames(h, DOCTOR_MODULE, FINDING_FAIL, "installed, but not loaded",
 		    "modprobe kverbs");
 	assert_int_equal(h->status, EXIT_DENIED);
 	assert_int_equal(h->d.finding[DOCTOR_MODULE].nr, 1);
 	assert_string_equal(h->d.finding[DOCTOR_NODE].seen, "until module is fixed");
+}
+
+static void a_module_that_was_built_for_a_replaced_ib_core_is_to_be_loaded(void **state)
+{
+	struct host *h = *state;
+
+	only_install(h, "updates/dkms/ib_core.ko: kernel/a.ko\n");
+	host_script(h, "modinfo", "#!/bin/sh\necho replaced\n");
+	host_blames(h, DOCTOR_MODULE, FINDING_FAIL, "installed, but not loaded",
+		    "modprobe kverbs");
+}
+
+static void a_module_is_rebuilt_if_ib_core_was_replaced_after_its_build(void **state)
+{
+	struct host *h = *state;
+
+	only_install(h, "kernel/a.ko:\nupdates/dkms/ib_core.ko: kernel/a.ko\n");
+	host_script(h, "modinfo", "#!/bin/sh\necho kernel\n");
+	host_write(h, "var/lib/dkms/kverbs/0.1.0/source", "");
+	host_blames(h, DOCTOR_MODULE, FINDING_FAIL,
+		    "kernel's own ib_core, but updates/dkms/ib_core.ko replaces it",
+		    "dkms build --force kverbs/" KVERBS_LIB_VERSION);
+	assert_int_equal(h->status, EXIT_DENIED);
+}
+
+static void a_module_is_rebuilt_if_the_replacement_of_ib_core_is_gone(void **state)
+{
+	struct host *h = *state;
+
+	only_install(h, "kernel/drivers/infiniband/core/ib_core.ko.xz:\n");
+	host_script(h, "modinfo", "#!/bin/sh\necho replaced\n");
+	host_blames(h, DOCTOR_MODULE, FINDING_FAIL, "built for a replaced ib_core",
+		    "make install");
 }
 
 static void a_module_that_is_not_installed_is_to_be_built(void **state)
@@ -409,6 +451,9 @@ int main(void)
 		host_test(a_healthy_host_passes_all_checks),
 		host_test(without_a_host_remote_checks_are_skipped),
 		host_test(a_module_that_is_installed_is_to_be_loaded),
+		host_test(a_module_that_was_built_for_a_replaced_ib_core_is_to_be_loaded),
+		host_test(a_module_is_rebuilt_if_ib_core_was_replaced_after_its_build),
+		host_test(a_module_is_rebuilt_if_the_replacement_of_ib_core_is_gone),
 		host_test(a_module_that_is_not_installed_is_to_be_built),
 		host_test(dkms_is_the_remedy_where_it_has_the_source),
 		host_test(a_missing_node_is_created_with_its_number),
