@@ -107,6 +107,7 @@ class Guest:
             "disks": "y" if options.disk else "",
             "top": options.top,
             "cwd": options.cwd,
+            "cache": options.cache if options.foreign else "",
             "kmemleak": "y" if options.kmemleak else "",
             "coverage": "y" if options.coverage else "",
             "root": options.root or "",
@@ -128,7 +129,8 @@ class Guest:
     def write_initramfs(self):
         """Write the initramfs to a file and return its path."""
         path = os.path.join(self.directory, "initramfs")
-        initramfs.write(path, os.path.join(self.options.top, "scripts", "guest", "init"), self.options.tree)
+        initramfs.write(path, os.path.join(self.options.top, "scripts", "guest", "init"), self.options.tree,
+                        self.options.system if self.options.foreign else "/")
         return path
 
     def append(self, *words):

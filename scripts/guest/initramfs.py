@@ -50,9 +50,10 @@ class _Cpio:
         self.add("TRAILER!!!", 0)
 
 
-def write(path, init, tree):
-    """Write an initramfs: busybox, the init script, modules from tree in order."""
-    busybox = shutil.which("busybox", path="/usr/bin:/bin:/usr/local/bin")
+def write(path, init, tree, system):
+    """Write an initramfs: a system's busybox, the init script, modules from tree in order."""
+    places = ("usr/bin", "bin", "usr/local/bin")
+    busybox = shutil.which("busybox", path=":".join(os.path.join(system, each) for each in places))
     if not busybox:
         raise FileNotFoundError("busybox (package busybox-static)")
     modules = _module_paths(tree)

@@ -27,10 +27,16 @@ class Qemu(Guest):
         paths = [os.path.join(self.options.kernel_dir, name) for name in names]
         return next(path for path in paths if os.path.exists(path))
 
+    def _share(self, name, path, more=""):
+        """Return the arguments that let the guest mount a directory of this machine."""
+        return ["-fsdev", f"local,id={name},path={path},security_model=none{more}",
+                "-device", f"virtio-9p-pci,fsdev={name},mount_tag={name}"]
+
     def start(self):
         options = self.options
         append = self.append(
-            "console=ttyS0", "panic=-1", "mitigations=off", "watchdog_thresh=30",
+            "console=ttyAMA0" if options.foreign else "console=ttyS0",
+            "panic=-1", "mitigations=off", "watchdog_thresh=30",
             # On a busy host the kernel's timer test may see no tick, and panic.
             "no_timer_check",
             # Otherwise the kernel may consider a good clock unstable, which makes reading the
@@ -46,14 +52,12 @@ class Qemu(Guest):
             "maxcpus=1", "noreplace-smp",
         )
         command = [
-            "qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
+            options.emulator, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
             "-name", f"kverbs-{self.name}", "-smp", str(options.smp), "-m", options.mem,
             "-kernel", self._kernel(), "-initrd", self.write_initramfs(),
             "-append", " ".join(append),
-            "-fsdev", f"local,id=root,path={options.root or '/'},security_model=none,readonly=on,multidevs=remap",
-            "-device", "virtio-9p-pci,fsdev=root,mount_tag=root",
-            "-fsdev", f"local,id=xchg,path={self.directory}/xchg,security_model=none",
-            "-device", "virtio-9p-pci,fsdev=xchg,mount_tag=xchg",
+            *self._share("root", options.system, ",readonly=on,multidevs=remap"),
+            *self._share("xchg", f"{self.directory}/xchg"),
             "-device", "virtio-rng-pci", "-device", "virtio-serial-pci",
             *options.accel,
         ]
@@ -73,6 +77,8 @@ class Qemu(Guest):
             ends.append(self.peer)
         if options.disk:
             command += self._disks()
+        if options.foreign:
+            command += self._share("host", "/", ",readonly=on,multidevs=remap")
         with open(os.path.join(self.directory, "machine.log"), "wb") as log:
             self.spawn(command, ends, log)
 
