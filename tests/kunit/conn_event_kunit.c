@@ -254,7 +254,7 @@ static void give(struct fake_conn *fake, const struct row *row, enum fake_stage 
 	}
 }
 
-static const void *next_stage(const void *prev, char *desc)
+static const void *next_stage(GENERATOR_TEST const void *prev, char *desc)
 {
 	static enum fake_stage stage;
 

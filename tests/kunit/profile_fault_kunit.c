@@ -66,7 +66,7 @@ static bool can_fail(const struct trial *trial)
 	return true;
 }
 
-static const void *trials_gen_params(const void *prev, char *desc)
+static const void *trials_gen_params(GENERATOR_TEST const void *prev, char *desc)
 {
 	struct trial *next = prev ? (struct trial *)prev + 1 : trials;
 	struct trial trial = { .point = points + ARRAY_SIZE(points) - 1 };
@@ -78,7 +78,7 @@ static const void *trials_gen_params(const void *prev, char *desc)
 	do {
 		if (++trial.point == points + ARRAY_SIZE(points)) {
 			trial.point = points;
-			trial.profile = fake_usable_profile_gen_params(trial.profile, desc);
+			trial.profile = fake_usable_profile_gen_params(GENERATOR_PASS trial.profile, desc);
 		}
 	} while (trial.profile && !can_fail(&trial));
 	if (!trial.profile)

@@ -270,14 +270,14 @@ static const struct {
 
 static struct usage usages[32 * ARRAY_SIZE(opcodes)];
 
-static const void *usages_gen_params(const void *prev, char *desc)
+static const void *usages_gen_params(GENERATOR_TEST const void *prev, char *desc)
 {
 	struct usage *next = prev ? (struct usage *)prev + 1 : usages;
 	unsigned int i = (next - usages) % ARRAY_SIZE(opcodes);
 	const struct fake_profile *profile = prev ? next[-1].profile : NULL;
 
 	if (!i)
-		profile = fake_usable_profile_gen_params(profile, desc);
+		profile = fake_usable_profile_gen_params(GENERATOR_PASS profile, desc);
 	if (!profile || next == usages + ARRAY_SIZE(usages))
 		return NULL;
 	*next = (struct usage) { profile, opcodes[i].opcode };
@@ -661,9 +661,9 @@ static void profile_keeps_its_mrs(struct kunit *test)
 	KUNIT_EXPECT_GT(test, rig->hca->nr_lost, 0);
 }
 
-static const void *keepers_gen_params(const void *prev, char *desc)
+static const void *keepers_gen_params(GENERATOR_TEST const void *prev, char *desc)
 {
-	return fake_profile_gen_params_with(prev, desc, FAKE_KEEPS_MRS);
+	return fake_profile_gen_params_with(GENERATOR_PASS prev, desc, FAKE_KEEPS_MRS);
 }
 
 /* ---- teardown and removal ------------------------------------------------ */
@@ -749,9 +749,9 @@ static void profile_is_drained_by_its_driver_when_it_has_died(struct kunit *test
 	}
 }
 
-static const void *drainers_gen_params(const void *prev, char *desc)
+static const void *drainers_gen_params(GENERATOR_TEST const void *prev, char *desc)
 {
-	return fake_profile_gen_params_with(prev, desc, FAKE_OWN_DRAIN);
+	return fake_profile_gen_params_with(GENERATOR_PASS prev, desc, FAKE_OWN_DRAIN);
 }
 
 static void profile_is_left_by_the_peer_with_work_outstanding(struct kunit *test)

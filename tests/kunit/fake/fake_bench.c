@@ -140,7 +140,7 @@ KUNIT_ARRAY_PARAM(contexts, contexts, describe_context);
  *
  * Return: the next one, an enum ib_poll_context, or NULL.
  */
-const void *measured_contexts(const void *previous, char *desc)
+const void *measured_contexts(GENERATOR_TEST const void *previous, char *desc)
 {
-	return contexts_gen_params(previous, desc);
+	return contexts_gen_params(GENERATOR_PASS previous, desc);
 }

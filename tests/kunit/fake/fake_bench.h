@@ -55,6 +55,6 @@ bool measured_is_over(const struct measured *m);
 void measured_start_peer(struct kunit *test, struct measured *m, unsigned int nr,
 			 void (*act)(struct peer *peer, unsigned int i));
 void measured_disconnect(struct peer *peer, unsigned int i);
-const void *measured_contexts(const void *previous, char *desc);
+const void *measured_contexts(GENERATOR_TEST const void *previous, char *desc);
 
 #endif /* KVERBS_FAKE_BENCH_H */

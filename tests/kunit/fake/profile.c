@@ -461,7 +461,7 @@ bool fake_profile_is_usable(const struct fake_profile *profile)
  *
  * Return: the next profile, or NULL.
  */
-const void *fake_profile_gen_params(const void *prev, char *desc)
+const void *fake_profile_gen_params(GENERATOR_TEST const void *prev, char *desc)
 {
 	const struct fake_profile *next = prev ? prev : fake_profiles - 1;
 
@@ -478,12 +478,12 @@ const void *fake_profile_gen_params(const void *prev, char *desc)
  *
  * Return: the next profile, or NULL.
  */
-const void *fake_usable_profile_gen_params(const void *prev, char *desc)
+const void *fake_usable_profile_gen_params(GENERATOR_TEST const void *prev, char *desc)
 {
 	const struct fake_profile *next = prev;
 
 	do {
-		next = fake_profile_gen_params(next, desc);
+		next = fake_profile_gen_params(GENERATOR_PASS next, desc);
 	} while (next && !fake_profile_is_usable(next));
 	return next;
 }
@@ -496,12 +496,13 @@ const void *fake_usable_profile_gen_params(const void *prev, char *desc)
  *
  * Return: the next profile, or NULL.
  */
-const void *fake_profile_gen_params_with(const void *prev, char *desc, u32 ways)
+const void *fake_profile_gen_params_with(GENERATOR_TEST const void *prev, char *desc,
+					 u32 ways)
 {
 	const struct fake_profile *next = prev;
 
 	do {
-		next = fake_usable_profile_gen_params(next, desc);
+		next = fake_usable_profile_gen_params(GENERATOR_PASS next, desc);
 	} while (next && (next->ways & ways) != ways);
 	return next;
 }

@@ -83,9 +83,10 @@ struct fake_profile {
 extern const struct fake_profile fake_profiles[];
 extern const unsigned int fake_nr_profiles;
 
-const void *fake_profile_gen_params(const void *prev, char *desc);
-const void *fake_usable_profile_gen_params(const void *prev, char *desc);
-const void *fake_profile_gen_params_with(const void *prev, char *desc, u32 ways);
+const void *fake_profile_gen_params(GENERATOR_TEST const void *prev, char *desc);
+const void *fake_usable_profile_gen_params(GENERATOR_TEST const void *prev, char *desc);
+const void *fake_profile_gen_params_with(GENERATOR_TEST const void *prev, char *desc,
+					 u32 ways);
 bool fake_profile_is_usable(const struct fake_profile *profile);
 struct fake_hca *fake_profile_device(struct kunit *test, const struct fake_profile *profile);
 void fake_conn_disguise(struct kverbs_conn *conn);
