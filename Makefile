@@ -61,6 +61,11 @@ whole:
 	scripts/install-deps
 	tests/run whole
 
+kernels:
+	scripts/install-deps
+	scripts/install-deps arm64
+	tests/run kernels
+
 deb:
 	scripts/deb --check
 
@@ -106,6 +111,7 @@ help:
 	@echo 'make demo            two guests copy a file there and back (no RDMA card needed)'
 	@echo 'make test            what a change must pass: ten minutes, and no kernel is built'
 	@echo 'make whole           every test: make test, then make rest; an hour'
+	@echo 'make kernels         the tests on other kernels: 6.12-rt, 7.x, DOCA-OFED-like, arm64; hours'
 	@echo 'make lint            style, sparse, kernel-doc, documentation, headers, symbols'
 	@echo 'make unit            library and command, with sanitizers'
 	@echo 'make unit-fuzz       parsers of what strangers send, fuzzed'
@@ -117,4 +123,4 @@ help:
 	@echo 'make soak            everything that ends at any moment, a hundred times; hours'
 	@echo 'make fuzz            half an hour of anything to /dev/kverbs; see tests/devfuzz/run --help'
 
-.PHONY: all module tool docs install module-install tool-install docs-install clean deb package-test demo test rest lint unit unit-fuzz kunit e2e fuzz whole coverage soak compare help
+.PHONY: all module tool docs install module-install tool-install docs-install clean deb package-test demo test rest kernels lint unit unit-fuzz kunit e2e fuzz whole coverage soak compare help
