@@ -40,11 +40,13 @@ static struct kverbs_port query(struct kunit *test, struct fake_hca *hca)
  * @speed: of a lane
  * @rate: of four lanes, in 100 Mb/s
  */
-static const struct rate {
+struct rate {
 	const char *what;
 	u16 speed;
 	u32 rate;
-} rates[] = {
+};
+
+static const struct rate rates[] = {
 	{ "SDR", IB_SPEED_SDR, 100 }, { "FDR10", IB_SPEED_FDR10, 400 },
 	{ "FDR", IB_SPEED_FDR, 560 }, { "EDR", IB_SPEED_EDR, 1000 },
 	{ "HDR", IB_SPEED_HDR, 2000 }, { "NDR", IB_SPEED_NDR, 4000 },
