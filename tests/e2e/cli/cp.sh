@@ -21,8 +21,8 @@ core two_hosts 6.12 rxe
 core one_host 6.12 rxe
 whole two_hosts 6.12 siw
 every one_host 6.12 siw
-every two_hosts 6.1 rxe
-every one_host 6.1 rxe
-every two_hosts debug rxe
-every one_host debug rxe
+for kernel in 6.1 6.12-rt 7 debug; do
+	every two_hosts "$kernel" rxe
+	every one_host "$kernel" rxe
+done
 finish

@@ -8,6 +8,7 @@ set -u
 here=$TOP/tests/e2e/cli/guest
 
 build
-whole guest 6.12 rxe --stock-driver -- "$here/stock-driver"
-whole guest 6.1 rxe --stock-driver -- "$here/stock-driver"
+for kernel in 6.12 6.1 6.12-rt 7; do
+	whole guest "$kernel" rxe --stock-driver -- "$here/stock-driver"
+done
 finish

@@ -18,5 +18,7 @@ build
 core guest 6.12 rxe -- "$command"
 whole guest 6.12 siw -- "$command"
 whole guest 6.1 rxe -- "$command"
-every guest debug rxe -- "$command"
+for kernel in 6.12-rt 7 debug; do
+	every guest "$kernel" rxe -- "$command"
+done
 finish

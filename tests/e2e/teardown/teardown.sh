@@ -21,4 +21,7 @@ whole guest 6.1 rxe -- teardown_test "${some[@]}"
 core two_hosts 6.12 rxe
 every two_hosts 6.12 siw
 whole guest debug rxe -- teardown_test "${some[@]}"
+for kernel in 6.12-rt 7; do
+	every guest "$kernel" rxe -- teardown_test
+done
 finish
