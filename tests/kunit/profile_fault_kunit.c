@@ -78,7 +78,8 @@ static const void *trials_gen_params(GENERATOR_TEST const void *prev, char *desc
 	do {
 		if (++trial.point == points + ARRAY_SIZE(points)) {
 			trial.point = points;
-			trial.profile = fake_usable_profile_gen_params(GENERATOR_PASS trial.profile, desc);
+			trial.profile = fake_usable_profile_gen_params(GENERATOR_PASS
+								       trial.profile, desc);
 		}
 	} while (trial.profile && !can_fail(&trial));
 	if (!trial.profile)
