@@ -2,6 +2,7 @@
 """A guest in QEMU."""
 
 import os
+import socket
 import subprocess
 
 from guest import Guest
@@ -20,6 +21,17 @@ class Qemu(Guest):
             arguments += ["-drive", f"file={path},format=raw,if=none,id={kind},cache=unsafe"]
             arguments += ["-device", f"virtio-blk-pci,drive={kind}"]
         return arguments
+
+    def _hca(self):
+        """Return the device of tests/hca, and a monitor that the guest has at the other end of a port."""
+        near, far = socket.socketpair()
+        return [
+            "-device", "pcie-root-port,id=slot,chassis=1",
+            "-device", "edu,id=edu,bus=slot,dma_mask=0xffffffffffffffff",
+            "-chardev", f"socket,id=monitor,fd={near.fileno()}", "-mon", "chardev=monitor,mode=readline",
+            "-chardev", f"socket,id=operator,fd={far.fileno()}",
+            "-device", "virtserialport,chardev=operator,nr=4",
+        ], [near, far]
 
     def _kernel(self):
         """Return the uncompressed image, if there is one."""
@@ -69,6 +81,12 @@ class Qemu(Guest):
             else:
                 command += ["-device", f"virtserialport,chardev={name},nr={number}"]
         ends = list(theirs.values())
+        if options.iommu:
+            command += ["-device", "intel-iommu"]
+        if options.hca:
+            devices, sockets = self._hca()
+            command += devices
+            ends += sockets
         if self.peer:
             # 4200 leaves room for the headers of packets with an RDMA MTU of 4096.
             mac = "52:54:00:00:00:0" + ("1" if self.name == "a" else "2")
