@@ -26,8 +26,8 @@ class Qemu(Guest):
         """Return the device of tests/hca, and a monitor that the guest has at the other end of a port."""
         near, far = socket.socketpair()
         return [
-            "-device", "pcie-root-port,id=slot,chassis=1",
-            "-device", "edu,id=edu,bus=slot,dma_mask=0xffffffffffffffff",
+            "-device", "pcie-root-port,id=socket,chassis=1",
+            "-device", "edu,id=edu,bus=socket,dma_mask=0xffffffffffffffff",
             "-chardev", f"socket,id=monitor,fd={near.fileno()}", "-mon", "chardev=monitor,mode=readline",
             "-chardev", f"socket,id=operator,fd={far.fileno()}",
             "-device", "virtserialport,chardev=operator,nr=4",

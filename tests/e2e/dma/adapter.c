@@ -339,6 +339,6 @@ void adapter_unplug(void)
 void adapter_plug(void)
 {
 	await(is_gone, 0, "the device is unplugged");
-	put_text(operator_port(), "device_add edu,id=edu,bus=slot,dma_mask=0xffffffffffffffff\n");
+	put_text(operator_port(), "device_add edu,id=edu,bus=socket,dma_mask=0xffffffffffffffff\n");
 	await(is_usable, 0, "the device is back");
 }
