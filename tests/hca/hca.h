@@ -22,7 +22,7 @@
  * @ib: the device of ib_core
  * @edu: what moves the data
  * @mac: address of the network interface, which is the port's GID
- * @wq: ordered, so that it does one thing at a time
+ * @wq: does the work of all queue pairs, which take turns piece by piece
  * @fence: held for each piece of a transfer, so that no piece is being moved when access ends
  * @lock: guards the queues and the states of queue pairs
  * @qps: struct hca_qp, by number
@@ -125,6 +125,7 @@ struct hca_queue {
  * @state: its state; guarded by @lock of the device
  * @sends: send queue, guarded by @lock
  * @recvs: receive queue, guarded by @lock
+ * @receiving: the peer has taken a receive that has not completed yet; guarded by @lock
  * @peer: other end of the connection until one of them is destroyed; guarded by @fence
  * @cm: id of its connection, of which it has a reference, or NULL
  * @work: does what is posted
@@ -134,6 +135,7 @@ struct hca_qp {
 	enum ib_qp_state state;
 	struct hca_queue sends;
 	struct hca_queue recvs;
+	bool receiving;
 	struct hca_qp *peer;
 	struct iw_cm_id *cm;
 	struct work_struct work;
@@ -164,7 +166,9 @@ struct hca_mr *hca_mr_find(struct hca *hca, const struct ib_pd *pd, u32 key);
 
 /* qp.c */
 extern const struct ib_device_ops hca_qp_ops;
-bool hca_qp_take(struct hca_qp *qp, struct hca_queue *queue, struct hca_wr *wr);
+bool hca_qp_take_send(struct hca_qp *qp, struct hca_wr *wr);
+bool hca_qp_take_recv(struct hca_qp *qp, struct hca_wr *wr, bool receiving);
+void hca_qp_end_recv(struct hca_qp *qp);
 bool hca_qp_is_up(struct hca_qp *qp);
 void hca_qp_break(struct hca_qp *qp);
 void hca_qp_connect(struct hca_qp *qp, struct hca_qp *peer);

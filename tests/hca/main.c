@@ -110,7 +110,7 @@ static int init_hca(struct hca *hca, struct pci_dev *pdev)
 	xa_init_flags(&hca->calls, XA_FLAGS_ALLOC);
 	mutex_init(&hca->cm_lock);
 	INIT_LIST_HEAD(&hca->listeners);
-	hca->wq = alloc_ordered_workqueue(KBUILD_MODNAME, 0);
+	hca->wq = alloc_workqueue(KBUILD_MODNAME, WQ_UNBOUND, 0);
 	if (!hca->wq)
 		return -ENOMEM;
 

@@ -160,26 +160,68 @@ static bool put(struct hca_qp *qp, struct hca_queue *queue, const struct hca_wr 
 	return room;
 }
 
+static bool take_first(struct hca_queue *queue, struct hca_wr *wr)
+{
+	if (queue->head == queue->tail)
+		return false;
+	*wr = queue->wrs[queue->head++ % queue->size];
+	return true;
+}
+
 /**
- * hca_qp_take() - take the first work request out of a queue
+ * hca_qp_take_send() - take the first work request out of a send queue
  * @qp: the queue pair
- * @queue: one of its queues
  * @wr: set to the work request
  *
  * Return: false if there is none.
  */
-bool hca_qp_take(struct hca_qp *qp, struct hca_queue *queue, struct hca_wr *wr)
+bool hca_qp_take_send(struct hca_qp *qp, struct hca_wr *wr)
 {
 	struct hca *hca = to_hca(qp->ib.device);
 	unsigned long flags;
-	bool found;
+	bool taken;
 
 	spin_lock_irqsave(&hca->lock, flags);
-	found = queue->head != queue->tail;
-	if (found)
-		*wr = queue->wrs[queue->head++ % queue->size];
+	taken = take_first(&qp->sends, wr);
 	spin_unlock_irqrestore(&hca->lock, flags);
-	return found;
+	return taken;
+}
+
+/**
+ * hca_qp_take_recv() - take the first work request out of a receive queue
+ * @qp: the queue pair
+ * @wr: set to the work request
+ * @receiving: take none after it before hca_qp_end_recv(), as they complete in order
+ *
+ * Return: false if there is none.
+ */
+bool hca_qp_take_recv(struct hca_qp *qp, struct hca_wr *wr, bool receiving)
+{
+	struct hca *hca = to_hca(qp->ib.device);
+	unsigned long flags;
+	bool taken;
+
+	spin_lock_irqsave(&hca->lock, flags);
+	taken = !qp->receiving && take_first(&qp->recvs, wr);
+	if (taken)
+		qp->receiving = receiving;
+	spin_unlock_irqrestore(&hca->lock, flags);
+	return taken;
+}
+
+/**
+ * hca_qp_end_recv() - let the receives after a completed one be taken
+ * @qp: the queue pair
+ */
+void hca_qp_end_recv(struct hca_qp *qp)
+{
+	struct hca *hca = to_hca(qp->ib.device);
+	unsigned long flags;
+
+	spin_lock_irqsave(&hca->lock, flags);
+	qp->receiving = false;
+	spin_unlock_irqrestore(&hca->lock, flags);
+	queue_work(hca->wq, &qp->work);
 }
 
 static void save_sges(struct hca_wr *to, const struct ib_sge *sges, int nr, const char *what)

@@ -185,7 +185,7 @@ static bool take_recv(struct hca_qp *qp, struct hca_wr *recv)
 	bool taken;
 
 	mutex_lock(&hca->fence);
-	taken = qp->peer && hca_qp_take(qp->peer, &qp->peer->recvs, recv);
+	taken = qp->peer && hca_qp_take_recv(qp->peer, recv, true);
 	mutex_unlock(&hca->fence);
 	return taken;
 }
@@ -207,6 +207,7 @@ static enum ib_wc_status end_recv(struct hca_qp *qp, const struct hca_wr *wr,
 		wc->wr_cqe = recv->cqe;
 		wc->qp = &qp->peer->ib;
 		hca_cq_push(qp->peer->ib.recv_cq, wc);
+		hca_qp_end_recv(qp->peer);
 	}
 	mutex_unlock(&hca->fence);
 	return wc->status;
@@ -260,7 +261,7 @@ static void flush_recvs(struct hca_qp *qp)
 	struct ib_wc wc = { .status = IB_WC_WR_FLUSH_ERR, .qp = &qp->ib };
 	struct hca_wr recv;
 
-	while (hca_qp_take(qp, &qp->recvs, &recv)) {
+	while (hca_qp_take_recv(qp, &recv, false)) {
 		wc.wr_cqe = recv.cqe;
 		hca_cq_push(qp->ib.recv_cq, &wc);
 	}
@@ -270,7 +271,8 @@ static void flush_recvs(struct hca_qp *qp)
  * hca_run() - do the work of a queue pair, or flush it
  * @work: of the queue pair
  *
- * All queue pairs take turns, so nothing is flushed before what was posted earlier has ended.
+ * Nothing is flushed before what was posted earlier has ended: a queue pair does one thing after
+ * the other, and does not flush its receives while its peer fills the first of them.
  */
 void hca_run(struct work_struct *work)
 {
@@ -278,7 +280,7 @@ void hca_run(struct work_struct *work)
 	enum ib_wc_status status;
 	struct hca_wr wr;
 
-	while (hca_qp_take(qp, &qp->sends, &wr)) {
+	while (hca_qp_take_send(qp, &wr)) {
 		status = hca_qp_is_up(qp) ? execute(qp, &wr) : IB_WC_WR_FLUSH_ERR;
 		end_send(qp, &wr, status);
 		if (status != IB_WC_SUCCESS && hca_qp_is_up(qp))
