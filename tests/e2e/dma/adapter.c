@@ -325,6 +325,17 @@ static const char *operator_port(void)
 	return path;
 }
 
+/* Try to plug the device in, until it is there. */
+static bool is_plugged(long unused)
+{
+	const struct timespec moment = { .tv_nsec = 500000000 };
+
+	(void)unused;
+	put_text(operator_port(), "device_add edu,id=edu,bus=socket,dma_mask=0xffffffffffffffff\n");
+	nanosleep(&moment, NULL);
+	return pci_name();
+}
+
 bool adapter_can_be_unplugged(void)
 {
 	return !access("/sys/module/acpiphp", F_OK);
@@ -336,9 +347,10 @@ void adapter_unplug(void)
 	put_text(operator_port(), "device_del edu\n");
 }
 
+/* QEMU refuses it until the guest has ejected the old device, after having forgotten it. */
 void adapter_plug(void)
 {
 	await(is_gone, 0, "the device is unplugged");
-	put_text(operator_port(), "device_add edu,id=edu,bus=socket,dma_mask=0xffffffffffffffff\n");
+	await(is_plugged, 0, "the device is plugged in");
 	await(is_usable, 0, "the device is back");
 }
