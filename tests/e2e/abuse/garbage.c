@@ -9,14 +9,14 @@
 #include "dev.h"
 
 #define MAGIC		0x4b564252
-#define WIRE_VERSION	2
+#define WIRE_VERSION	3
 #define HELLO		24
-#define HEAD		72
-#define FILES_MAX	4168
+#define HEAD		104
+#define FILES_MAX	4200
 #define LONGEST		65536
 #define ECHO		1
 #define FILES		2
-#define LAST_TYPE	33
+#define LAST_TYPE	43
 #define ENDLESS		7
 #define LAZY		8
 #define STRIDE		9
@@ -256,6 +256,12 @@ static uint32_t write_message(unsigned int type)
 		put(memory + at, some_number() >> 1, 8);
 	put(memory + 64, any() % 1000000000, 4);
 	put(memory + 68, any() % 1000000000, 4);
+	put(memory + 72, any(), 4);
+	put(memory + 76, any(), 4);
+	put(memory + 80, any() & 1 ? 0 : any(), 8);
+	put(memory + 88, any() & 1 ? 0 : any(), 8);
+	put(memory + 96, any() & 1 ? 0 : any() % (tail + 1), 4);
+	put(memory + 100, 0, 4);
 	for (at = HEAD; at < HEAD + tail; at++)
 		memory[at] = 'a' + any() % 26;
 	return HEAD + tail;

@@ -6,8 +6,8 @@
 #include "peer.h"
 
 #define MAGIC		0x4b564252
-#define WIRE_VERSION	2
-#define MSG_MAX		4168
+#define WIRE_VERSION	3
+#define MSG_MAX		4200
 #define RECV_DATA	0x4ec0
 
 #define KEYS									\

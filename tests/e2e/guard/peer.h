@@ -7,7 +7,7 @@
 #include "dev.h"
 
 #define HELLO		24
-#define HEAD		72
+#define HEAD		104
 #define SLOT		4352
 #define SLOTS		16
 

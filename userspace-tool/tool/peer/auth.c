@@ -12,7 +12,7 @@
 #include "peer/auth.h"
 
 #define MSG_LEN		((uint32_t)(WIRE_HEAD_LEN + WIRE_PROOF_LEN))
-#define SLOT		128
+#define SLOT		192
 #define ROLE_LEN	16
 
 int auth_proof(const struct auth *a, const struct key *key, enum auth_role role,

@@ -66,7 +66,7 @@ int wire_hello_check(const struct wire_hello *hello)
 
 int wire_encode(const struct wire_msg *msg, void *buf, size_t room)
 {
-	size_t len = WIRE_HEAD_LEN + msg->tail_len;
+	size_t len = WIRE_HEAD_LEN + msg->tail_len + msg->extra_len;
 	uint8_t *p = buf;
 
 	if (len > room)
@@ -85,15 +85,22 @@ int wire_encode(const struct wire_msg *msg, void *buf, size_t room)
 	put_be(p + 56, msg->atime, 8);
 	put_be(p + 64, msg->mtime_ns, 4);
 	put_be(p + 68, msg->atime_ns, 4);
+	put_be(p + 72, msg->uid, 4);
+	put_be(p + 76, msg->gid, 4);
+	put_be(p + 80, msg->acl, 8);
+	put_be(p + 88, msg->xattr, 8);
+	put_be(p + 96, msg->extra_len, 4);
+	put_be(p + 100, 0, 4);
 	if (msg->tail_len)
 		memcpy(p + WIRE_HEAD_LEN, msg->tail, msg->tail_len);
+	if (msg->extra_len)
+		memcpy(p + WIRE_HEAD_LEN + msg->tail_len, msg->extra, msg->extra_len);
 	return len;
 }
 
-static bool is_path(const struct wire_msg *msg)
+static bool is_path(const void *p, size_t len)
 {
-	return msg->tail_len <= WIRE_PATH_MAX &&
-	       !(msg->tail_len && memchr(msg->tail, '\0', msg->tail_len));
+	return len <= WIRE_PATH_MAX && !(len && memchr(p, '\0', len));
 }
 
 static bool tail_fits(const struct wire_msg *msg)
@@ -107,22 +114,49 @@ static bool tail_fits(const struct wire_msg *msg)
 		return msg->tail_len == (msg->status ? 0 : WIRE_PROOF_LEN);
 	case WIRE_PUT:
 	case WIRE_GET:
-		return is_path(msg);
+	case WIRE_LIST:
+		return is_path(msg->tail, msg->tail_len);
 	case WIRE_DIR:
 	case WIRE_DIR_END:
 	case WIRE_FILE:
 	case WIRE_NOTE:
-		return msg->tail_len && is_path(msg);
+	case WIRE_ASK:
+	case WIRE_LINK:
+	case WIRE_HARD:
+	case WIRE_NODE:
+	case WIRE_PRUNE:
+	case WIRE_REMOVE:
+		return msg->tail_len && is_path(msg->tail, msg->tail_len);
 	case WIRE_READY:
 		return msg->tail_len == (msg->offset ? WIRE_SHA_LEN : 0);
 	case WIRE_BENCH_TOKEN:
+	case WIRE_DONE:
 		return msg->tail_len <= WIRE_TAIL_MAX;
 	case WIRE_GRANT:
+	case WIRE_FILTER:
+	case WIRE_ATTR:
 	case WIRE_BENCH_SETUP:
 	case WIRE_BENCH_RESULT:
 		return msg->tail_len && msg->tail_len <= WIRE_TAIL_MAX;
 	default:
 		return !msg->tail_len;
+	}
+}
+
+static bool extra_fits(const struct wire_msg *msg)
+{
+	if (msg->tail_len + msg->extra_len > WIRE_TAIL_MAX)
+		return msg->type == WIRE_ECHO && !msg->extra_len;
+	switch (msg->type) {
+	case WIRE_ASK:
+		return !msg->extra_len || msg->extra_len == WIRE_SHA_LEN;
+	case WIRE_LINK:
+	case WIRE_HARD:
+		return msg->extra_len && is_path(msg->extra, msg->extra_len);
+	case WIRE_GET:
+		return is_path(msg->extra, msg->extra_len);
+	default:
+		return !msg->extra_len;
 	}
 }
 
@@ -152,9 +186,18 @@ int wire_decode(struct wire_msg *msg, const void *buf, size_t len)
 	msg->atime = get_be(p + 56, 8);
 	msg->mtime_ns = get_be(p + 64, 4);
 	msg->atime_ns = get_be(p + 68, 4);
+	msg->uid = get_be(p + 72, 4);
+	msg->gid = get_be(p + 76, 4);
+	msg->acl = get_be(p + 80, 8);
+	msg->xattr = get_be(p + 88, 8);
+	msg->extra_len = get_be(p + 96, 4);
+	if (msg->extra_len > len - WIRE_HEAD_LEN || get_be(p + 100, 4))
+		return -EBADMSG;
 	msg->tail = p + WIRE_HEAD_LEN;
-	msg->tail_len = len - WIRE_HEAD_LEN;
-	if (!wire_type_name(msg->type) || !tail_fits(msg) || !values_fit(msg))
+	msg->tail_len = len - WIRE_HEAD_LEN - msg->extra_len;
+	msg->extra = p + len - msg->extra_len;
+	if (!wire_type_name(msg->type) || !tail_fits(msg) || !extra_fits(msg) ||
+	    !values_fit(msg))
 		return -EBADMSG;
 	return 0;
 }
@@ -195,6 +238,11 @@ const char *wire_type_name(unsigned int type)
 		[WIRE_END] = "END", [WIRE_ABORT] = "ABORT",
 		[WIRE_DONE] = "DONE", [WIRE_NOTE] = "NOTE",
 		[WIRE_FINISH] = "FINISH", [WIRE_ALIVE] = "ALIVE",
+		[WIRE_FILTER] = "FILTER", [WIRE_ATTR] = "ATTR",
+		[WIRE_ASK] = "ASK", [WIRE_WANT] = "WANT",
+		[WIRE_LINK] = "LINK", [WIRE_HARD] = "HARD",
+		[WIRE_NODE] = "NODE", [WIRE_PRUNE] = "PRUNE",
+		[WIRE_LIST] = "LIST", [WIRE_REMOVE] = "REMOVE",
 		[WIRE_BENCH_SETUP] = "BENCH_SETUP",
 		[WIRE_BENCH_OPEN] = "BENCH_OPEN",
 		[WIRE_BENCH_TOKEN] = "BENCH_TOKEN",

@@ -10,11 +10,11 @@
 #include <stdint.h>
 
 #define WIRE_MAGIC		0x4b564252u	/* "KVBR" */
-#define WIRE_VERSION		2
+#define WIRE_VERSION		3
 #define WIRE_DEFAULT_PORT	"7472"
 
 #define WIRE_HELLO_LEN		24
-#define WIRE_HEAD_LEN		72
+#define WIRE_HEAD_LEN		104
 #define WIRE_TAIL_MAX		4096
 #define WIRE_MSG_MAX		(WIRE_HEAD_LEN + WIRE_TAIL_MAX)
 #define WIRE_PATH_MAX		4095
@@ -56,10 +56,11 @@ enum wire_refusal {
 	WIRE_REFUSED_ENDING = 10,
 };
 
-/* Bits of wire_hello.flags; the last one is of the connector, too */
+/* Bits of wire_hello.flags; WIRE_F_KEY is of the connector, too */
 #define WIRE_F_SERVES_FILES	(1u << 0)
 #define WIRE_F_READ_ONLY	(1u << 1)
 #define WIRE_F_KEY		(1u << 2)	/* I have a key, and prove it */
+#define WIRE_F_PRIVILEGED	(1u << 3)	/* owners and privileged attributes are copied */
 
 /**
  * struct wire_hello - the private data of connect, accept and reject
@@ -99,6 +100,16 @@ enum wire_type {
 	WIRE_NOTE = 31,
 	WIRE_FINISH = 32,
 	WIRE_ALIVE = 33,
+	WIRE_FILTER = 34,
+	WIRE_ATTR = 35,
+	WIRE_ASK = 36,
+	WIRE_WANT = 37,
+	WIRE_LINK = 38,
+	WIRE_HARD = 39,
+	WIRE_NODE = 40,
+	WIRE_PRUNE = 41,
+	WIRE_LIST = 42,
+	WIRE_REMOVE = 43,
 	WIRE_BENCH_SETUP = 48,
 	WIRE_BENCH_OPEN = 49,
 	WIRE_BENCH_TOKEN = 50,
@@ -106,13 +117,55 @@ enum wire_type {
 	WIRE_BENCH_RESULT = 52,
 };
 
-/* Bits of wire_msg.flags */
-#define WIRE_F_MUST_BE_DIR	(1u << 0)	/* PUT */
-#define WIRE_F_NO_RESUME	(1u << 1)	/* PUT */
-#define WIRE_F_SYNC		(1u << 2)	/* PUT */
-#define WIRE_F_RECURSIVE	(1u << 3)	/* GET */
+/* Bits of wire_msg.flags in PUT and GET: the options of the copy */
+#define WIRE_F_MUST_BE_DIR	(1u << 0)
+#define WIRE_F_NO_RESUME	(1u << 1)
+#define WIRE_F_SYNC		(1u << 2)
+#define WIRE_F_RECURSIVE	(1u << 3)
+#define WIRE_F_DRY_RUN		(1u << 6)
+#define WIRE_F_UPDATE		(1u << 7)
+#define WIRE_F_CHECKSUM		(1u << 8)
+#define WIRE_F_IGNORE_TIMES	(1u << 9)
+#define WIRE_F_SIZE_ONLY	(1u << 10)
+#define WIRE_F_LINKS		(1u << 11)
+#define WIRE_F_PERMS		(1u << 12)
+#define WIRE_F_TIMES		(1u << 13)
+#define WIRE_F_OWNER		(1u << 14)
+#define WIRE_F_GROUP		(1u << 15)
+#define WIRE_F_DEVICES		(1u << 16)	/* and FIFOs and sockets */
+#define WIRE_F_HARD_LINKS	(1u << 17)
+#define WIRE_F_XATTRS		(1u << 18)
+#define WIRE_F_ACLS		(1u << 19)
+#define WIRE_F_SPARSE		(1u << 20)
+#define WIRE_F_DELETE		(1u << 21)
+#define WIRE_F_MKPATH		(1u << 22)
+#define WIRE_F_RELATIVE		(1u << 23)
+#define WIRE_F_CONTENTS		(1u << 24)	/* what is in a directory, not the directory */
+#define WIRE_F_SUPER		(1u << 25)	/* the client has the rights of root */
+#define WIRE_F_EXISTING		(1u << 26)
+#define WIRE_F_IGNORE_EXISTING	(1u << 27)
+
+/* Bits of wire_msg.flags in other messages */
 #define WIRE_F_EAGER		(1u << 4)	/* FILE: the whole of it is there */
 #define WIRE_F_MAPPED		(1u << 5)	/* READY: windows come by GRANT */
+#define WIRE_F_STREAM		(1u << 6)	/* FILE: END tells the size */
+#define WIRE_F_HOLE		(1u << 7)	/* DATA: zeros, of which none are sent */
+#define WIRE_F_INCLUDE		(1u << 8)	/* FILTER: patterns of what is copied */
+#define WIRE_F_CONTINUE		(1u << 9)	/* LIST, REMOVE, PRUNE: the rest of it */
+
+/* Bits of wire_msg.flags in WANT and DONE: how the sink's entry differed from the source's */
+#define WIRE_I_NEW		(1u << 0)	/* there was none */
+#define WIRE_I_DATA		(1u << 1)	/* checksum, link's target or device */
+#define WIRE_I_SIZE		(1u << 2)
+#define WIRE_I_TIME		(1u << 3)
+#define WIRE_I_PERMS		(1u << 4)
+#define WIRE_I_OWNER		(1u << 5)
+#define WIRE_I_GROUP		(1u << 6)
+#define WIRE_I_ACL		(1u << 7)
+#define WIRE_I_XATTR		(1u << 8)
+#define WIRE_I_NEWER		(1u << 9)	/* left alone: an option says so */
+#define WIRE_I_MORE		(1u << 10)	/* of a LIST, REMOVE or PRUNE */
+#define WIRE_I_CHANGES		(WIRE_I_NEWER - 1)
 
 /**
  * struct wire_msg - any message
@@ -124,13 +177,20 @@ enum wire_type {
  * @size: bytes
  * @digest: see hash.h
  * @flags: WIRE_F_*
- * @mode: permission bits; in END, FILE and DONE the method in the upper half
+ * @mode: permission bits, in NODE with the type; in END, FILE and DONE the method in the
+ *	upper half
  * @mtime: seconds since the epoch
  * @atime: seconds since the epoch
  * @mtime_ns: nanoseconds
  * @atime_ns: nanoseconds
+ * @uid: owner
+ * @gid: group
+ * @acl: digest of the access control lists, 0: there are none
+ * @xattr: digest of the extended attributes, 0: there are none
  * @tail: a path, a packed token, a SHA-256 or an echo's payload; points into the message
  * @tail_len: its length
+ * @extra: follows @tail: a SHA-256, a link's target or a name beneath the path
+ * @extra_len: its length
  */
 struct wire_msg {
 	uint16_t type;
@@ -146,8 +206,14 @@ struct wire_msg {
 	int64_t atime;
 	uint32_t mtime_ns;
 	uint32_t atime_ns;
+	uint32_t uid;
+	uint32_t gid;
+	uint64_t acl;
+	uint64_t xattr;
 	const void *tail;
 	size_t tail_len;
+	const void *extra;
+	size_t extra_len;
 };
 
 int wire_hello_encode(const struct wire_hello *hello, void *buf, size_t room);

@@ -124,6 +124,7 @@ static void message_comes_back(void **state)
 	assert_int_equal(out.tail_len, 7);
 	assert_memory_equal(out.tail, "dir/a b", 7);
 	out.tail = full.tail;
+	out.extra = full.extra;
 	assert_memory_equal(&out, &full, sizeof(out));
 }
 
@@ -133,7 +134,7 @@ static void bytes_are_in_network_order(void **state)
 
 	(void)state;
 	wire_encode(&full, buf, sizeof(buf));
-	assert_memory_equal(buf, "\0\x17\0\3\0\0\0\x4f\1\2\3\4\5\6\7\x8", 16);
+	assert_memory_equal(buf, "\0\x17\0\3\0\0\0\x6f\1\2\3\4\5\6\7\x8", 16);
 	assert_memory_equal(buf + 16, "\1\2\3\4\5\6\7\x8\x11", 9);
 }
 
@@ -232,7 +233,7 @@ static void unknown_types_are_refused(void **state)
 		else
 			known++;
 	}
-	assert_int_equal(known, 26);
+	assert_int_equal(known, 36);
 }
 
 static void measurements_have_the_tails_that_they_need(void **state)
@@ -314,6 +315,48 @@ static void only_some_have_a_tail(void **state)
 	assert_int_equal(decode_changed(&msg), -EBADMSG);
 }
 
+/* The extra part is a digest, a link's target, or a name beneath the path. */
+static void what_follows_the_path_fits_the_type(void **state)
+{
+	static const uint8_t bytes[WIRE_TAIL_MAX] = "0123456789abcdef0123456789abcdef";
+	static const struct {
+		unsigned int type;
+		size_t len;
+		int want;
+	} cases[] = {
+		{ WIRE_ASK, 0, 0 }, { WIRE_ASK, WIRE_SHA_LEN, 0 }, { WIRE_ASK, 31, -EBADMSG },
+		{ WIRE_LINK, 1, 0 }, { WIRE_LINK, 0, -EBADMSG }, { WIRE_LINK, 33, -EBADMSG },
+		{ WIRE_HARD, 32, 0 }, { WIRE_HARD, 0, -EBADMSG }, { WIRE_GET, 0, 0 },
+		{ WIRE_GET, 5, 0 }, { WIRE_NODE, 1, -EBADMSG }, { WIRE_PUT, 1, -EBADMSG },
+		{ WIRE_FILE, 1, -EBADMSG }, { WIRE_DONE, 1, -EBADMSG },
+	};
+	struct wire_msg msg = full, out;
+	uint8_t buf[WIRE_MSG_MAX];
+	unsigned int i;
+	int len;
+
+	(void)state;
+	msg.extra = bytes;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		msg.type = cases[i].type;
+		msg.extra_len = cases[i].len;
+		assert_int_equal(decode_changed(&msg), cases[i].want);
+	}
+	msg.type = WIRE_LINK;
+	msg.extra_len = 3;
+	len = wire_encode(&msg, buf, sizeof(buf));
+	assert_int_equal(wire_decode(&out, buf, len), 0);
+	assert_int_equal(out.tail_len, 7);
+	assert_memory_equal(out.extra, "012", 3);
+	/* Its length is no more than there is. */
+	buf[99] = 8;
+	assert_int_equal(decode_exact(buf, len), 0);
+	buf[99] = 11;
+	assert_int_equal(decode_exact(buf, len), -EBADMSG);
+	buf[96] = 0xff;
+	assert_int_equal(decode_exact(buf, len), -EBADMSG);
+}
+
 /* Any input is decoded to something within bounds, or refused. */
 static void noise_is_survived(void **state)
 {
@@ -334,7 +377,7 @@ static void noise_is_survived(void **state)
 		}
 		if (!wire_decode(&out, buf, len)) {
 			assert_ptr_equal(out.tail, buf + WIRE_HEAD_LEN);
-			assert_int_equal(out.tail_len, len - WIRE_HEAD_LEN);
+			assert_int_equal(out.tail_len + out.extra_len, len - WIRE_HEAD_LEN);
 			assert_true(out.size <= INT64_MAX);
 			taken++;
 		}
@@ -374,6 +417,7 @@ int main(void)
 		cmocka_unit_test(proofs_and_nonces_have_32_bytes),
 		cmocka_unit_test(paths_are_paths),
 		cmocka_unit_test(only_some_have_a_tail),
+		cmocka_unit_test(what_follows_the_path_fits_the_type),
 		cmocka_unit_test(noise_is_survived),
 		cmocka_unit_test(statuses_are_errnos),
 	};
