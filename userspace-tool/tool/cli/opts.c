@@ -13,7 +13,7 @@
 #include "cli/out.h"
 #include "cli/util.h"
 
-#define OPTIONS_MAX 32
+#define OPTIONS_MAX 64
 /* getopt_long() gives an option's number from here on, or -1, '?' or this. */
 #define FIRST_OPTION 256
 #define JSON_OPTION 255
@@ -100,12 +100,14 @@ int opts_port(const char *name, const char *arg, const char **port)
 	return 0;
 }
 
-static int add_word(const char *name, const char *arg, struct opts_many *many)
+static int add_word(const char *name, const char *arg, unsigned char tag,
+		    struct opts_many *many)
 {
 	if (many->nr == OPTS_MANY_MAX) {
 		err_usage("%s is given more than %d times", name, OPTS_MANY_MAX);
 		return -EINVAL;
 	}
+	many->tags[many->nr] = tag;
 	many->words[many->nr++] = arg;
 	return 0;
 }
@@ -124,7 +126,7 @@ static int take(const struct opts_option *o, const char *arg, char *to)
 		*(const char **)(to + o->at) = arg;
 		return 0;
 	case OPTS_MANY:
-		return add_word(name, arg, (struct opts_many *)(to + o->at));
+		return add_word(name, arg, o->min, (struct opts_many *)(to + o->at));
 	case OPTS_PORT:
 		return opts_port(name, arg, (const char **)(to + o->at));
 	case OPTS_NUMBER:

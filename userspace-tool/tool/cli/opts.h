@@ -20,15 +20,17 @@ enum opts_kind {
 	OPTS_MILLIS,	/* seconds, maybe with a fraction; int, milliseconds */
 };
 
-#define OPTS_MANY_MAX 64
+#define OPTS_MANY_MAX 256
 
 /**
  * struct opts_many - what was given of an option that may stand several times
  * @words: in their order
+ * @tags: the minimum of each word's option, so that several options can share a list
  * @nr: how many
  */
 struct opts_many {
 	const char *words[OPTS_MANY_MAX];
+	unsigned char tags[OPTS_MANY_MAX];
 	unsigned int nr;
 };
 
