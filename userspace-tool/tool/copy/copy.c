@@ -1,17 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
+#include <time.h>
 
 #include "cli/units.h"
+#include "copy/attrs.h"
 #include "copy/copy.h"
+#include "copy/hash.h"
 
 #define BEAT_SECONDS 1.0
+
+/* With SRC/ all paths begin with "./", which tells a user nothing. */
+static const char *shown(const char *path)
+{
+	return !strncmp(path, "./", 2) && path[2] ? path + 2 : path;
+}
 
 void copy_failed(struct copy *copy, enum err_area area, int err, const char *path)
 {
 	copy->failed++;
 	if (copy->fail)
-		copy->fail(copy, area, err, path);
+		copy->fail(copy, area, err, shown(path));
 }
 
 /* Links, special files and part files are left out; what cannot be read has failed. */
@@ -23,7 +33,7 @@ void copy_skipped(struct copy *copy, enum err_area area, int err, const char *pa
 	}
 	copy->skipped++;
 	if (copy->skip)
-		copy->skip(copy, err, path);
+		copy->skip(copy, err, shown(path));
 }
 
 void copy_done(struct copy *copy, const char *path, uint64_t size)
@@ -31,7 +41,75 @@ void copy_done(struct copy *copy, const char *path, uint64_t size)
 	copy->files++;
 	copy->bytes += size;
 	if (copy->done)
-		copy->done(copy, path, size);
+		copy->done(copy, shown(path), size);
+}
+
+void copy_item(struct copy *copy, const struct item *item)
+{
+	struct item what = *item;
+
+	if (item->bits & WIRE_I_NEW)
+		copy->created++;
+	what.path = shown(item->path);
+	if (copy->item && item_matters(&what))
+		copy->item(copy, &what);
+}
+
+void copy_removed(struct copy *copy, const char *path)
+{
+	copy->deleted++;
+	if (copy->removed)
+		copy->removed(copy, path);
+}
+
+int copy_send(struct copy *copy, struct wire_msg *msg)
+{
+	int ret = hash_message(session_mac_key(copy->session), msg, &msg->digest);
+
+	return ret ? ret : session_send(copy->session, msg);
+}
+
+int copy_check(struct copy *copy, const struct wire_msg *msg)
+{
+	uint64_t want;
+	int ret = hash_message(session_mac_key(copy->session), msg, &want);
+
+	return !ret && session_mac_key(copy->session) && want != msg->digest ? -EBADMSG : ret;
+}
+
+unsigned int copy_attrs(const struct copy *copy)
+{
+	unsigned int which = 0;
+
+	if (copy->opts & WIRE_F_ACLS)
+		which |= ATTRS_ACL;
+	if (copy->opts & WIRE_F_XATTRS)
+		which |= ATTRS_USER | (copy->super ? ATTRS_OTHER : 0);
+	return which;
+}
+
+int copy_pace(struct copy *copy, uint64_t bytes)
+{
+	double now = units_now(), wait;
+	struct timespec ts = { 0 };
+	int ret = 0;
+
+	if (!copy->rate)
+		return 0;
+	/* Time in which nothing was sent is lost. */
+	if (copy->sent_until < now)
+		copy->sent_until = now;
+	while (!ret && (wait = copy->sent_until - now) > 0) {
+		if (wait > BEAT_SECONDS)
+			wait = BEAT_SECONDS;
+		ts.tv_sec = wait;
+		ts.tv_nsec = (wait - ts.tv_sec) * 1e9;
+		nanosleep(&ts, NULL);
+		ret = copy_beat(copy);
+		now = units_now();
+	}
+	copy->sent_until += (double)bytes / copy->rate;
+	return ret;
 }
 
 /* Called in long work without a message: the peer's waits have a bound. */

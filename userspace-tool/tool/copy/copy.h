@@ -6,6 +6,8 @@
 #include <stdint.h>
 
 #include "cli/err.h"
+#include "copy/filter.h"
+#include "copy/item.h"
 #include "copy/progress.h"
 #include "peer/session.h"
 
@@ -24,16 +26,34 @@ enum method {
 #define COPY_STREAM_WINDOWS	8
 #define COPY_CHUNK		(2u << 20)
 
-/* Files whose DONE may be outstanding. */
+/* Zeros that one message stands for, which both ends hash. */
+#define COPY_HOLE_MAX		(1u << 30)
+
+/* Entries whose DONE may be outstanding, and files of them that the sink is asked for. */
 #define COPY_PENDING_MAX	16
+#define COPY_ASKED_MAX		12
 
 /**
  * struct copy - one end of a copy
  * @session: the connection
+ * @opts: what is wanted, WIRE_F_* of PUT and GET
+ * @user: this end was started by a user, and reports what is done
+ * @privileged: this end may change owners and set-user-ID bits
+ * @super: both ends may read and write all attributes
+ * @filter: names that are left out, or NULL
+ * @chmod: change of permissions, see mode.h, or NULL
+ * @rate: bytes per second that a source sends, 0: any
  * @progress: how far it is
  * @files: files done and verified
+ * @same: files that the sink had already
+ * @created: entries of which the sink had none
+ * @deleted: entries removed at the sink
  * @dirs: directories done
+ * @others: symbolic links, other links and special files done
  * @bytes: bytes of those files
+ * @same_bytes: bytes of files that the sink had already
+ * @moved: bytes of files that were moved by RDMA
+ * @sent_until: when all that was sent has been sent at @rate
  * @resumed: those that were there from an earlier run
  * @skipped: links, special files and part files left out
  * @failed: files and directories that could not be copied
@@ -46,13 +66,29 @@ enum method {
  * @fail: told of each failure, or NULL
  * @skip: told of each that is left out, or NULL
  * @done: told of each file done, or NULL
+ * @item: told of each entry that is copied or differs, or NULL
+ * @removed: told of each entry that is deleted at the sink, or NULL
  */
 struct copy {
 	struct session *session;
+	uint32_t opts;
+	bool user;
+	bool privileged;
+	bool super;
+	const struct filter *filter;
+	const char *chmod;
+	uint64_t rate;
 	struct progress progress;
 	uint64_t files;
+	uint64_t same;
+	uint64_t created;
+	uint64_t deleted;
 	uint64_t dirs;
+	uint64_t others;
 	uint64_t bytes;
+	uint64_t same_bytes;
+	uint64_t moved;
+	double sent_until;
 	uint64_t resumed;
 	uint64_t skipped;
 	uint64_t failed;
@@ -65,11 +101,23 @@ struct copy {
 	void (*fail)(struct copy *copy, enum err_area area, int err, const char *path);
 	void (*skip)(struct copy *copy, int err, const char *path);
 	void (*done)(struct copy *copy, const char *path, uint64_t size);
+	void (*item)(struct copy *copy, const struct item *item);
+	void (*removed)(struct copy *copy, const char *path);
 };
 
 void copy_failed(struct copy *copy, enum err_area area, int err, const char *path);
 void copy_skipped(struct copy *copy, enum err_area area, int err, const char *path);
 void copy_done(struct copy *copy, const char *path, uint64_t size);
+void copy_item(struct copy *copy, const struct item *item);
+void copy_removed(struct copy *copy, const char *path);
+/* Send a message of the source with its digest, which is left in it. */
+int copy_send(struct copy *copy, struct wire_msg *msg);
+/* -EBADMSG: with a key, it is not what was sent. */
+int copy_check(struct copy *copy, const struct wire_msg *msg);
+/* Which attributes are copied, ATTRS_* */
+unsigned int copy_attrs(const struct copy *copy);
+/* Wait until @bytes more may be sent. */
+int copy_pace(struct copy *copy, uint64_t bytes);
 int copy_beat(void *arg);
 const char *copy_methods(unsigned int mask, char *buf, size_t room);
 

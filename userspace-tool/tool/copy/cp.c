@@ -2,10 +2,8 @@
 /*
  * kverbs cp: files to and from a server.
  */
+#include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,238 +14,11 @@
 #include "cli/opts.h"
 #include "cli/out.h"
 #include "cli/signals.h"
-#include "copy/copy.h"
+#include "copy/cp.h"
+#include "copy/cp_lists.h"
+#include "copy/mode.h"
 #include "copy/report.h"
-#include "copy/sink.h"
-#include "copy/walk.h"
 #include "peer/kv.h"
-#include "peer/target.h"
-
-/**
- * struct cp - one run of cp
- * @to: the server
- * @sources: what is copied
- * @nr_sources: how many
- * @dst: where to
- * @upload: to the server
- * @recursive: directories too
- * @no_resume: begin again in any case
- * @sync: force it to the disk
- * @progress: draw a bar
- * @verbose: a line for each file
- * @total: bytes that are to go there, if they are counted
- * @copy: what was done
- */
-struct cp {
-	struct session_to to;
-	struct target *sources;
-	int nr_sources;
-	struct target dst;
-	bool upload;
-	bool recursive;
-	bool no_resume;
-	bool sync;
-	bool progress;
-	bool verbose;
-	uint64_t total;
-	struct copy copy;
-};
-
-static int send_get(struct cp *cp, const struct target *t)
-{
-	struct wire_msg msg = {
-		.type = WIRE_GET,
-		.window = WIRE_NO_WINDOW,
-		.flags = cp->recursive ? WIRE_F_RECURSIVE : 0,
-		.tail = t->path,
-		.tail_len = strlen(t->path),
-	};
-
-	return session_send(cp->copy.session, &msg);
-}
-
-static int get_one(struct cp *cp, struct sink *sink, const struct target *t)
-{
-	char name[NAME_MAX + 1];
-	struct wire_msg msg;
-	int ret;
-
-	if (strlen(t->path) > WIRE_PATH_MAX) {
-		copy_failed(&cp->copy, ERR_REMOTE, -ENAMETOOLONG, t->path);
-		return 0;
-	}
-	sink->top = target_basename(t->path, name, sizeof(name));
-	sink->finished = false;
-	ret = send_get(cp, t);
-	while (!ret && !sink->finished) {
-		ret = session_recv(sink->s, &msg, cp->to.timeout_ms);
-		if (!ret)
-			ret = sink_message(sink, &msg);
-	}
-	return ret;
-}
-
-static int open_target(struct cp *cp, struct sink *sink)
-{
-	int ret;
-
-	sink->files_only = !cp->recursive;
-	sink->resume = !cp->no_resume;
-	sink->sync = cp->sync;
-	ret = sink_target_local(sink, cp->dst.path, cp->nr_sources > 1);
-	return ret ? err_report(ERR_LOCAL, ret, "open %s", cp->dst.path) : 0;
-}
-
-static int get_all(struct cp *cp, struct sink *sink)
-{
-	int i, ret;
-
-	ret = open_target(cp, sink);
-	if (!ret)
-		ret = sink_greet(sink);
-	for (i = 0; i < cp->nr_sources && !ret; i++)
-		ret = get_one(cp, sink, &cp->sources[i]);
-	return ret ? ret : session_flush(sink->s);
-}
-
-static int cp_get(struct cp *cp)
-{
-	struct sink *sink = calloc(1, sizeof(*sink));
-	int ret;
-
-	if (!sink)
-		return err_report(ERR_MEMORY, -ENOMEM, "begin");
-	ret = sink_open(sink, &cp->copy);
-	if (ret == -ENOMEM || ret == -EPERM)
-		ret = err_report(ERR_MEMORY, -ENOMEM, "register windows");
-	if (!ret)
-		ret = get_all(cp, sink);
-	sink_close(sink);
-	session_stop(cp->copy.session);
-	sink_free(sink);
-	free(sink);
-	return ret;
-}
-
-static bool wants_dir(const struct cp *cp)
-{
-	size_t len = strlen(cp->dst.path);
-
-	return cp->nr_sources > 1 || (len && cp->dst.path[len - 1] == '/');
-}
-
-static int send_put(struct cp *cp)
-{
-	struct wire_msg msg = {
-		.type = WIRE_PUT,
-		.window = WIRE_NO_WINDOW,
-		.tail = cp->dst.path,
-		.tail_len = strlen(cp->dst.path),
-	};
-
-	if (wants_dir(cp))
-		msg.flags |= WIRE_F_MUST_BE_DIR;
-	if (cp->no_resume)
-		msg.flags |= WIRE_F_NO_RESUME;
-	if (cp->sync)
-		msg.flags |= WIRE_F_SYNC;
-	return session_send(cp->copy.session, &msg);
-}
-
-/* Ask for the destination; the answer tells of windows, or why not. */
-static int ask(struct cp *cp, struct source *src)
-{
-	struct wire_msg msg;
-	int ret;
-
-	if (strlen(cp->dst.path) > WIRE_PATH_MAX)
-		return err_report(ERR_REMOTE, -ENAMETOOLONG, "open %s:%s", cp->dst.host,
-				  cp->dst.path);
-	ret = send_put(cp);
-	if (!ret)
-		ret = session_recv(cp->copy.session, &msg, cp->to.timeout_ms);
-	if (!ret && msg.type != WIRE_SINK)
-		ret = -EPROTO;
-	if (ret)
-		return ret;
-	if (msg.status)
-		return err_report(ERR_REMOTE, wire_errno(msg.status), "open %s:%s",
-				  cp->dst.host, cp->dst.path);
-	return source_open(src, &cp->copy, &msg);
-}
-
-static int skip(void *arg, const char *path, int err)
-{
-	struct source *src = arg;
-
-	copy_skipped(src->copy, ERR_LOCAL, err, path);
-	return 0;
-}
-
-/* Our own user named it: links are followed, and it may be anywhere. */
-static int open_source(const struct target *t)
-{
-	struct stat st;
-	int fd;
-
-	if (stat(t->path, &st))
-		return -errno;
-	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-		return -EINVAL;
-	fd = open(t->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
-
-static int send_one(struct cp *cp, struct source *src, const struct target *t)
-{
-	char name[NAME_MAX + 1];
-	int fd = open_source(t);
-
-	if (fd < 0) {
-		copy_failed(&cp->copy, ERR_LOCAL, fd, t->path);
-		return 0;
-	}
-	return walk_send(src, fd, target_basename(t->path, name, sizeof(name)),
-			 cp->recursive, skip);
-}
-
-/*
- * Only for the progress bar: it costs a walk, which may take longer than a server waits for
- * a client that is silent, so there must be no connection yet.
- */
-static void find_total(struct cp *cp)
-{
-	uint64_t total;
-	int i, fd;
-
-	for (i = 0; i < cp->nr_sources && cp->progress; i++) {
-		fd = open_source(&cp->sources[i]);
-		if (fd < 0)
-			continue;
-		walk_total(fd, cp->recursive, NULL, &total);
-		cp->total += total;
-		close(fd);
-	}
-}
-
-/* Each returns an exit status, having said why, or -errno of the connection. */
-static int cp_put(struct cp *cp)
-{
-	struct source *src = calloc(1, sizeof(*src));
-	int i, ret;
-
-	if (!src)
-		return err_report(ERR_MEMORY, -ENOMEM, "begin");
-	ret = ask(cp, src);
-	for (i = 0; i < cp->nr_sources && !ret; i++)
-		ret = send_one(cp, src, &cp->sources[i]);
-	if (!ret)
-		ret = source_finish(src);
-	session_stop(cp->copy.session);
-	source_free(src);
-	free(src);
-	return ret;
-}
 
 static void on_signal(int sig)
 {
@@ -259,23 +30,49 @@ static void on_signal(int sig)
 	raise(sig);
 }
 
+/* The server answers each message, so that it needs no room for many. */
+static int send_filter(struct cp *cp)
+{
+	char buf[WIRE_TAIL_MAX];
+	struct wire_msg msg;
+	unsigned int i = 0;
+	int ret = 0;
+
+	while (i < cp->filter.nr && !ret) {
+		msg = (struct wire_msg){ .type = WIRE_FILTER, .window = WIRE_NO_WINDOW };
+		i = filter_fill(&cp->filter, i, buf, &msg);
+		ret = copy_send(&cp->copy, &msg);
+		if (!ret)
+			ret = session_recv(cp->copy.session, &msg, cp->to.timeout_ms);
+		if (!ret && msg.type != WIRE_DONE)
+			ret = -EPROTO;
+		if (!ret)
+			ret = wire_errno(msg.status);
+	}
+	return ret;
+}
+
 static int copy_with(struct cp *cp, struct session *s)
 {
 	struct copy *copy = &cp->copy;
 	int ret, status;
 
 	copy->session = s;
-	report_init(copy, cp->progress, cp->verbose);
+	copy->super = copy->privileged && s->welcome.flags & WIRE_F_PRIVILEGED;
+	report_init(copy, cp);
 	copy->progress.total = cp->total;
 	copy->keyed = session_mac_key(s);
-	ret = cp->upload ? cp_put(cp) : cp_get(cp);
+	ret = send_filter(cp);
+	if (!ret)
+		ret = cp->upload ? cp_put(cp) : cp_get(cp);
 	progress_clear(&copy->progress);
 	if (ret < 0)
 		status = err_report(ERR_PEER, ret, "copy with %s", s->peer);
 	else
 		status = ret;
+	status = report_end(copy, cp, status);
 	session_free(s);
-	return report_end(copy, status);
+	return status;
 }
 
 static int run(struct cp *cp)
@@ -296,7 +93,7 @@ static int run(struct cp *cp)
 	/* The file system keeps the data copied so far, and the module cleans up. */
 	signals_handle(SIGINT, on_signal);
 	if (cp->upload)
-		find_total(cp);
+		cp_count(cp);
 	status = kv_connect(&s, kv, &cp->to, &hello);
 	if (!status && !(s.welcome.flags & WIRE_F_SERVES_FILES)) {
 		session_free(&s);
@@ -314,19 +111,113 @@ static const char usage[] =
 "usage: kverbs cp [options] SRC... DST\n"
 "\n"
 "Copy files to or from a kverbs server: either DST or every SRC is HOST:PATH,\n"
-"PATH being beneath the server's --root. An IPv6 address goes in brackets. Each copy is\n"
-"verified, and gets its name only when it is complete. Running an interrupted copy again\n"
-"resumes it.\n";
+"PATH being beneath the server's --root. An IPv6 address goes in brackets. A slash at the\n"
+"end of SRC means what is in the directory. SRC or DST may be -, standard input or output.\n"
+"Files that have the same size and time are skipped. Each copy is verified, and gets its\n"
+"name only when it is complete. Running an interrupted copy again resumes it.\n";
 
 static const char notes[] =
 "Exit status: 0 copied and verified, 1 failed or data differed, 2 usage, 3 cannot\n"
 "reach, 4 not permitted or no device.\n";
 
+#define FLAG(_name, _letter, _field, _help, _doc)				\
+	OPTS_OPTION(_name, _letter, OPTS_SET, struct cp, _field,		\
+		    OPTS_HELP(NULL, _help), OPTS_DOC(_doc))
+
 static const struct opts_option options[] = {
-	OPTS_OPTION("recursive", 'r', OPTS_SET, struct cp, recursive,
-		    OPTS_HELP(NULL, "copy directories; skip symbolic links and special files"),
-		    OPTS_DOC("Copy directories. Symbolic links, special files and files named\n"
-			     "``.*.kverbs-part`` in them are skipped with a warning.")),
+	FLAG("archive", 'a', archive, "as -rlptgoD",
+	     "The same as ``-rlptgoD``: copy a tree with links, special files, permissions,\n"
+	     "times and, as root, owners. ``-H``, ``-A`` and ``-X`` are not part of it. With\n"
+	     "``--files-from``, ``-r`` is not part of it."),
+	FLAG("recursive", 'r', recursive, "copy directories",
+	     "Copy directories. Symbolic links and special files in them are skipped with a\n"
+	     "warning, unless ``-l`` and ``-D`` are given. Files named ``.*.kverbs-part`` are\n"
+	     "always skipped."),
+	FLAG("links", 'l', links, "copy symbolic links as links",
+	     "Copy symbolic links as links, with the same target. Without ``-l`` a link that is\n"
+	     "itself named as *SRC* is followed."),
+	FLAG("hard-links", 'H', hard_links, "keep hard links among the files copied",
+	     "Make files that are hard links to one another in the source hard links in the\n"
+	     "destination. A server remembers 8 MiB of names for that; further links of a\n"
+	     "download are copied as files."),
+	FLAG("perms", 'p', perms, "keep set-user-ID, set-group-ID and sticky bits, too",
+	     "Keep set-user-ID, set-group-ID and sticky bits, too, and change the permissions of\n"
+	     "the destination directory. A server sets these bits only with ``serve --super``.\n"
+	     "Other permission bits are always kept."),
+	FLAG("times", 't', times, "keep the time of the destination directory, too",
+	     "Change the times of the destination directory, too. Other times are always kept:\n"
+	     "they tell which files need not be copied again."),
+	FLAG("owner", 'o', owner, "keep owners (root only)",
+	     "Keep owners, by number. Only root can do that; a server must run as root with\n"
+	     "``--super``."),
+	FLAG("group", 'g', group, "keep groups",
+	     "Keep groups, by number: any as root, else those that the user is in. A server\n"
+	     "must run as root with ``--super``."),
+	FLAG("devices", 'D', devices, "copy FIFOs, sockets and (root only) devices",
+	     "Copy FIFOs, sockets and, as root, device nodes, as **rsync**'s ``-D``."),
+	FLAG("acls", 'A', acls, "keep access control lists",
+	     "Keep access control lists. Their users and groups are kept by number."),
+	FLAG("xattrs", 'X', xattrs, "keep extended attributes",
+	     "Keep extended attributes: those named ``user.*``, and if both sides are root and\n"
+	     "the server runs with ``--super``, all others except ``system.*``. Attributes of\n"
+	     "one file may have 1 MiB."),
+	FLAG("sparse", 'S', sparse, "make holes of zeros",
+	     "Make holes of zeros, in units of 4096 bytes, and reserve no space in advance.\n"
+	     "Holes in the source are never transferred, with or without this option."),
+	FLAG("checksum", 'c', checksum, "compare files by SHA-256, not by size and time",
+	     "Compare files that have the same size by SHA-256, and not by time."),
+	FLAG("ignore-times", 'I', ignore_times, "copy files of the same size and time, too",
+	     "Copy files that have the same size and time, too."),
+	FLAG("size-only", 0, size_only, "compare only sizes",
+	     "Skip files that have the same size, whatever their time."),
+	FLAG("update", 'u', update, "skip files that are newer at the destination",
+	     "Skip files whose modification time is later at the destination."),
+	FLAG("existing", 0, existing, "create no new files",
+	     "Create no new files at the destination."),
+	FLAG("ignore-existing", 0, ignore_existing, "change no existing files",
+	     "Skip files that exist at the destination."),
+	FLAG("dry-run", 'n', dry_run, "change nothing; with -i, show what would change",
+	     "Change nothing. With ``-i``, show what would change."),
+	FLAG("itemize-changes", 'i', itemize, "print a line for each change, as rsync does",
+	     "Print a line for each entry that is copied or changed, in the format of **rsync**:\n"
+	     "``YXcstpoguax`` and the name. See Output_."),
+	OPTS_RANGE("exclude", 0, OPTS_MANY, struct cp, rules, CP_EXCLUDE, 0,
+		   OPTS_HELP("PATTERN", "skip what matches PATTERN"),
+		   OPTS_DOC("Skip entries that match *PATTERN*, and keep them from being deleted.\n"
+			    "See Patterns_. May be repeated, as the following ones.")),
+	OPTS_RANGE("include", 0, OPTS_MANY, struct cp, rules, CP_INCLUDE, 0,
+		   OPTS_HELP("PATTERN", "do not skip what matches PATTERN"),
+		   OPTS_DOC("Do not skip entries that match *PATTERN*, whatever later patterns\n"
+			    "say.")),
+	OPTS_RANGE("exclude-from", 0, OPTS_MANY, struct cp, rules, CP_EXCLUDE_FROM, 0,
+		   OPTS_HELP("FILE", "read patterns to skip from FILE"),
+		   OPTS_DOC("Read patterns for ``--exclude`` from *FILE*, one on a line. Empty\n"
+			    "lines and lines that begin with ``#`` or ``;`` are ignored. ``-`` is\n"
+			    "standard input.")),
+	OPTS_RANGE("include-from", 0, OPTS_MANY, struct cp, rules, CP_INCLUDE_FROM, 0,
+		   OPTS_HELP("FILE", "read patterns not to skip from FILE"),
+		   OPTS_DOC("Read patterns for ``--include`` from *FILE*, likewise.")),
+	OPTS_OPTION("files-from", 0, OPTS_TEXT, struct cp, files_from,
+		    OPTS_HELP("FILE", "copy the files named in FILE, beneath SRC"),
+		    OPTS_DOC("Copy the files named in *FILE*, one on a line, relative to the only\n"
+			     "*SRC*, to the same names beneath *DST*. Missing directories are\n"
+			     "made. Directories are copied with what is in them\n"
+			     "only with ``-r``. ``-`` is standard input.")),
+	FLAG("delete", 0, delete, "delete what the source does not have",
+	     "Delete entries of copied directories that the source does not have; it requires\n"
+	     "recursion. Entries that ``--exclude`` skips and ``.*.kverbs-part`` stay. After a\n"
+	     "directory or file could not be read, nothing is deleted."),
+	OPTS_OPTION("chmod", 0, OPTS_TEXT, struct cp, chmod,
+		    OPTS_HELP("MODE", "change permissions, as in D755,F644 or go-w"),
+		    OPTS_DOC("Change permissions of what is copied: clauses as of\n"
+			     ":manpage:`chmod(1)`, separated by commas, each for directories only\n"
+			     "after ``D`` and for others after ``F``.")),
+	FLAG("mkpath", 0, mkpath, "make missing directories of DST",
+	     "Make missing directories of *DST*."),
+	OPTS_OPTION("bwlimit", 0, OPTS_TEXT, struct cp, bwlimit,
+		    OPTS_HELP("RATE", "send at most RATE KiB per second, or with a unit K, M, G"),
+		    OPTS_DOC("Send at most *RATE* KiB of file data per second on average; with a\n"
+			     "suffix ``K``, ``M`` or ``G`` in that unit. 0 is no limit.")),
 	OPTS_OPTION("no-resume", 0, OPTS_SET, struct cp, no_resume,
 		    OPTS_HELP(NULL, "start over even if part of a file exists"),
 		    OPTS_DOC("Start over even if part of a file exists.")),
@@ -345,7 +236,7 @@ static const struct opts_option options[] = {
 	OPTS_OPTION("no-progress", 0, OPTS_CLEAR, struct cp, progress,
 		    OPTS_HELP(NULL, "show no progress bar"),
 		    OPTS_DOC("Show no progress bar.")),
-	OPTS_OPTION("source", 'I', OPTS_TEXT, struct cp, to.source,
+	OPTS_OPTION("source", 0, OPTS_TEXT, struct cp, to.source,
 		    OPTS_HELP("ADDR", "connect from this local address"),
 		    OPTS_DOC("Connect from this local address.")),
 	OPTS_OPTION("key", 0, OPTS_TEXT, struct cp, to.key_file,
@@ -357,9 +248,13 @@ static const struct opts_option options[] = {
 			     "names, modes and times of files from modification on the path;\n"
 			     "nothing is encrypted. With a key, the client refuses a server that\n"
 			     "has none. See :manpage:`kverbs-serve(8)` for the format.")),
-	OPTS_OPTION("port", 'p', OPTS_PORT, struct cp, to.port,
+	OPTS_OPTION("port", 0, OPTS_PORT, struct cp, to.port,
 		    OPTS_HELP("PORT", "the server's port (default " WIRE_DEFAULT_PORT ")"),
 		    OPTS_DOC("The server's port; default 7472.")),
+	FLAG("quiet", 'q', quiet, "print nothing but errors", "Print nothing but errors."),
+	FLAG("stats", 0, stats, "print how much was copied, and bytes on the wire",
+	     "Print how much was copied, and how many bytes were sent and received, as **rsync**\n"
+	     "does. They are those of messages and data, without the headers of packets."),
 	OPTS_OPTION("verbose", 'v', OPTS_SET, struct cp, verbose,
 		    OPTS_HELP(NULL, "print a line for each file, with the method of transfer"),
 		    OPTS_DOC("Print a line for each file, with the method of transfer.")),
@@ -410,6 +305,100 @@ static int parse_names(struct cp *cp, int argc, char **argv)
 	return 0;
 }
 
+static void add(struct cp *cp, bool given, uint32_t flag)
+{
+	if (given)
+		cp->copy.opts |= flag;
+}
+
+static void set_flags(struct cp *cp)
+{
+	bool a = cp->archive;
+
+	cp->copy.user = true;
+	cp->copy.privileged = !geteuid();
+	cp->copy.chmod = cp->chmod;
+	cp->copy.filter = &cp->filter;
+	add(cp, cp->recursive || (a && !cp->files_from), WIRE_F_RECURSIVE);
+	add(cp, cp->links || a, WIRE_F_LINKS);
+	add(cp, cp->perms || a, WIRE_F_PERMS);
+	add(cp, cp->times || a, WIRE_F_TIMES);
+	add(cp, cp->owner || a, WIRE_F_OWNER);
+	add(cp, cp->group || a, WIRE_F_GROUP);
+	add(cp, cp->devices || a, WIRE_F_DEVICES);
+	add(cp, cp->hard_links, WIRE_F_HARD_LINKS);
+	add(cp, cp->acls, WIRE_F_ACLS);
+	add(cp, cp->xattrs, WIRE_F_XATTRS);
+	add(cp, cp->sparse, WIRE_F_SPARSE);
+	add(cp, cp->checksum, WIRE_F_CHECKSUM);
+	add(cp, cp->dry_run, WIRE_F_DRY_RUN);
+	add(cp, cp->update, WIRE_F_UPDATE);
+	add(cp, cp->ignore_times, WIRE_F_IGNORE_TIMES);
+	add(cp, cp->size_only, WIRE_F_SIZE_ONLY);
+	add(cp, cp->existing, WIRE_F_EXISTING);
+	add(cp, cp->ignore_existing, WIRE_F_IGNORE_EXISTING);
+	add(cp, cp->delete, WIRE_F_DELETE);
+	add(cp, cp->mkpath, WIRE_F_MKPATH);
+	add(cp, cp->files_from, WIRE_F_RELATIVE);
+	add(cp, cp->no_resume, WIRE_F_NO_RESUME);
+	add(cp, cp->sync, WIRE_F_SYNC);
+	add(cp, cp->copy.privileged, WIRE_F_SUPER);
+}
+
+static bool is_dash(const struct target *t)
+{
+	return !*t->host && !strcmp(t->path, "-");
+}
+
+/* Standard input and output have one file each. */
+static int check_dashes(struct cp *cp)
+{
+	bool in = is_dash(cp->sources), out = is_dash(&cp->dst);
+
+	if (!in && !out)
+		return 0;
+	if (cp->nr_sources > 1 || cp->files_from || cp->copy.opts & WIRE_F_RECURSIVE)
+		return err_usage("-, standard input or output, is one file");
+	if (cp->dry_run)
+		return err_usage("-, standard input or output, excludes --dry-run");
+	if (out && out_is_json())
+		return err_usage("the file and JSON cannot both go to standard output");
+	cp->quiet |= out;
+	return 0;
+}
+
+/* As rsync has it: KiB, unless there is a unit. */
+static int parse_rate(struct cp *cp)
+{
+	size_t len = cp->bwlimit ? strlen(cp->bwlimit) : 0;
+	uint64_t rate;
+
+	if (!len)
+		return 0;
+	if (opts_number("--bwlimit", cp->bwlimit, 0, 1ull << 50, &rate))
+		return EXIT_USAGE;
+	cp->copy.rate = isdigit((unsigned char)cp->bwlimit[len - 1]) ? rate << 10 : rate;
+	return 0;
+}
+
+static int check(struct cp *cp)
+{
+	int ret;
+
+	if (cp->files_from && cp->nr_sources > 1)
+		return err_usage("--files-from takes one SRC");
+	if (cp->delete && !(cp->copy.opts & WIRE_F_RECURSIVE))
+		return err_usage("--delete requires --recursive");
+	if (cp->chmod && mode_check(cp->chmod))
+		return err_usage("--chmod: '%s' is not a change of permissions", cp->chmod);
+	ret = check_dashes(cp);
+	if (!ret)
+		ret = parse_rate(cp);
+	if (!ret)
+		ret = cp_read_rules(cp);
+	return ret || !cp->files_from ? ret : cp_read_names(cp);
+}
+
 static int cp_run(int argc, char **argv)
 {
 	struct cp cp = {
@@ -419,8 +408,15 @@ static int cp_run(int argc, char **argv)
 	int first, status = EXIT_USAGE;
 
 	first = opts_parse(argc, argv, options, &cp);
+	set_flags(&cp);
 	if (first >= 0 && !parse_names(&cp, argc - first, argv + first))
+		status = check(&cp);
+	if (!status)
 		status = run(&cp);
+	while (cp.nr_names)
+		free(cp.names[--cp.nr_names]);
+	free(cp.names);
+	filter_free(&cp.filter);
 	free(cp.sources);
 	return status;
 }

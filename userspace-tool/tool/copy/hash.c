@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <openssl/core_names.h>
@@ -90,59 +91,148 @@ void hash_init(struct hash *hash)
 	XXH64_reset(&hash->state, 0);
 }
 
-int hash_begin(struct hash *hash, const uint8_t *key, const struct wire_msg *file)
-{
-	uint8_t bytes[40 + WIRE_PATH_MAX];
+#define MESSAGE_LEN 84
 
-	hash_init(hash);
+int hash_message(const uint8_t *key, const struct wire_msg *msg, uint64_t *value)
+{
+	uint8_t bytes[MESSAGE_LEN + WIRE_TAIL_MAX];
+
+	*value = 0;
 	if (!key)
 		return 0;
-	if (file->tail_len > WIRE_PATH_MAX)
+	if (msg->tail_len + msg->extra_len > WIRE_TAIL_MAX)
 		return -ENAMETOOLONG;
-	hash->key = key;
-	put_be(bytes, file->size, 8);
-	put_be(bytes + 8, file->mtime, 8);
-	put_be(bytes + 16, file->atime, 8);
-	put_be(bytes + 24, file->mtime_ns, 4);
-	put_be(bytes + 28, file->atime_ns, 4);
-	put_be(bytes + 32, file->mode & 0777, 4);
-	memcpy(bytes + 36, "FILE", 4);
-	memcpy(bytes + 40, file->tail, file->tail_len);
-	return sip(key, 1, bytes, 40 + file->tail_len, &hash->chain);
+	put_be(bytes, msg->size, 8);
+	put_be(bytes + 8, msg->mtime, 8);
+	put_be(bytes + 16, msg->atime, 8);
+	put_be(bytes + 24, msg->mtime_ns, 4);
+	put_be(bytes + 28, msg->atime_ns, 4);
+	/* Without the method, which is for display */
+	put_be(bytes + 32, msg->mode & 0xffff, 4);
+	put_be(bytes + 36, msg->type, 2);
+	put_be(bytes + 38, msg->id, 4);
+	put_be(bytes + 42, msg->flags, 4);
+	put_be(bytes + 46, msg->offset, 8);
+	put_be(bytes + 54, msg->uid, 4);
+	put_be(bytes + 58, msg->gid, 4);
+	put_be(bytes + 62, msg->acl, 8);
+	put_be(bytes + 70, msg->xattr, 8);
+	put_be(bytes + 78, msg->tail_len, 4);
+	put_be(bytes + 82, msg->type == WIRE_NOTE ? msg->status : 0, 2);
+	if (msg->tail_len)
+		memcpy(bytes + MESSAGE_LEN, msg->tail, msg->tail_len);
+	if (msg->extra_len)
+		memcpy(bytes + MESSAGE_LEN + msg->tail_len, msg->extra, msg->extra_len);
+	return sip(key, 1, bytes, MESSAGE_LEN + msg->tail_len + msg->extra_len, value);
 }
 
-int hash_confirm(const uint8_t *key, uint64_t digest, uint64_t *confirm)
+int hash_bytes(const uint8_t *key, const void *data, size_t len, uint64_t *value)
+{
+	*value = 0;
+	if (!len)
+		return 0;
+	if (key)
+		return sip(key, 0, data, len, value);
+	*value = XXH64(data, len, 0);
+	return 0;
+}
+
+int hash_begin(struct hash *hash, const uint8_t *key, const struct wire_msg *file)
+{
+	hash_init(hash);
+	hash->key = key;
+	return hash_message(key, file, &hash->chain);
+}
+
+int hash_confirm(const uint8_t *key, uint64_t digest, uint32_t flags, uint64_t *confirm)
 {
 	*confirm = digest;
-	return key ? sip_numbers(key, digest, 0, "DONE", confirm) : 0;
+	return key ? sip_numbers(key, digest, flags, "DONE", confirm) : 0;
+}
+
+static int block_digest(const struct hash *hash, const void *p, size_t len, uint64_t *digest)
+{
+	if (hash->key)
+		return sip(hash->key, 0, p, len, digest);
+	*digest = XXH64(p, len, 0);
+	return 0;
+}
+
+/**
+ * struct window - the digest of what is added at once
+ * @state: over the digests of its blocks
+ * @chain: with a key, in place of @state
+ */
+struct window {
+	XXH64_state_t state;
+	uint64_t chain;
+};
+
+static void begin_window(struct window *w)
+{
+	w->chain = 0;
+	XXH64_reset(&w->state, 0);
+}
+
+static int add_block(struct hash *hash, struct window *w, size_t len, uint64_t digest)
+{
+	int ret;
+
+	hash->size += len;
+	if (!hash->key) {
+		add_digest(&hash->state, digest);
+		add_digest(&w->state, digest);
+		return 0;
+	}
+	ret = sip_numbers(hash->key, hash->chain, digest, "BLCK", &hash->chain);
+	return ret ? ret : sip_numbers(hash->key, w->chain, digest, "DATA", &w->chain);
+}
+
+static uint64_t end_window(const struct hash *hash, const struct window *w)
+{
+	return hash->key ? w->chain : XXH64_digest(&w->state);
 }
 
 static int hash_blocks(struct hash *hash, const char *p, size_t len, uint64_t *piece)
 {
-	XXH64_state_t window;
+	struct window w;
 	uint64_t digest;
 	int ret = 0;
 	size_t n;
 
-	*piece = 0;
-	XXH64_reset(&window, 0);
+	begin_window(&w);
 	for (; len && !ret; len -= n, p += n) {
 		n = len < WIRE_BLOCK ? len : WIRE_BLOCK;
-		hash->size += n;
-		if (!hash->key) {
-			digest = XXH64(p, n, 0);
-			add_digest(&hash->state, digest);
-			add_digest(&window, digest);
-			continue;
-		}
-		ret = sip(hash->key, 0, p, n, &digest);
+		ret = block_digest(hash, p, n, &digest);
 		if (!ret)
-			ret = sip_numbers(hash->key, hash->chain, digest, "BLCK", &hash->chain);
-		if (!ret)
-			ret = sip_numbers(hash->key, *piece, digest, "DATA", piece);
+			ret = add_block(hash, &w, n, digest);
 	}
-	if (!hash->key)
-		*piece = XXH64_digest(&window);
+	*piece = end_window(hash, &w);
+	return ret;
+}
+
+int hash_add_zeros(struct hash *hash, uint64_t len, uint64_t *piece)
+{
+	static const char zeros[WIRE_BLOCK];
+	struct window w;
+	uint64_t digest;
+	int ret = 0;
+	size_t n;
+
+	begin_window(&w);
+	for (; len && !ret; len -= n) {
+		n = len < WIRE_BLOCK ? len : WIRE_BLOCK;
+		digest = hash->zeros;
+		if (n < WIRE_BLOCK || !hash->knows_zeros)
+			ret = block_digest(hash, zeros, n, &digest);
+		if (n == WIRE_BLOCK) {
+			hash->zeros = digest;
+			hash->knows_zeros = !ret;
+		}
+		if (!ret)
+			ret = add_block(hash, &w, n, digest);
+	}
+	*piece = end_window(hash, &w);
 	return ret;
 }
 
@@ -221,4 +311,15 @@ int hash_prefix(struct hash *hash, int fd, uint64_t len, uint8_t sha[WIRE_SHA_LE
 		ret = -EIO;
 	EVP_MD_CTX_free(ctx);
 	return ret;
+}
+
+int hash_whole(int fd, uint8_t sha[WIRE_SHA_LEN], int (*beat)(void *arg), void *arg)
+{
+	struct hash unused;
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	hash_init(&unused);
+	return hash_prefix(&unused, fd, st.st_size, sha, beat, arg);
 }

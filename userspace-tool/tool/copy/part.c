@@ -290,9 +290,9 @@ static int finish(struct part *part, const struct part_meta *meta)
 {
 	int ret;
 
-	if (fchmod(part->fd, meta->mode & 0777) || futimens(part->fd, meta->times))
-		return -errno;
-	ret = meta->sync ? force_out(part, meta) : 0;
+	ret = meta_apply(part->fd, meta);
+	if (!ret && meta->sync)
+		ret = force_out(part, meta);
 	if (ret)
 		return ret;
 	if (!is_linked(part))

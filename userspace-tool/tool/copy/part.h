@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "copy/meta.h"
+
 /**
  * struct part - an incomplete file
  * @fd: open for reading and writing, and locked
@@ -25,22 +27,6 @@ struct part {
 	char final[NAME_MAX + 1];
 	ino_t was;
 	bool shared;
-};
-
-/**
- * struct part_meta - what a file gets before it gets its name
- * @mode: permission bits
- * @times: access and modification time
- * @sync: force it to the disk
- * @beat: called now and then while that takes its time, or NULL
- * @arg: for @beat
- */
-struct part_meta {
-	mode_t mode;
-	struct timespec times[2];
-	bool sync;
-	int (*beat)(void *arg);
-	void *arg;
 };
 
 int part_open(struct part *part, int dir, const char *final);

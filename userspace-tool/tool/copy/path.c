@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -100,12 +101,11 @@ int path_open_root(const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Open beneath @root. -EPERM: it leads out. */
-int path_open(int root, const char *path, int flags)
+static int open_how(int root, const char *path, int flags, unsigned int resolve)
 {
 	struct open_how how = {
 		.flags = flags | O_CLOEXEC,
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | resolve,
 	};
 	int tries, fd = -1;
 
@@ -118,6 +118,56 @@ int path_open(int root, const char *path, int flags)
 	if (fd >= 0)
 		return fd;
 	return errno == EXDEV ? -EPERM : -errno;
+}
+
+/* Open beneath @root. -EPERM: it leads out. */
+int path_open(int root, const char *path, int flags)
+{
+	return open_how(root, path, flags, 0);
+}
+
+int path_open_plain(int root, const char *path, int flags)
+{
+	return open_how(root, path, flags, RESOLVE_NO_SYMLINKS);
+}
+
+static int make_one(int root, char *path)
+{
+	char *slash = strrchr(path, '/');
+	int fd, ret;
+
+	if (slash)
+		*slash = '\0';
+	fd = path_open(root, slash ? path : ".", O_PATH | O_DIRECTORY);
+	if (fd < 0)
+		return fd;
+	if (slash)
+		*slash = '/';
+	ret = mkdirat(fd, slash ? slash + 1 : path, 0777) && errno != EEXIST ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+int path_make(int root, const char *path)
+{
+	size_t len = strlen(path);
+	char part[PATH_MAX];
+	char *at = part;
+	int ret = 0;
+
+	if (len >= sizeof(part))
+		return -ENAMETOOLONG;
+	memcpy(part, path, len + 1);
+	do {
+		at = strchrnul(at, '/');
+		*at = '\0';
+		/* A slash at the beginning */
+		if (at != part && strcmp(part, "."))
+			ret = make_one(root, part);
+		if (at < part + len)
+			*at++ = '/';
+	} while (!ret && at < part + len);
+	return ret ? ret : path_open(root, path, O_PATH | O_DIRECTORY);
 }
 
 int path_open_parent(int root, const struct path *path)

@@ -25,6 +25,10 @@ int path_is_top(const struct path *path);
 
 int path_open_root(const char *name);
 int path_open(int root, const char *path, int flags);
+/* The same, but no component may be a symbolic link: -ELOOP. */
+int path_open_plain(int root, const char *path, int flags);
+/* Make a directory and its missing parents. Returns it, open with O_PATH. */
+int path_make(int root, const char *path);
 int path_open_parent(int root, const struct path *path);
 
 #endif /* KVERBS_TOOL_PATH_H */

@@ -80,12 +80,38 @@ static void on_done(struct copy *copy, const char *path, uint64_t size)
 		 copy_methods(copy->sink_methods, sink, sizeof(sink)), copy->digest);
 }
 
-void report_init(struct copy *copy, bool progress, bool verbose)
+static void on_item(struct copy *copy, const struct item *item)
 {
-	progress_init(&copy->progress, progress);
+	char clean[CLEAN_MAX], target[CLEAN_MAX], text[ITEM_TEXT_LEN];
+
+	item_text(item, text);
+	report_clean(clean, sizeof(clean), item->path);
+	progress_clear(&copy->progress);
+	if (!item->target) {
+		out_text("%s %s\n", text, clean);
+		return;
+	}
+	report_clean(target, sizeof(target), item->target);
+	out_text("%s %s %s %s\n", text, clean, item->type == 'L' ? "->" : "=>", target);
+}
+
+static void on_removed(struct copy *copy, const char *path)
+{
+	char clean[CLEAN_MAX];
+
+	report_clean(clean, sizeof(clean), path);
+	progress_clear(&copy->progress);
+	out_text("*deleting   %s\n", clean);
+}
+
+void report_init(struct copy *copy, const struct cp *cp)
+{
+	progress_init(&copy->progress, cp->progress && !cp->quiet);
 	copy->fail = on_fail;
-	copy->skip = on_skip;
-	copy->done = verbose ? on_done : NULL;
+	copy->skip = cp->quiet ? NULL : on_skip;
+	copy->done = cp->verbose ? on_done : NULL;
+	copy->item = cp->itemize ? on_item : NULL;
+	copy->removed = cp->itemize || cp->verbose ? on_removed : NULL;
 }
 
 static double rate_of(const struct copy *copy, double seconds)
@@ -105,7 +131,18 @@ static void put_methods(struct json_object *o, const struct copy *copy)
 	json_object_object_add(o, "zero_copy", z);
 }
 
-static void print_json(const struct copy *copy, double seconds)
+/* Bytes on the wire, but for the headers of packets */
+static uint64_t sent(const struct copy *copy, const struct cp *cp)
+{
+	return copy->session->bytes_out + (cp->upload ? copy->moved : 0);
+}
+
+static uint64_t received(const struct copy *copy, const struct cp *cp)
+{
+	return copy->session->bytes_in + (cp->upload ? 0 : copy->moved);
+}
+
+static void print_json(const struct copy *copy, const struct cp *cp, double seconds)
 {
 	struct json_object *o = out_root();
 	char digest[20];
@@ -116,6 +153,14 @@ static void print_json(const struct copy *copy, double seconds)
 	json_put_int(o, "failed", copy->failed);
 	json_put_int(o, "bytes", copy->bytes);
 	json_put_int(o, "resumed_bytes", copy->resumed);
+	json_put_int(o, "unchanged_files", copy->same);
+	json_put_int(o, "unchanged_bytes", copy->same_bytes);
+	json_put_int(o, "links_and_special_files", copy->others);
+	json_put_int(o, "created", copy->created);
+	json_put_int(o, "deleted", copy->deleted);
+	json_put_int(o, "transferred_bytes", copy->moved);
+	json_put_int(o, "wire_sent_bytes", sent(copy, cp));
+	json_put_int(o, "wire_received_bytes", received(copy, cp));
 	json_put_num(o, "seconds", seconds);
 	json_put_num(o, "rate_MBps", rate_of(copy, seconds));
 	json_put_str(o, "checksum_algorithm", copy->keyed ? HASH_KEYED_NAME : HASH_NAME);
@@ -142,25 +187,51 @@ static void print_text(const struct copy *copy, double seconds)
 		 rate_of(copy, seconds));
 	if (copy->resumed)
 		out_text(", %" PRIu64 " bytes of them from before", copy->resumed);
+	if (copy->same)
+		out_text(", %" PRIu64 " unchanged", copy->same);
+	if (copy->deleted)
+		out_text(", %" PRIu64 " deleted", copy->deleted);
 	if (copy->failed)
 		out_text(", %" PRIu64 " failed", copy->failed);
-	if (!copy->failed)
+	if (copy->opts & WIRE_F_DRY_RUN)
+		out_text(" (dry run)");
+	else if (!copy->failed)
 		out_text(", verified");
 	else if (copy->files)
 		out_text(", the others verified");
 	out_text("\n");
 }
 
+/* As rsync prints it */
+static void print_stats(const struct copy *copy, const struct cp *cp)
+{
+	uint64_t files = copy->files + copy->same;
+
+	out_text("Number of files: %" PRIu64 " (reg: %" PRIu64 ", dir: %" PRIu64 ", other: %" PRIu64
+		 ")\n", files + copy->dirs + copy->others, files, copy->dirs, copy->others);
+	out_text("Number of created files: %" PRIu64 "\n", copy->created);
+	out_text("Number of deleted files: %" PRIu64 "\n", copy->deleted);
+	out_text("Number of regular files transferred: %" PRIu64 "\n", copy->files);
+	out_text("Total file size: %" PRIu64 " bytes\n", copy->bytes + copy->same_bytes);
+	out_text("Total transferred file size: %" PRIu64 " bytes\n", copy->bytes);
+	out_text("Literal data: %" PRIu64 " bytes\n", copy->moved);
+	out_text("Matched data: %" PRIu64 " bytes\n", copy->resumed);
+	out_text("Total bytes sent: %" PRIu64 "\n", sent(copy, cp));
+	out_text("Total bytes received: %" PRIu64 "\n", received(copy, cp));
+}
+
 /* The sum, and the exit status: the first failure's, if there was one. */
-int report_end(struct copy *copy, int status)
+int report_end(struct copy *copy, const struct cp *cp, int status)
 {
 	double seconds = units_now() - copy->progress.start;
 	const struct err_last *last = err_last();
 
 	if (out_is_json())
-		print_json(copy, seconds);
-	else if (copy->files || copy->dirs || !status)
+		print_json(copy, cp, seconds);
+	else if (!cp->quiet && (copy->files || copy->dirs || copy->same || !status))
 		print_text(copy, seconds);
+	if (cp->stats && !cp->quiet)
+		print_stats(copy, cp);
 	if (!status && copy->failed)
 		status = last ? last->exit_status : EXIT_FAILED;
 	return status;

@@ -3,10 +3,11 @@
 #ifndef KVERBS_TOOL_REPORT_H
 #define KVERBS_TOOL_REPORT_H
 
-#include "copy/copy.h"
+#include "copy/cp.h"
 
-void report_init(struct copy *copy, bool progress, bool verbose);
-int report_end(struct copy *copy, int status);
+void report_init(struct copy *copy, const struct cp *cp);
+/* While the session is there */
+int report_end(struct copy *copy, const struct cp *cp, int status);
 void report_clean(char *buf, size_t room, const char *name);
 
 #endif /* KVERBS_TOOL_REPORT_H */

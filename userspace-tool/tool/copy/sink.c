@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,30 +25,55 @@ int sink_landed(struct sink *sink, const struct landing *l, uint32_t window, siz
 	return 0;
 }
 
-static int write_all(struct sink *sink, const struct wire_msg *msg, int fd)
+static int verify(struct sink *sink, const struct wire_msg *msg, const void **data)
 {
-	enum method method = METHOD_BUFFERED;
 	uint64_t piece, value = 0;
 	struct hash hash;
-	const void *data;
 	int ret;
 
 	ret = hash_begin(&hash, session_mac_key(sink->s), msg);
-	if (ret)
-		return ret;
-	if (msg->size) {
-		ret = sink_landed(sink, &sink->eager, msg->window, msg->size, &data);
-		if (!ret)
-			ret = hash_add(&hash, data, msg->size, &piece);
-		if (!ret)
-			ret = store_write(fd, &method, data, msg->size, 0);
-		if (ret)
-			return ret;
-	}
-	ret = hash_value(&hash, &value);
+	if (!ret && msg->size)
+		ret = sink_landed(sink, &sink->eager, msg->window, msg->size, data);
+	if (!ret && msg->size)
+		ret = hash_add(&hash, *data, msg->size, &piece);
+	if (!ret)
+		ret = hash_value(&hash, &value);
 	if (ret)
 		return ret;
 	return value == msg->digest ? 0 : -EBADMSG;
+}
+
+int sink_out(struct sink *sink, const void *data, size_t len)
+{
+	const char *p = data;
+	ssize_t n;
+
+	for (; len; len -= n, p += n) {
+		n = write(sink->out, p, len);
+		if (n < 0 && errno == EINTR)
+			n = 0;
+		else if (n < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+static int write_all(struct sink *sink, const struct wire_msg *msg, int fd)
+{
+	bool sparse = sink->copy->opts & WIRE_F_SPARSE;
+	enum method method = METHOD_BUFFERED;
+	const void *data = NULL;
+	int ret;
+
+	ret = verify(sink, msg, &data);
+	if (ret || !msg->size)
+		return ret;
+	if (sink->out >= 0)
+		return sink_out(sink, data, msg->size);
+	if (!sparse)
+		return store_write(fd, &method, data, msg->size, 0);
+	ret = store_write_sparse(fd, &method, data, msg->size, 0);
+	return !ret && ftruncate(fd, msg->size) ? -errno : ret;
 }
 
 static int store(struct sink *sink, const struct wire_msg *msg, struct path *path)
@@ -59,8 +83,14 @@ static int store(struct sink *sink, const struct wire_msg *msg, struct path *pat
 	int ret;
 
 	ret = sink_place(sink, msg, path);
+	if (!ret)
+		ret = sink_name(sink, path);
+	if (!ret)
+		ret = sink_attrs_match(sink, msg);
 	if (ret)
 		return ret;
+	if (sink->out >= 0)
+		return write_all(sink, msg, -1);
 	if (path_is_top(path))
 		return -EISDIR;
 	ret = sink_parent(sink, path);
@@ -90,7 +120,7 @@ static int sink_eager(struct sink *sink, const struct wire_msg *msg)
 	struct path path = { .text = "" };
 	int ret;
 
-	if (!msg->id || msg->size > sink->eager.size)
+	if (!msg->id || sink->dry || msg->size > sink->eager.size)
 		return -EPROTO;
 	if (!msg->status && msg->size && !landing_window(&sink->eager, msg->window))
 		return -EPROTO;
@@ -107,6 +137,7 @@ static int sink_eager(struct sink *sink, const struct wire_msg *msg)
 	c->digest = msg->digest;
 	c->source_methods |= 1u << (msg->mode >> 16 & 0xf);
 	c->sink_methods |= 1u << method;
+	c->moved += msg->size;
 	progress_add(&c->progress, msg->size);
 	copy_done(c, path.text, msg->size);
 	return sink_done(sink, msg->id, msg->window, 0, method, msg->digest);
@@ -118,8 +149,10 @@ int sink_open(struct sink *sink, struct copy *copy)
 	sink->copy = copy;
 	sink->s = copy->session;
 	sink->base = -1;
+	sink->out = -1;
 	sink->parent = -1;
 	sink->file.part.fd = -1;
+	prune_init(&sink->prune);
 	return landing_open(&sink->eager, sink->s, 0, COPY_EAGER_WINDOWS,
 			    COPY_EAGER_SIZE);
 }
@@ -138,109 +171,22 @@ int sink_greet(struct sink *sink)
 	return ret ? ret : landing_announce(&sink->eager);
 }
 
-/* Also of a directory that may not be read, so is open as a path only. */
-static void set_mode(int fd, mode_t mode)
-{
-	char link[40];
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	/* If that fails, so does the first file in it, with the right error. */
-	if (chmod(link, mode))
-		return;
-}
-
-/* A new name in it is on the disk. */
-static int sync_dir(int dir)
-{
-	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), ret;
-
-	if (fd < 0)
-		return -errno;
-	ret = fsync(fd) ? -errno : 0;
-	close(fd);
-	return ret;
-}
-
-/* A directory of an earlier run may have its final mode already; DIR_END sets it again. */
-static int open_up(const struct sink *sink, const struct path *path)
-{
-	int fd = path_open(sink->base, path->text, O_RDONLY | O_DIRECTORY);
-	struct stat st;
-
-	if (fd == -EACCES)
-		fd = path_open(sink->base, path->text, O_PATH | O_DIRECTORY);
-	if (fd < 0)
-		return fd;
-	if (!fstat(fd, &st) && st.st_uid == geteuid() && (st.st_mode & 0700) != 0700)
-		set_mode(fd, (st.st_mode & 07777) | 0700);
-	close(fd);
-	return 0;
-}
-
-static int make_dir(struct sink *sink, const struct path *path)
-{
-	int parent;
-
-	if (sink->files_only)
-		return -EISDIR;
-	if (path_is_top(path))
-		return 0;
-	parent = sink_parent(sink, path);
-	if (parent < 0)
-		return parent;
-	/* Ours to write into for now; its own mode comes when it is full. */
-	if (!mkdirat(parent, path->name, 0700))
-		return sink->sync ? sync_dir(parent) : 0;
-	if (errno != EEXIST)
-		return -errno;
-	return open_up(sink, path);
-}
-
-static int end_dir(struct sink *sink, const struct path *path, const struct wire_msg *msg)
-{
-	struct part_meta meta;
-	int fd, ret = 0;
-
-	/* The destination directory already existed: leave its mode and times alone. */
-	if (path_is_top(path))
-		return 0;
-	fd = path_open(sink->base, path->text, O_RDONLY | O_DIRECTORY);
-	if (fd < 0)
-		return fd;
-	sink_meta(sink, msg, &meta);
-	if (fchmod(fd, meta.mode) || futimens(fd, meta.times) ||
-	    (meta.sync && fsync(fd)))
-		ret = -errno;
-	close(fd);
-	return ret;
-}
-
-static int on_dir(struct sink *sink, const struct wire_msg *msg)
-{
-	struct path path = { .text = "" };
-	int ret;
-
-	ret = sink_place(sink, msg, &path);
-	if (!ret && msg->type == WIRE_DIR)
-		ret = make_dir(sink, &path);
-	else if (!ret)
-		ret = end_dir(sink, &path, msg);
-	if (ret)
-		copy_failed(sink->copy, ERR_LOCAL, ret, path.text);
-	else
-		sink->copy->dirs += msg->type == WIRE_DIR_END;
-	return sink_done(sink, msg->id, WIRE_NO_WINDOW, ret, METHOD_NONE, 0);
-}
-
 static int on_note(struct sink *sink, const struct wire_msg *msg)
 {
 	int err = wire_errno(msg->status);
 	char path[PATH_MAX];
 
+	struct path placed;
+
+	/* The source has this name, though it skips it, so --delete must keep it. */
+	if (!sink_place(sink, msg, &placed))
+		sink_name(sink, &placed);
 	snprintf(path, sizeof(path), "%.*s", (int)msg->tail_len,
 		 (const char *)msg->tail);
 	copy_skipped(sink->copy, ERR_REMOTE, err, path);
-	return sink_done(sink, msg->id, WIRE_NO_WINDOW, 0, METHOD_NONE, 0);
+	/* A directory that could not be read may have names that the sink does not know. */
+	sink->incomplete |= err != -ELOOP && err != -EOPNOTSUPP && err != -ECANCELED;
+	return sink_answer(sink, msg, 0, 0);
 }
 
 static int on_finish(struct sink *sink, const struct wire_msg *msg)
@@ -250,15 +196,49 @@ static int on_finish(struct sink *sink, const struct wire_msg *msg)
 	return 0;
 }
 
+/* With a key, these types carry a digest of the message itself. */
+static bool has_digest(unsigned int type)
+{
+	switch (type) {
+	case WIRE_DIR:
+	case WIRE_DIR_END:
+	case WIRE_NOTE:
+	case WIRE_ATTR:
+	case WIRE_ASK:
+	case WIRE_LINK:
+	case WIRE_HARD:
+	case WIRE_NODE:
+	case WIRE_PRUNE:
+		return true;
+	default:
+		return false;
+	}
+}
+
 int sink_message(struct sink *sink, const struct wire_msg *msg)
 {
+	if (has_digest(msg->type) && copy_check(sink->copy, msg))
+		return -EBADMSG;
 	switch (msg->type) {
 	case WIRE_TOTAL:
 		sink->copy->progress.total += msg->size;
 		return 0;
 	case WIRE_DIR:
+		return sink_dir(sink, msg);
 	case WIRE_DIR_END:
-		return on_dir(sink, msg);
+		return sink_dir_end(sink, msg);
+	case WIRE_ATTR:
+		return sink_attr(sink, msg);
+	case WIRE_ASK:
+		return sink_ask(sink, msg);
+	case WIRE_LINK:
+		return sink_link(sink, msg);
+	case WIRE_HARD:
+		return sink_hard(sink, msg);
+	case WIRE_NODE:
+		return sink_node(sink, msg);
+	case WIRE_PRUNE:
+		return sink_prune(sink, msg);
 	case WIRE_FILE:
 		if (msg->flags & WIRE_F_EAGER)
 			return sink_eager(sink, msg);
@@ -286,6 +266,7 @@ void sink_close(struct sink *sink)
 	sink_file_close(sink);
 	landing_close(&sink->eager);
 	landing_close(&sink->stream);
+	prune_close(&sink->prune);
 	if (sink->parent >= 0)
 		close(sink->parent);
 	if (sink->base >= 0)
@@ -296,6 +277,8 @@ void sink_free(struct sink *sink)
 {
 	landing_free(&sink->eager);
 	landing_free(&sink->stream);
+	names_free(&sink->names);
+	attrs_free(&sink->attrs);
 	free(sink->rename);
 	free(sink->own);
 }

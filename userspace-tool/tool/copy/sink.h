@@ -3,11 +3,14 @@
 #ifndef KVERBS_TOOL_SINK_H
 #define KVERBS_TOOL_SINK_H
 
+#include "copy/attrs.h"
 #include "copy/copy.h"
 #include "copy/hash.h"
 #include "copy/landing.h"
+#include "copy/names.h"
 #include "copy/part.h"
 #include "copy/path.h"
+#include "copy/prune.h"
 
 /**
  * struct sink_window - a piece of the file at hand, lent to the source
@@ -32,7 +35,9 @@ struct sink_window {
  * @part: where it is written to
  * @meta: what it gets in the end
  * @method: how it is written
+ * @attrs: attributes that it gets in the end
  * @size: what it will have
+ * @endless: @size is not known before the end
  * @hash: of what has come
  * @begin: the same before anything came
  * @good: bytes from the beginning that are verified and stored
@@ -49,7 +54,9 @@ struct sink_file {
 	struct part part;
 	struct part_meta meta;
 	enum method method;
+	struct attrs attrs;
 	uint64_t size;
+	bool endless;
 	struct hash hash;
 	struct hash begin;
 	uint64_t good;
@@ -67,10 +74,14 @@ struct sink_file {
  * @s: the connection
  * @base: directory that everything goes beneath
  * @rename: what the topmost name becomes, or NULL: it stays
- * @top: the only topmost name that the source may give, or NULL: any
+ * @out: standard output, to which the only file goes, or -1
+ * @top: the only name that the source may give, and begin others with, or NULL: any
  * @files_only: no directories
  * @resume: go on with what an earlier run left
  * @sync: force everything to the disk
+ * @dry: change nothing
+ * @missing: @base does not exist, which is so only if nothing is changed
+ * @no_delete: nothing is deleted
  * @umask: permission bits that nothing gets
  * @min_free: bytes that must stay free where files go
  * @max_size: bytes that a file may have, 0: any
@@ -79,6 +90,10 @@ struct sink_file {
  * @own: copy of a window, which the source cannot write to, if there is a key
  * @parent: the last file's directory, or -1
  * @parent_path: its name
+ * @attrs: attributes of the next entry
+ * @names: what the source has, if other names are to be deleted
+ * @incomplete: the source could not read something, so nothing is deleted
+ * @prune: what is being deleted
  * @file: the large file at hand
  * @finish: status of the source's FINISH
  * @finished: it has come
@@ -88,10 +103,14 @@ struct sink {
 	struct session *s;
 	int base;
 	char *rename;
+	int out;
 	const char *top;
 	bool files_only;
 	bool resume;
 	bool sync;
+	bool dry;
+	bool missing;
+	bool no_delete;
 	mode_t umask;
 	uint64_t min_free;
 	uint64_t max_size;
@@ -100,6 +119,10 @@ struct sink {
 	void *own;
 	int parent;
 	char parent_path[PATH_MAX];
+	struct attrs attrs;
+	struct names names;
+	bool incomplete;
+	struct prune prune;
 	struct sink_file file;
 	int finish;
 	bool finished;
@@ -120,6 +143,7 @@ int sink_place(struct sink *sink, const struct wire_msg *msg, struct path *path)
 /* Whether the file @fd may get @size bytes */
 int sink_room(const struct sink *sink, int fd, uint64_t size);
 int sink_parent(struct sink *sink, const struct path *path);
+int sink_open_beneath(const struct sink *sink, const char *path, int flags);
 
 /*
  * The data that has landed in a window. An attacker on the path could still write to a window that
@@ -129,6 +153,27 @@ int sink_landed(struct sink *sink, const struct landing *l, uint32_t window, siz
 		const void **data);
 int sink_done(struct sink *sink, uint32_t id, uint32_t window, int err,
 	      enum method method, uint64_t digest);
+/* DONE of an entry that has no data; @bits: WIRE_I_* */
+int sink_answer(struct sink *sink, const struct wire_msg *msg, int err, uint32_t bits);
+int sink_attr(struct sink *sink, const struct wire_msg *msg);
+/* Whether the attributes that have come are those of @msg */
+int sink_attrs_match(struct sink *sink, const struct wire_msg *msg);
+/* Note that the source has this name. */
+int sink_name(struct sink *sink, const struct path *path);
+void sink_say(struct sink *sink, const struct wire_msg *msg, enum item_action action, char type,
+	      uint32_t bits);
+int sink_ask(struct sink *sink, const struct wire_msg *msg);
+int sink_link(struct sink *sink, const struct wire_msg *msg);
+int sink_hard(struct sink *sink, const struct wire_msg *msg);
+int sink_node(struct sink *sink, const struct wire_msg *msg);
+int sink_dir(struct sink *sink, const struct wire_msg *msg);
+int sink_dir_end(struct sink *sink, const struct wire_msg *msg);
+int sink_prune(struct sink *sink, const struct wire_msg *msg);
+/* Compare @msg with the metadata of the open @fd. */
+int sink_differs(struct sink *sink, const struct wire_msg *msg, int fd, const struct stat *st,
+		 uint32_t *bits);
+/* Write to standard output. */
+int sink_out(struct sink *sink, const void *data, size_t len);
 int sink_file_begin(struct sink *sink, const struct wire_msg *msg);
 int sink_file_start(struct sink *sink, const struct wire_msg *msg);
 int sink_file_data(struct sink *sink, const struct wire_msg *msg);

@@ -125,8 +125,27 @@ static int sink_window_take(struct sink *sink, const struct wire_msg *msg)
 		ret = -EBADMSG;
 	if (!ret)
 		f->good += w->len;
+	if (!ret && sink->copy->opts & WIRE_F_SPARSE)
+		store_punch(f->part.fd, w->map, w->len, w->at);
 	unmap_window(w);
 	f->head++;
+	return ret;
+}
+
+/* Windows of a part of the file that the source skips are not needed. */
+static int drop_windows(struct sink *sink, uint64_t to)
+{
+	struct sink_file *f = &sink->file;
+	struct sink_window *w;
+	int ret = 0;
+
+	for (; f->head != f->tail && slot(f, f->head)->at < to && !ret; f->head++) {
+		w = slot(f, f->head);
+		ret = kverbs_unexport(sink->s->conn, &w->token);
+		fallocate(f->part.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, w->at, w->len);
+		unmap_window(w);
+	}
+	f->granted = max(f->granted, to);
 	return ret;
 }
 
@@ -167,21 +186,8 @@ int sink_done(struct sink *sink, uint32_t id, uint32_t window, int err,
 	int ret = 0;
 
 	if (!err)
-		ret = hash_confirm(session_mac_key(sink->s), digest, &msg.digest);
+		ret = hash_confirm(session_mac_key(sink->s), digest, 0, &msg.digest);
 	return ret ? ret : session_send(sink->s, &msg);
-}
-
-void sink_meta(const struct sink *sink, const struct wire_msg *msg,
-	       struct part_meta *meta)
-{
-	meta->mode = msg->mode & 0777 & ~sink->umask;
-	meta->times[0].tv_sec = msg->atime;
-	meta->times[0].tv_nsec = msg->atime_ns;
-	meta->times[1].tv_sec = msg->mtime;
-	meta->times[1].tv_nsec = msg->mtime_ns;
-	meta->sync = sink->sync;
-	meta->beat = copy_beat;
-	meta->arg = sink->copy;
 }
 
 static int open_pool(struct sink *sink)
@@ -212,7 +218,9 @@ static uint64_t usable(const struct sink *sink)
 	uint64_t spare = COPY_STREAM_WINDOWS * COPY_CHUNK, len;
 	struct stat st;
 
-	if (!sink->resume || fstat(f->part.fd, &st) || (uint64_t)st.st_size > f->size)
+	if (!sink->resume || f->endless || sink->out >= 0)
+		return 0;
+	if (fstat(f->part.fd, &st) || (uint64_t)st.st_size > f->size)
 		return 0;
 	len = st.st_size;
 	if (f->method == METHOD_MAPPED)
@@ -237,6 +245,30 @@ static int send_ready(struct sink *sink, uint64_t offset, const uint8_t sha[WIRE
 	return session_send(sink->s, &msg);
 }
 
+/* With holes, less than the whole of a file may be needed. */
+static int reserve(struct sink *sink)
+{
+	struct sink_file *f = &sink->file;
+
+	if (f->method == METHOD_MAPPED || sink->copy->opts & WIRE_F_SPARSE)
+		return 0;
+	return store_reserve(f->part.fd, f->size);
+}
+
+/* The attributes that have come are this file's. */
+static int take_attrs(struct sink *sink, const struct wire_msg *msg)
+{
+	struct sink_file *f = &sink->file;
+	int ret = sink_attrs_match(sink, msg);
+
+	if (ret)
+		return ret;
+	f->attrs = sink->attrs;
+	memset(&sink->attrs, 0, sizeof(sink->attrs));
+	f->meta.attrs = &f->attrs;
+	return 0;
+}
+
 static int open_file(struct sink *sink, const struct wire_msg *msg)
 {
 	struct sink_file *f = &sink->file;
@@ -244,9 +276,17 @@ static int open_file(struct sink *sink, const struct wire_msg *msg)
 	int ret;
 
 	ret = sink_place(sink, msg, &path);
+	if (!ret)
+		ret = sink_name(sink, &path);
+	if (!ret)
+		ret = take_attrs(sink, msg);
 	if (ret)
 		return ret;
-	if (path_is_top(&path))
+	f->method = METHOD_BUFFERED;
+	if (sink->out >= 0)
+		return 0;
+	/* A stream has no name of its own. */
+	if (path_is_top(&path) || (f->endless && !sink->rename))
 		return -EISDIR;
 	memcpy(f->path, path.text, sizeof(f->path));
 	ret = sink_parent(sink, &path);
@@ -258,8 +298,11 @@ static int open_file(struct sink *sink, const struct wire_msg *msg)
 	ret = sink_room(sink, f->part.fd, f->size);
 	if (ret)
 		return ret;
-	f->method = store_method(f->part.fd, f->size);
-	return f->method == METHOD_MAPPED ? 0 : store_reserve(f->part.fd, f->size);
+	/* A window is mapped for a range of the final size, which a stream does not have. */
+	f->method = store_method(f->part.fd, f->endless ? COPY_CHUNK : f->size);
+	if (f->endless && f->method == METHOD_MAPPED)
+		f->method = METHOD_BUFFERED;
+	return reserve(sink);
 }
 
 /* Give the file up; the source will END or ABORT it yet. */
@@ -284,6 +327,7 @@ static int give_up_or_end(struct sink *sink, int err)
 
 static void forget(struct sink *sink)
 {
+	attrs_free(&sink->file.attrs);
 	memset(&sink->file, 0, sizeof(sink->file));
 	sink->file.part.fd = -1;
 }
@@ -320,11 +364,12 @@ int sink_file_begin(struct sink *sink, const struct wire_msg *msg)
 	struct sink_file *f = &sink->file;
 	int ret;
 
-	if (f->id || !msg->id || !msg->size)
+	if (f->id || !msg->id || sink->dry || !msg->size == !(msg->flags & WIRE_F_STREAM))
 		return -EPROTO;
 	forget(sink);
 	f->id = msg->id;
 	f->size = msg->size;
+	f->endless = msg->flags & WIRE_F_STREAM;
 	snprintf(f->path, sizeof(f->path), "%.*s", (int)msg->tail_len,
 		 (const char *)msg->tail);
 	sink_meta(sink, msg, &f->meta);
@@ -345,14 +390,14 @@ static int cut(struct sink *sink, uint64_t size)
 	struct stat st;
 	int ret;
 
+	if (sink->out >= 0)
+		return 0;
 	if (fstat(f->part.fd, &st))
 		return -errno;
 	if ((uint64_t)st.st_size != size && ftruncate(f->part.fd, size))
 		return -errno;
 	ret = sink_room(sink, f->part.fd, f->size);
-	if (ret || f->method == METHOD_MAPPED)
-		return ret;
-	return store_reserve(f->part.fd, f->size);
+	return ret ? ret : reserve(sink);
 }
 
 /* START: what was offered is right, or it begins again. */
@@ -377,6 +422,33 @@ int sink_file_start(struct sink *sink, const struct wire_msg *msg)
 	return ret ? give_up_or_end(sink, ret) : 0;
 }
 
+/* All windows but the last one of a file are full. */
+static int check_landed(struct sink *sink, const struct wire_msg *msg)
+{
+	struct sink_file *f = &sink->file;
+
+	if (msg->offset != f->hash.size)
+		return -EPROTO;
+	if (!f->endless)
+		return msg->size == min((uint64_t)sink->stream.size, f->size - f->hash.size) ?
+		       0 : -EPROTO;
+	if (!msg->size || msg->size > sink->stream.size || f->hash.size % WIRE_BLOCK)
+		return -EPROTO;
+	f->size += msg->size;
+	return sink->out >= 0 ? 0 : sink_room(sink, f->part.fd, f->size);
+}
+
+static int write_landed(struct sink *sink, const struct wire_msg *msg, const void *data)
+{
+	struct sink_file *f = &sink->file;
+
+	if (sink->out >= 0)
+		return sink_out(sink, data, msg->size);
+	if (sink->copy->opts & WIRE_F_SPARSE)
+		return store_write_sparse(f->part.fd, &f->method, data, msg->size, msg->offset);
+	return store_write(f->part.fd, &f->method, data, msg->size, msg->offset);
+}
+
 static int take_landed(struct sink *sink, const struct wire_msg *msg)
 {
 	struct sink_file *f = &sink->file;
@@ -384,19 +456,59 @@ static int take_landed(struct sink *sink, const struct wire_msg *msg)
 	uint64_t piece;
 	int ret;
 
-	if (msg->offset != f->hash.size ||
-	    msg->size != min((uint64_t)sink->stream.size, f->size - f->hash.size))
-		return -EPROTO;
-	ret = sink_landed(sink, &sink->stream, msg->window, msg->size, &data);
+	ret = check_landed(sink, msg);
+	if (!ret)
+		ret = sink_landed(sink, &sink->stream, msg->window, msg->size, &data);
 	if (!ret)
 		ret = hash_add(&f->hash, data, msg->size, &piece);
 	if (!ret && piece != msg->digest)
 		ret = -EBADMSG;
 	if (!ret)
-		ret = store_write(f->part.fd, &f->method, data, msg->size, msg->offset);
+		ret = write_landed(sink, msg, data);
 	if (!ret)
 		f->good += msg->size;
 	return ret;
+}
+
+static int write_zeros(struct sink *sink, uint64_t len)
+{
+	static const char zeros[COPY_EAGER_SIZE];
+	int ret = 0;
+	size_t n;
+
+	for (; len && !ret && sink->out >= 0; len -= n) {
+		n = len < sizeof(zeros) ? len : sizeof(zeros);
+		ret = sink_out(sink, zeros, n);
+	}
+	return ret;
+}
+
+/* DATA of zeros, which the file has already: its windows are not needed. */
+static int hole(struct sink *sink, const struct wire_msg *msg)
+{
+	struct sink_file *f = &sink->file;
+	uint64_t piece, step = f->method == METHOD_MAPPED ? COPY_CHUNK : WIRE_BLOCK;
+	int ret;
+
+	if (f->err)
+		return 0;
+	if (f->endless || msg->offset != f->hash.size || !msg->size ||
+	    msg->size > COPY_HOLE_MAX || msg->size > f->size - f->hash.size ||
+	    (msg->size != f->size - f->hash.size && msg->size % step))
+		return -EPROTO;
+	ret = hash_add_zeros(&f->hash, msg->size, &piece);
+	if (!ret && piece != msg->digest)
+		ret = -EBADMSG;
+	if (!ret)
+		ret = write_zeros(sink, msg->size);
+	if (!ret && f->method == METHOD_MAPPED) {
+		ret = drop_windows(sink, msg->offset + msg->size);
+		if (!ret)
+			ret = sink_window_grant(sink);
+	}
+	if (!ret)
+		f->good += msg->size;
+	return ret ? give_up_or_end(sink, ret) : 0;
 }
 
 static int send_credit(struct sink *sink, uint32_t window)
@@ -443,9 +555,14 @@ int sink_file_data(struct sink *sink, const struct wire_msg *msg)
 
 	if (!f->id || msg->id != f->id || !f->started)
 		return -EPROTO;
-	ret = f->method == METHOD_MAPPED ? mapped(sink, msg) : landed(sink, msg);
-	if (!ret && !f->err)
+	if (msg->flags & WIRE_F_HOLE)
+		ret = hole(sink, msg);
+	else
+		ret = f->method == METHOD_MAPPED ? mapped(sink, msg) : landed(sink, msg);
+	if (!ret && !f->err) {
 		progress_add(&sink->copy->progress, msg->size);
+		sink->copy->moved += msg->flags & WIRE_F_HOLE ? 0 : msg->size;
+	}
 	return ret;
 }
 
@@ -460,6 +577,16 @@ static int verify(const struct sink_file *f, const struct wire_msg *msg)
 	       0 : -EBADMSG;
 }
 
+/* A hole at the end leaves the file too short. */
+static int set_size(const struct sink_file *f)
+{
+	struct stat st;
+
+	if (fstat(f->part.fd, &st))
+		return -errno;
+	return (uint64_t)st.st_size != f->size && ftruncate(f->part.fd, f->size) ? -errno : 0;
+}
+
 static int commit(struct sink *sink, const struct wire_msg *msg)
 {
 	struct sink_file *f = &sink->file;
@@ -467,7 +594,9 @@ static int commit(struct sink *sink, const struct wire_msg *msg)
 	int ret;
 
 	ret = verify(f, msg);
-	if (!ret)
+	if (!ret && sink->out < 0)
+		ret = set_size(f);
+	if (!ret && sink->out < 0)
 		ret = part_commit(&f->part, &f->meta);
 	if (ret) {
 		part_drop(&f->part);

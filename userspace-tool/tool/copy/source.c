@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #define _GNU_SOURCE
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cli/util.h"
 #include "copy/hash.h"
@@ -112,18 +114,6 @@ static uint32_t number(const struct source *src, const struct source_window *w)
 	return w - src->windows;
 }
 
-static void describe(struct wire_msg *msg, const struct stat *st, const char *path)
-{
-	msg->size = S_ISREG(st->st_mode) ? st->st_size : 0;
-	msg->mode = st->st_mode & 0777;
-	msg->mtime = st->st_mtim.tv_sec;
-	msg->mtime_ns = st->st_mtim.tv_nsec;
-	msg->atime = st->st_atim.tv_sec;
-	msg->atime_ns = st->st_atim.tv_nsec;
-	msg->tail = path;
-	msg->tail_len = strlen(path);
-}
-
 /* Whether the file is still what it was before it was read; else -ESTALE. */
 static int check_same(int fd, const struct stat *was)
 {
@@ -175,7 +165,9 @@ static int fill_window(struct source *src, int fd, const struct stat *st,
 	uint64_t piece;
 	int ret;
 
-	ret = take_window(src, 0, src->nr_eager, msg->size, &w);
+	ret = copy_pace(src->copy, msg->size);
+	if (!ret)
+		ret = take_window(src, 0, src->nr_eager, msg->size, &w);
 	if (ret)
 		return ret;
 	ret = source_load(src, fd, 0, msg->size, &method, &x, file_err);
@@ -186,6 +178,7 @@ static int fill_window(struct source *src, int fd, const struct stat *st,
 	ret = source_write(src, x, &w->token);
 	if (ret)
 		return ret;
+	src->copy->moved += msg->size;
 	/* Hashing goes on while the HCA works. */
 	*file_err = hash_add(hash, extent_data(x), x->len, &piece);
 	if (!*file_err)
@@ -196,27 +189,34 @@ static int fill_window(struct source *src, int fd, const struct stat *st,
 	return 0;
 }
 
-static int send_eager(struct source *src, int fd, const char *path, const struct stat *st)
+/* Prepare FILE, and the digest that starts with it. */
+static int begin_file(struct source *src, struct source_pending *p, struct wire_msg *msg,
+		      struct hash *hash)
+{
+	int ret;
+
+	source_describe(src, msg, &p->st, p->path);
+	msg->id = p->id;
+	ret = source_attrs(src, p->fd, msg);
+	return ret ? ret : hash_begin(hash, session_mac_key(src->s), msg);
+}
+
+static int send_eager(struct source *src, struct source_pending *p)
 {
 	struct wire_msg msg = {
 		.type = WIRE_FILE, .flags = WIRE_F_EAGER, .window = WIRE_NO_WINDOW,
 	};
-	struct source_pending *p;
 	struct hash hash;
 	int ret, err = 0;
 
-	describe(&msg, st, path);
-	ret = hash_begin(&hash, session_mac_key(src->s), &msg);
-	if (!ret)
-		ret = source_pend(src, path, st->st_size, SOURCE_FILE, &msg.id);
-	if (!ret && st->st_size)
-		ret = fill_window(src, fd, st, &msg, &hash, &err);
+	ret = begin_file(src, p, &msg, &hash);
+	if (!ret && p->st.st_size)
+		ret = fill_window(src, p->fd, &p->st, &msg, &hash, &err);
 	if (ret)
 		return ret;
 	ret = hash_value(&hash, &msg.digest);
 	if (ret)
 		return ret;
-	p = source_pending(src, msg.id);
 	p->digest = msg.digest;
 	if (err) {
 		p->err = err;
@@ -317,12 +317,15 @@ static int send_chunk(struct source *src, int fd, uint64_t at, uint64_t len,
 	struct extent *x;
 	int ret;
 
-	ret = next_window(src, at, len, &token, &msg.window);
+	ret = copy_pace(src->copy, len);
+	if (!ret)
+		ret = next_window(src, at, len, &token, &msg.window);
 	if (ret || !token)
 		return ret;
 	ret = source_load(src, fd, at, len, method, &x, file_err);
 	if (ret || *file_err)
 		return ret;
+	src->copy->moved += len;
 	ret = source_write(src, x, token);
 	use_window(src, msg.window);
 	if (ret)
@@ -335,6 +338,54 @@ static int send_chunk(struct source *src, int fd, uint64_t at, uint64_t len,
 	if (!src->stream.mapped)
 		src->windows[msg.window].free = true;
 	return 0;
+}
+
+/* Bytes at @at that are a hole, in whole windows but at the end; 0: there is none. */
+static uint64_t hole_at(const struct source *src, int fd, uint64_t at, uint64_t size)
+{
+	off_t data = lseek(fd, at, SEEK_DATA);
+	uint64_t len = 0;
+
+	if (data < 0)
+		len = errno == ENXIO ? size - at : 0;
+	else if ((uint64_t)data > at)
+		len = min((uint64_t)data, size) - at;
+	if (len == size - at && len <= COPY_HOLE_MAX)
+		return len;
+	if (len > COPY_HOLE_MAX)
+		len = COPY_HOLE_MAX;
+	return len / src->stream.chunk * src->stream.chunk;
+}
+
+/* Windows granted for what is skipped are of no use. */
+static void skip_windows(struct source *src, uint64_t to)
+{
+	struct source_stream *st = &src->stream;
+	struct source_grant *g;
+
+	st->skipped = to;
+	for (; st->head != st->tail; st->head++) {
+		g = &st->grants[st->head % COPY_STREAM_WINDOWS];
+		if (g->at >= to)
+			break;
+		kverbs_token_free(&g->token);
+	}
+}
+
+static int send_hole(struct source *src, uint64_t at, uint64_t len, struct hash *hash)
+{
+	struct wire_msg msg = {
+		.type = WIRE_DATA, .id = src->stream.id, .offset = at, .size = len,
+		.window = WIRE_NO_WINDOW, .flags = WIRE_F_HOLE,
+	};
+	int ret = hash_add_zeros(hash, len, &msg.digest);
+
+	if (ret)
+		return ret;
+	skip_windows(src, at + len);
+	progress_add(&src->copy->progress, len);
+	ret = copy_beat(src->copy);
+	return ret ? ret : session_send(src->s, &msg);
 }
 
 static int send_end(struct source *src, const struct hash *hash, enum method method)
@@ -367,6 +418,11 @@ static int send_chunks(struct source *src, int fd, const struct stat *st)
 
 	ret = send_start(src, fd, size, &hash, &at);
 	for (; !ret && !err && at < size && !is_dead(src); at += len) {
+		len = hole_at(src, fd, at, size);
+		if (len) {
+			ret = send_hole(src, at, len, &hash);
+			continue;
+		}
 		len = min(src->stream.chunk, size - at);
 		ret = send_chunk(src, fd, at, len, &hash, &method, &err);
 		if (!ret)
@@ -390,23 +446,173 @@ static void end_stream(struct source *src)
 	memset(st, 0, sizeof(*st));
 }
 
-static int send_stream(struct source *src, int fd, const char *path, const struct stat *st)
+static int await_ready(struct source *src)
+{
+	int ret = 0;
+
+	while (!ret && !src->stream.ready && !is_dead(src))
+		ret = source_pump(src);
+	return ret;
+}
+
+static int send_stream(struct source *src, struct source_pending *p)
 {
 	struct wire_msg msg = { .type = WIRE_FILE, .window = WIRE_NO_WINDOW };
 	int ret;
 
-	describe(&msg, st, path);
-	ret = source_pend(src, path, st->st_size, SOURCE_FILE, &msg.id);
+	src->stream.id = p->id;
+	ret = begin_file(src, p, &msg, &src->stream.begin);
+	if (!ret)
+		ret = session_send(src->s, &msg);
+	if (!ret)
+		ret = await_ready(src);
+	if (!ret && src->stream.ready)
+		ret = send_chunks(src, p->fd, &p->st);
+	end_stream(src);
+	return ret;
+}
+
+int source_send(struct source *src, struct source_pending *p)
+{
+	uint32_t id = p->id;
+	int ret;
+
+	p->wanted = false;
+	p->sent = true;
+	src->asked--;
+	progress_name(&src->copy->progress, p->path);
+	await_tick(&p->st);
+	if ((uint64_t)p->st.st_size <= src->eager_size)
+		ret = send_eager(src, p);
+	else
+		ret = send_stream(src, p);
+	/* The sink may have given it up by now. */
+	p = source_pending(src, id);
+	if (p && p->fd >= 0) {
+		close(p->fd);
+		p->fd = -1;
+	}
+	return ret;
+}
+
+/* ---- streams ----------------------------------------------------------- */
+
+/* Read all of a window, or up to the end. */
+static int read_window(struct source *src, int fd, char *p, size_t *len)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+	size_t room = *len;
+	int ret = 0;
+	ssize_t n;
+
+	*len = 0;
+	while (*len < room && !ret) {
+		/* The writer of a pipe may be slower than the timeout of the sink. */
+		if (!poll(&poll_fd, 1, 1000)) {
+			ret = copy_beat(src->copy);
+			continue;
+		}
+		n = read(fd, p + *len, room - *len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (!n)
+			break;
+		*len += n;
+	}
+	return ret;
+}
+
+static int send_read(struct source *src, int fd, struct hash *hash, size_t *len)
+{
+	struct wire_msg msg = { .type = WIRE_DATA, .id = src->stream.id, .offset = hash->size };
+	struct extent *x = &src->ext[src->ext_tail % SOURCE_EXTENTS];
+	const struct kverbs_token *token;
+	int ret;
+
+	ret = source_reap(src, src->ext_tail - src->ext_head == SOURCE_EXTENTS);
 	if (ret)
 		return ret;
-	src->stream.id = msg.id;
+	memset(x, 0, sizeof(*x));
+	ret = kverbs_buf_alloc(src->s->kv, src->stream.chunk, &x->buf);
+	if (ret)
+		return ret;
+	*len = src->stream.chunk;
+	ret = read_window(src, fd, kverbs_buf_addr(x->buf), len);
+	x->len = *len;
+	if (!ret && *len)
+		ret = copy_pace(src->copy, *len);
+	if (!ret && *len)
+		ret = next_window(src, msg.offset, *len, &token, &msg.window);
+	if (ret || !*len || !token) {
+		extent_drop(x);
+		*len = ret ? *len : 0;
+		return ret;
+	}
+	src->copy->moved += *len;
+	ret = source_write(src, x, token);
+	use_window(src, msg.window);
+	if (!ret)
+		ret = hash_add(hash, extent_data(x), *len, &msg.digest);
+	msg.size = *len;
+	return ret ? ret : session_send(src->s, &msg);
+}
+
+static int send_all_read(struct source *src, int fd, struct source_pending *p)
+{
+	struct hash hash = src->stream.begin;
+	struct wire_msg start = {
+		.type = WIRE_START, .id = src->stream.id, .window = WIRE_NO_WINDOW,
+	};
+	size_t len = 1;
+	int ret;
+
+	if (src->stream.mapped)
+		return -EPROTO;
+	ret = session_send(src->s, &start);
+	while (!ret && len && !is_dead(src))
+		ret = send_read(src, fd, &hash, &len);
+	if (ret)
+		return ret;
+	if (is_dead(src))
+		return send_abort(src, -ECANCELED);
+	p->size = hash.size;
+	return send_end(src, &hash, hash.size ? METHOD_BUFFERED : METHOD_NONE);
+}
+
+int source_stdin(struct source *src, int fd, const char *path)
+{
+	struct wire_msg msg = {
+		.type = WIRE_FILE, .flags = WIRE_F_STREAM, .window = WIRE_NO_WINDOW,
+	};
+	struct stat st = { .st_mode = S_IFREG | 0666 };
+	struct source_pending *p;
+	mode_t mask = umask(0);
+	int ret;
+
+	umask(mask);
+	st.st_mode &= ~mask;
+	st.st_uid = geteuid();
+	st.st_gid = getegid();
+	clock_gettime(CLOCK_REALTIME, &st.st_mtim);
+	st.st_atim = st.st_mtim;
+	p = source_pend(src, path, 0, SOURCE_FILE, &ret);
+	if (!p)
+		return ret;
+	p->sent = true;
+	src->asked--;
+	source_describe(src, &msg, &st, path);
+	msg.id = p->id;
+	src->stream.id = p->id;
+	src->stream.endless = true;
 	ret = hash_begin(&src->stream.begin, session_mac_key(src->s), &msg);
 	if (!ret)
 		ret = session_send(src->s, &msg);
-	while (!ret && !src->stream.ready && !is_dead(src))
-		ret = source_pump(src);
+	if (!ret)
+		ret = await_ready(src);
 	if (!ret && src->stream.ready)
-		ret = send_chunks(src, fd, st);
+		ret = send_all_read(src, fd, p);
 	end_stream(src);
 	return ret;
 }
@@ -420,6 +626,8 @@ int source_open(struct source *src, struct copy *copy, const struct wire_msg *si
 	memset(src, 0, sizeof(*src));
 	src->copy = copy;
 	src->s = copy->session;
+	/* A server keeps only so much for a client. */
+	src->links.max = copy->user ? 0 : LINKS_BYTES_MAX;
 	if (sink->window > WIRE_WINDOWS_MAX || (sink->size && !sink->window) ||
 	    sink->size > WIRE_BLOCK)
 		return -EPROTO;
@@ -431,60 +639,11 @@ int source_open(struct source *src, struct copy *copy, const struct wire_msg *si
 	return ret;
 }
 
-int source_file(struct source *src, int fd, const char *path, const struct stat *st)
-{
-	progress_name(&src->copy->progress, path);
-	await_tick(st);
-	if ((uint64_t)st->st_size <= src->eager_size)
-		return send_eager(src, fd, path, st);
-	return send_stream(src, fd, path, st);
-}
-
-int source_dir(struct source *src, const char *path, const struct stat *st, bool end)
-{
-	struct wire_msg msg = {
-		.type = end ? WIRE_DIR_END : WIRE_DIR, .window = WIRE_NO_WINDOW,
-	};
-	int ret;
-
-	describe(&msg, st, path);
-	ret = source_pend(src, path, 0, end ? SOURCE_DIR : SOURCE_OTHER, &msg.id);
-	return ret ? ret : session_send(src->s, &msg);
-}
-
-/* Tell the sink of something that is not copied. */
-int source_note(struct source *src, const char *path, int err)
-{
-	struct wire_msg msg = {
-		.type = WIRE_NOTE,
-		.status = wire_status(err),
-		.window = WIRE_NO_WINDOW,
-		.tail = path,
-		.tail_len = strlen(path),
-	};
-	int ret;
-
-	ret = source_pend(src, path, 0, SOURCE_OTHER, &msg.id);
-	return ret ? ret : session_send(src->s, &msg);
-}
-
-static bool all_done(const struct source *src)
-{
-	int i;
-
-	for (i = 0; i < COPY_PENDING_MAX; i++)
-		if (src->pending[i].id)
-			return false;
-	return true;
-}
-
 /* Wait until the sink has done everything. */
 int source_finish(struct source *src)
 {
-	int ret = 0;
+	int ret = source_drain(src);
 
-	while (!ret && !all_done(src))
-		ret = source_pump(src);
 	while (!ret && src->ext_head != src->ext_tail)
 		ret = source_reap(src, true);
 	return ret;
@@ -501,5 +660,7 @@ void source_free(struct source *src)
 		if (src->windows[i].known)
 			kverbs_token_free(&src->windows[i].token);
 	for (i = 0; i < COPY_PENDING_MAX; i++)
-		free(src->pending[i].path);
+		if (src->pending[i].id)
+			source_forget(src, &src->pending[i]);
+	links_free(&src->links);
 }

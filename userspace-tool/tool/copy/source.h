@@ -8,6 +8,7 @@
 #include "copy/copy.h"
 #include "copy/extent.h"
 #include "copy/hash.h"
+#include "copy/links.h"
 
 #define SOURCE_EXTENTS 16
 
@@ -41,6 +42,10 @@ struct source_grant {
 enum source_kind {
 	SOURCE_FILE,
 	SOURCE_DIR,
+	SOURCE_LINK,
+	SOURCE_HARD,
+	SOURCE_NODE,
+	SOURCE_PRUNE,
 	SOURCE_OTHER,
 };
 
@@ -48,16 +53,30 @@ enum source_kind {
  * struct source_pending - something whose DONE has not come yet
  * @id: its number, 0: the entry is free
  * @path: its name
+ * @target: of a link, or NULL
  * @size: bytes, if it is a file
  * @kind: what it is
- * @digest: of the file
+ * @fd: the file, while the sink has not said whether it wants it, or -1
+ * @st: of @fd
+ * @wanted: the sink wants it
+ * @sent: its data is on its way
+ * @begin: it is the beginning of a directory
+ * @more: PRUNE has more to tell
+ * @digest: of the file, or of the message
  * @err: why we gave up, or 0
  */
 struct source_pending {
 	uint32_t id;
 	char *path;
+	char *target;
 	uint64_t size;
 	enum source_kind kind;
+	int fd;
+	struct stat st;
+	bool wanted;
+	bool sent;
+	bool begin;
+	bool more;
 	uint64_t digest;
 	int err;
 };
@@ -67,6 +86,8 @@ struct source_pending {
  * @id: its number, 0: there is none
  * @ready: the sink's READY has come
  * @mapped: windows come by GRANT
+ * @endless: its size is not known
+ * @skipped: windows before that place are not needed
  * @chunk: bytes of a window
  * @offset: what the sink has of it already
  * @begin: the digest before anything was sent
@@ -79,6 +100,8 @@ struct source_stream {
 	uint32_t id;
 	bool ready;
 	bool mapped;
+	bool endless;
+	uint64_t skipped;
 	uint64_t chunk;
 	uint64_t offset;
 	struct hash begin;
@@ -96,7 +119,10 @@ struct source_stream {
  * @nr_eager: windows below this number are for small files
  * @eager_size: bytes that one of those takes
  * @windows: of the sink
- * @pending: files not done yet
+ * @pending: entries not done yet
+ * @asked: files of them that the sink has not said yet whether it wants
+ * @links: files with several names
+ * @skip: told of what a walk leaves out, or NULL: the sink is told
  * @stream: the large file at hand
  * @ext: pieces of files on their way, a ring
  * @ext_head: pieces that have arrived so far
@@ -110,6 +136,9 @@ struct source {
 	uint64_t eager_size;
 	struct source_window windows[WIRE_WINDOWS_MAX];
 	struct source_pending pending[COPY_PENDING_MAX];
+	unsigned int asked;
+	struct links links;
+	int (*skip)(void *arg, const char *path, int err);
 	struct source_stream stream;
 	struct extent ext[SOURCE_EXTENTS];
 	uint64_t ext_head;
@@ -118,17 +147,34 @@ struct source {
 
 /* All return 0, or -errno if the connection or the protocol broke. */
 int source_open(struct source *src, struct copy *copy, const struct wire_msg *sink);
+/* Takes @fd over. */
 int source_file(struct source *src, int fd, const char *path, const struct stat *st);
-int source_dir(struct source *src, const char *path, const struct stat *st, bool end);
+/* Send a stream: all data from @fd, which may be a pipe. */
+int source_stdin(struct source *src, int fd, const char *path);
+int source_dir(struct source *src, int fd, const char *path, const struct stat *st, bool end);
+int source_link(struct source *src, int dir, const char *name, const char *path,
+		const struct stat *st);
+int source_node(struct source *src, const char *path, const struct stat *st);
 int source_note(struct source *src, const char *path, int err);
+/* Wait until nothing is pending. */
+int source_drain(struct source *src);
 int source_finish(struct source *src);
 /* After session_stop(). */
 void source_free(struct source *src);
 
 int source_message(struct source *src, const struct wire_msg *msg);
 int source_pump(struct source *src);
-int source_pend(struct source *src, const char *path, uint64_t size,
-		enum source_kind kind, uint32_t *id);
+struct source_pending *source_pend(struct source *src, const char *path, uint64_t size,
+				   enum source_kind kind, int *ret);
 struct source_pending *source_pending(struct source *src, uint32_t id);
+/* Release an entry that expects no more answers. */
+void source_forget(struct source *src, struct source_pending *p);
+void source_say(struct source *src, const struct source_pending *p, uint32_t bits);
+/* Send the data of a file that the sink wants. */
+int source_send(struct source *src, struct source_pending *p);
+/* Send the attributes of @fd, and store their digests in @msg. */
+int source_attrs(struct source *src, int fd, struct wire_msg *msg);
+void source_describe(const struct source *src, struct wire_msg *msg, const struct stat *st,
+		     const char *path);
 
 #endif /* KVERBS_TOOL_SOURCE_H */

@@ -3,9 +3,13 @@
  * Messages from the sink to the source.
  */
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "copy/prune.h"
 #include "copy/source.h"
 
 struct source_pending *source_pending(struct source *src, uint32_t id)
@@ -18,30 +22,47 @@ struct source_pending *source_pending(struct source *src, uint32_t id)
 	return NULL;
 }
 
-/* Number a file or directory; waits while too many are not done. */
-int source_pend(struct source *src, const char *path, uint64_t size,
-		enum source_kind kind, uint32_t *id)
+void source_forget(struct source *src, struct source_pending *p)
+{
+	if (p->kind == SOURCE_FILE && !p->sent)
+		src->asked--;
+	if (p->fd >= 0)
+		close(p->fd);
+	free(p->path);
+	free(p->target);
+	memset(p, 0, sizeof(*p));
+}
+
+/*
+ * Number an entry; waits while too many are not done. Files that are asked for leave room for
+ * others, so some get done without any data being sent.
+ */
+struct source_pending *source_pend(struct source *src, const char *path, uint64_t size,
+				   enum source_kind kind, int *ret)
 {
 	struct source_pending *p;
-	int ret;
 
+	*ret = 0;
 	while (!(p = source_pending(src, 0))) {
-		ret = source_pump(src);
-		if (ret)
-			return ret;
+		*ret = source_pump(src);
+		if (*ret)
+			return NULL;
 	}
+	memset(p, 0, sizeof(*p));
 	p->path = strdup(path);
-	if (!p->path)
-		return -ENOMEM;
+	if (!p->path) {
+		*ret = -ENOMEM;
+		return NULL;
+	}
 	if (!++src->next_id)
 		src->next_id = 1;
 	p->id = src->next_id;
 	p->size = size;
 	p->kind = kind;
-	p->err = 0;
-	p->digest = 0;
-	*id = p->id;
-	return 0;
+	p->fd = -1;
+	if (kind == SOURCE_FILE)
+		src->asked++;
+	return p;
 }
 
 static int give_back(struct source *src, uint32_t window)
@@ -96,8 +117,8 @@ static int on_grant(struct source *src, const struct wire_msg *msg)
 
 	if (!msg->id)
 		return on_window(src, msg);
-	/* The file may have been given up while the grant was on its way. */
-	if (msg->id != st->id)
+	/* The file may have been given up, or skipped so far, while the grant was on its way. */
+	if (msg->id != st->id || msg->offset < st->skipped)
 		return 0;
 	if (!st->mapped || st->tail - st->head == COPY_STREAM_WINDOWS)
 		return -EPROTO;
@@ -130,41 +151,152 @@ static int on_ready(struct source *src, const struct wire_msg *msg)
 	return 0;
 }
 
-static void note_done(struct source *src, const struct source_pending *p,
-		      const struct wire_msg *msg)
+void source_say(struct source *src, const struct source_pending *p, uint32_t bits)
 {
-	if (p->err)
+	static const char types[] = {
+		[SOURCE_FILE] = 'f', [SOURCE_DIR] = 'd', [SOURCE_LINK] = 'L', [SOURCE_HARD] = 'f',
+		[SOURCE_NODE] = 'S',
+	};
+	struct item item = {
+		.type = types[p->kind], .bits = bits, .path = p->path, .target = p->target,
+	};
+	char path[PATH_MAX];
+
+	if (p->kind == SOURCE_DIR) {
+		snprintf(path, sizeof(path), "%s/", p->path);
+		item.path = path;
+	}
+	if (p->kind == SOURCE_NODE && (S_ISCHR(p->st.st_mode) || S_ISBLK(p->st.st_mode)))
+		item.type = 'D';
+	if (p->kind == SOURCE_FILE)
+		item.action = p->wanted ? ITEM_SENT : ITEM_NOTHING;
+	else if (bits & (WIRE_I_NEW | WIRE_I_DATA))
+		item.action = p->kind == SOURCE_HARD ? ITEM_LINKED : ITEM_CREATED;
+	copy_item(src->copy, &item);
+}
+
+static void file_done(struct source *src, const struct source_pending *p, uint32_t bits)
+{
+	struct copy *c = src->copy;
+
+	if (p->sent) {
+		copy_done(c, p->path, p->size);
+		return;
+	}
+	c->same++;
+	c->same_bytes += p->size;
+	progress_resume(&c->progress, p->size);
+	source_say(src, p, bits);
+}
+
+/* The names that a PRUNE has removed, or failed to */
+static int note_removed(struct source *src, const struct wire_msg *msg)
+{
+	char path[PATH_MAX];
+	ssize_t at = 0;
+	int err;
+
+	while (at < (ssize_t)msg->tail_len) {
+		at = prune_read(msg->tail, msg->tail_len, at, path, &err);
+		if (at < 0)
+			return at;
+		if (err)
+			copy_failed(src->copy, ERR_REMOTE, err, path);
+		else
+			copy_removed(src->copy, path);
+	}
+	return 0;
+}
+
+static int note_done(struct source *src, struct source_pending *p, const struct wire_msg *msg)
+{
+	if (p->err) {
 		copy_failed(src->copy, ERR_LOCAL, p->err, p->path);
-	else if (msg->status)
+		return 0;
+	}
+	if (msg->status) {
 		copy_failed(src->copy, ERR_REMOTE, wire_errno(msg->status), p->path);
-	else if (p->kind == SOURCE_DIR)
-		src->copy->dirs++;
-	else if (p->kind == SOURCE_FILE)
-		copy_done(src->copy, p->path, p->size);
+		return 0;
+	}
+	switch (p->kind) {
+	case SOURCE_FILE:
+		file_done(src, p, msg->flags);
+		return 0;
+	case SOURCE_DIR:
+		if (p->begin)
+			source_say(src, p, msg->flags);
+		else
+			src->copy->dirs++;
+		return 0;
+	case SOURCE_LINK:
+	case SOURCE_HARD:
+	case SOURCE_NODE:
+		src->copy->others++;
+		source_say(src, p, msg->flags);
+		return 0;
+	case SOURCE_PRUNE:
+		return note_removed(src, msg);
+	default:
+		return 0;
+	}
+}
+
+/* Verify that DONE is the sink's answer to this message. */
+static int check_done(struct source *src, struct source_pending *p, const struct wire_msg *msg)
+{
+	uint64_t confirm = 0;
+	int ret;
+
+	ret = hash_confirm(session_mac_key(src->s), p->digest, msg->flags, &confirm);
+	if (ret)
+		return ret;
+	/* The sink has stored another file, or DONE is forged. */
+	if (msg->digest != confirm)
+		p->err = -EBADMSG;
+	if (p->kind == SOURCE_FILE && p->sent) {
+		src->copy->sink_methods |= 1u << (msg->mode >> 16 & 0xf);
+		src->copy->digest = p->digest;
+	}
+	return 0;
 }
 
 static int on_done(struct source *src, const struct wire_msg *msg)
 {
 	struct source_pending *p = source_pending(src, msg->id);
-	uint64_t confirm = 0;
-	int ret;
+	int ret = 0;
 
-	if (!msg->id || !p)
+	/* Of a file that the sink wants, the data comes first. */
+	if (!msg->id || !p || p->wanted || (msg->tail_len && p->kind != SOURCE_PRUNE))
 		return -EPROTO;
-	if (p->kind == SOURCE_FILE && !msg->status) {
-		ret = hash_confirm(session_mac_key(src->s), p->digest, &confirm);
-		if (ret)
-			return ret;
-		/* The sink has stored another file, or DONE is forged. */
-		if (msg->digest != confirm)
-			p->err = -EBADMSG;
-		src->copy->sink_methods |= 1u << (msg->mode >> 16 & 0xf);
-		src->copy->digest = p->digest;
-	}
-	note_done(src, p, msg);
-	free(p->path);
-	memset(p, 0, sizeof(*p));
+	if (!msg->status)
+		ret = check_done(src, p, msg);
+	if (!ret)
+		ret = note_done(src, p, msg);
+	if (ret)
+		return ret;
+	if (p->kind == SOURCE_PRUNE && msg->flags & WIRE_I_MORE && !msg->status && !p->err)
+		p->more = true;
+	else
+		source_forget(src, p);
 	return give_back(src, msg->window);
+}
+
+static int on_want(struct source *src, const struct wire_msg *msg)
+{
+	struct source_pending *p = source_pending(src, msg->id);
+
+	if (!msg->id || !p || p->kind != SOURCE_FILE || p->sent || p->wanted)
+		return -EPROTO;
+	p->wanted = true;
+	source_say(src, p, msg->flags);
+	if (!(src->copy->opts & WIRE_F_DRY_RUN))
+		return 0;
+	/* A dry run ends here. */
+	src->copy->files++;
+	src->copy->bytes += p->size;
+	progress_resume(&src->copy->progress, p->size);
+	source_forget(src, p);
+	return 0;
 }
 
 int source_message(struct source *src, const struct wire_msg *msg)
@@ -176,6 +308,8 @@ int source_message(struct source *src, const struct wire_msg *msg)
 		return on_ready(src, msg);
 	case WIRE_CREDIT:
 		return give_back(src, msg->window);
+	case WIRE_WANT:
+		return on_want(src, msg);
 	case WIRE_DONE:
 		return on_done(src, msg);
 	case WIRE_ALIVE:

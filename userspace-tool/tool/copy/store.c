@@ -2,11 +2,13 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include <linux/magic.h>
 
+#include "cli/util.h"
 #include "copy/store.h"
 
 /* Below this a write through the page cache is done before a disk would be. */
@@ -110,4 +112,55 @@ int store_write(int fd, enum method *method, const void *data, size_t len, uint6
 		return ret;
 	store_set_direct(fd, false);
 	return write_full(fd, (const char *)data + body, len - body, at + body);
+}
+
+static bool is_zero(const char *p, size_t len)
+{
+	static const char zeros[STORE_DIRECT_ALIGN];
+
+	return len == sizeof(zeros) && !memcmp(p, zeros, len);
+}
+
+/* The length of what begins at @p and is all zeros, or not: pages are told apart. */
+static size_t run_length(const char *p, size_t len, bool zero)
+{
+	size_t at = 0, n;
+
+	while (at < len) {
+		n = min(len - at, (size_t)STORE_DIRECT_ALIGN);
+		if (is_zero(p + at, n) != zero)
+			break;
+		at += n;
+	}
+	return at;
+}
+
+int store_write_sparse(int fd, enum method *method, const void *data, size_t len, uint64_t at)
+{
+	const char *p = data;
+	int ret = 0;
+	size_t n;
+
+	for (; len && !ret; len -= n, p += n, at += n) {
+		n = run_length(p, len, true);
+		if (n)
+			continue;
+		n = run_length(p, len, false);
+		ret = store_write(fd, method, p, n, at);
+	}
+	return ret;
+}
+
+void store_punch(int fd, const void *data, size_t len, uint64_t at)
+{
+	const char *p = data;
+	size_t n;
+
+	for (; len; len -= n, p += n, at += n) {
+		n = run_length(p, len, true);
+		if (n && fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, n))
+			return;
+		if (!n)
+			n = run_length(p, len, false);
+	}
 }

@@ -19,6 +19,10 @@ int store_read(int fd, char *p, size_t room, size_t len, uint64_t at);
 
 enum method store_method(int fd, uint64_t size);
 int store_reserve(int fd, uint64_t size);
+/* Write what is not zero; a file that is longer has holes between. */
+int store_write_sparse(int fd, enum method *method, const void *data, size_t len, uint64_t at);
+/* Give back the space of zeros that are in the file. */
+void store_punch(int fd, const void *data, size_t len, uint64_t at);
 int store_write(int fd, enum method *method, const void *data, size_t len, uint64_t at);
 
 #endif /* KVERBS_TOOL_STORE_H */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
  * @path: where it is, from the top's name on
  * @len: of @path
  * @depth: directories that are open
+ * @shallow: directories come without what is in them
  */
 struct walk {
 	const struct tree_ops *ops;
@@ -25,6 +27,7 @@ struct walk {
 	char path[PATH_MAX];
 	size_t len;
 	unsigned int depth;
+	bool shallow;
 };
 
 static int visit(struct walk *w, int fd);
@@ -42,32 +45,58 @@ static int push(struct walk *w, const char *name)
 	return 0;
 }
 
-/* Look before opening: to open a device may set something off. */
-static int open_entry(int dir, const char *name)
+/* Open what has been looked at, and nothing that has got its name since. */
+static int reopen(int fd)
 {
-	struct stat st;
-	int fd;
+	char path[40];
+	int ret;
 
-	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
-		return -errno;
-	if (S_ISLNK(st.st_mode))
-		return -ELOOP;
-	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-		return -EOPNOTSUPP;
-	fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	ret = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	return ret < 0 ? -errno : ret;
+}
+
+static int other(struct walk *w, int dir, const char *name, const struct stat *st)
+{
+	if (w->ops->other)
+		return w->ops->other(w->arg, dir, name, w->path, st);
+	return w->ops->skip(w->arg, w->path, S_ISLNK(st->st_mode) ? -ELOOP : -EOPNOTSUPP);
+}
+
+static int visit_reopened(struct walk *w, int at)
+{
+	int fd = reopen(at);
+
+	return fd < 0 ? w->ops->skip(w->arg, w->path, fd) : visit(w, fd);
+}
+
+/* Look before opening: to open a device may set something off. */
+static int meet(struct walk *w, int dir, const char *name)
+{
+	int at = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC), ret;
+	struct stat st;
+
+	if (at < 0)
+		return w->ops->skip(w->arg, w->path, -errno);
+	if (fstat(at, &st))
+		ret = w->ops->skip(w->arg, w->path, -errno);
+	else if (w->ops->wanted && !w->ops->wanted(w->arg, w->path, S_ISDIR(st.st_mode)))
+		ret = 0;
+	else if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		ret = other(w, dir, name, &st);
+	else
+		ret = visit_reopened(w, at);
+	close(at);
+	return ret;
 }
 
 static int enter(struct walk *w, int dir, const char *name)
 {
 	size_t len = w->len;
-	int fd, ret;
+	int ret;
 
 	ret = push(w, name);
-	if (ret)
-		return w->ops->skip(w->arg, w->path, ret);
-	fd = open_entry(dir, name);
-	ret = fd < 0 ? w->ops->skip(w->arg, w->path, fd) : visit(w, fd);
+	ret = ret ? w->ops->skip(w->arg, w->path, ret) : meet(w, dir, name);
 	w->len = len;
 	w->path[len] = '\0';
 	return ret;
@@ -120,11 +149,11 @@ static int visit_dir(struct walk *w, int fd, const struct stat *st)
 		return ret;
 	}
 	w->depth++;
-	ret = w->ops->dir(w->arg, w->path, st);
-	if (!ret)
+	ret = w->ops->dir(w->arg, dirfd(dir), w->path, st);
+	if (!ret && !w->shallow)
 		ret = list(w, dir);
 	if (!ret)
-		ret = w->ops->dir_end(w->arg, w->path, st);
+		ret = w->ops->dir_end(w->arg, dirfd(dir), w->path, st);
 	closedir(dir);
 	w->depth--;
 	return ret;
@@ -143,7 +172,7 @@ static int visit(struct walk *w, int fd)
 	else if (!S_ISREG(st.st_mode))
 		ret = w->ops->skip(w->arg, w->path, -EOPNOTSUPP);
 	else
-		ret = w->ops->file(w->arg, fd, w->path, &st);
+		return w->ops->file(w->arg, fd, w->path, &st);
 	close(fd);
 	return ret;
 }
@@ -159,10 +188,15 @@ int tree_walk(int fd, const char *name, bool recursive, const struct tree_ops *o
 	ret = push(&w, name);
 	if (!ret && fstat(fd, &st))
 		ret = -errno;
-	if (!ret && S_ISDIR(st.st_mode) && !recursive)
+	w.shallow = ops->shallow && !recursive;
+	if (!ret && S_ISDIR(st.st_mode) && !recursive && !ops->shallow)
 		ret = -EISDIR;
-	if (!ret)
+	if (!ret && (!ops->wanted || ops->wanted(arg, name, S_ISDIR(st.st_mode))))
 		return visit(&w, fd);
+	if (!ret) {
+		close(fd);
+		return 0;
+	}
 	close(fd);
 	return ops->skip(arg, name, ret);
 }
@@ -186,14 +220,15 @@ static int count_file(void *arg, int fd, const char *path, const struct stat *st
 {
 	struct count *count = arg;
 
-	(void)fd;
 	(void)path;
+	close(fd);
 	count->total += st->st_size;
 	return beat(count);
 }
 
-static int ignore_dir(void *arg, const char *path, const struct stat *st)
+static int ignore_dir(void *arg, int fd, const char *path, const struct stat *st)
 {
+	(void)fd;
 	(void)path;
 	(void)st;
 	return beat(arg);
@@ -238,19 +273,52 @@ static int send_file(void *arg, int fd, const char *path, const struct stat *st)
 	return source_file(arg, fd, path, st);
 }
 
-static int send_dir(void *arg, const char *path, const struct stat *st)
+static int send_dir(void *arg, int fd, const char *path, const struct stat *st)
 {
-	return source_dir(arg, path, st, false);
+	return source_dir(arg, fd, path, st, false);
 }
 
-static int send_dir_end(void *arg, const char *path, const struct stat *st)
+static int send_dir_end(void *arg, int fd, const char *path, const struct stat *st)
 {
-	return source_dir(arg, path, st, true);
+	return source_dir(arg, fd, path, st, true);
 }
 
 static int send_note(void *arg, const char *path, int err)
 {
 	return source_note(arg, path, err);
+}
+
+static bool is_wanted(void *arg, const char *path, bool is_dir)
+{
+	const struct source *src = arg;
+
+	return !filter_excludes(src->copy->filter, path, is_dir);
+}
+
+int walk_send_other(struct source *src, int dir, const char *name, const char *path,
+		    int (*skip)(void *arg, const char *path, int err))
+{
+	uint32_t opts = src->copy->opts;
+	struct stat st;
+
+	if (!skip)
+		skip = send_note;
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
+		return skip(src, path, -errno);
+	if (S_ISLNK(st.st_mode) && opts & WIRE_F_LINKS)
+		return source_link(src, dir, name, path, &st);
+	if (S_ISLNK(st.st_mode) || !(opts & WIRE_F_DEVICES))
+		return skip(src, path, S_ISLNK(st.st_mode) ? -ELOOP : -EOPNOTSUPP);
+	return source_node(src, path, &st);
+}
+
+static int send_other(void *arg, int dir, const char *name, const char *path,
+		      const struct stat *st)
+{
+	struct source *src = arg;
+
+	(void)st;
+	return walk_send_other(src, dir, name, path, src->skip);
 }
 
 /*
@@ -262,11 +330,15 @@ int walk_send(struct source *src, int fd, const char *name, bool recursive,
 {
 	const struct tree_ops ops = {
 		.depth_max = src->copy->depth_max,
+		.shallow = src->copy->opts & WIRE_F_RELATIVE,
+		.wanted = is_wanted,
 		.file = send_file,
+		.other = send_other,
 		.dir = send_dir,
 		.dir_end = send_dir_end,
 		.skip = skip ? skip : send_note,
 	};
 
+	src->skip = skip;
 	return tree_walk(fd, name, recursive, &ops, src);
 }

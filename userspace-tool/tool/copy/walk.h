@@ -12,7 +12,10 @@
  * struct tree_ops - what to do with what is found; not 0 ends the walk
  * @depth_max: levels of directories, each of which takes a descriptor while what is in it is
  *	walked; 0: any. Those beneath are skipped with -EMFILE.
- * @file: a regular file, open for reading
+ * @shallow: a directory by itself is no error without recursion, but comes without what is in it
+ * @wanted: whether what has this path is met at all, or NULL
+ * @file: a regular file, open for reading, which is taken over
+ * @other: a symbolic link or a special file in an open directory, or NULL: it is skipped
  * @dir: a directory, before what is in it
  * @dir_end: the same, after that
  * @skip: what is not copied: -ELOOP a symbolic link, -EOPNOTSUPP a special file,
@@ -20,9 +23,13 @@
  */
 struct tree_ops {
 	unsigned int depth_max;
+	bool shallow;
+	bool (*wanted)(void *arg, const char *path, bool is_dir);
 	int (*file)(void *arg, int fd, const char *path, const struct stat *st);
-	int (*dir)(void *arg, const char *path, const struct stat *st);
-	int (*dir_end)(void *arg, const char *path, const struct stat *st);
+	int (*other)(void *arg, int dir, const char *name, const char *path,
+		     const struct stat *st);
+	int (*dir)(void *arg, int fd, const char *path, const struct stat *st);
+	int (*dir_end)(void *arg, int fd, const char *path, const struct stat *st);
 	int (*skip)(void *arg, const char *path, int err);
 };
 
@@ -30,6 +37,9 @@ int tree_walk(int fd, const char *name, bool recursive, const struct tree_ops *o
 	      void *arg);
 
 int walk_total(int fd, bool recursive, struct copy *copy, uint64_t *total);
+/* Send a link or a special file in the open directory @dir as @path. */
+int walk_send_other(struct source *src, int dir, const char *name, const char *path,
+		    int (*skip)(void *arg, const char *path, int err));
 int walk_send(struct source *src, int fd, const char *name, bool recursive,
 	      int (*skip)(void *arg, const char *path, int err));
 

@@ -285,6 +285,7 @@ static int post_send(struct session *s, size_t len)
 	if (ret)
 		return ret == -ENOTCONN ? session_end_error(s) : ret;
 	s->sent++;
+	s->bytes_out += len;
 	return 0;
 }
 
@@ -345,6 +346,7 @@ int session_recv_raw(struct session *s, const void **buf, size_t *len, int timeo
 	*buf = (char *)kverbs_buf_addr(s->mem) + recv_at(s, s->received);
 	*len = req->byte_len;
 	s->received++;
+	s->bytes_in += *len;
 	s->held = true;
 	return 0;
 }

@@ -37,6 +37,8 @@ struct visit;
  * @send: one request for each send slot
  * @received: messages taken so far
  * @sent: messages sent so far
+ * @bytes_in: bytes of messages taken so far
+ * @bytes_out: bytes of messages sent so far
  * @end: no more messages than that, since no receive could be posted again; 0: any
  * @held: the slot of the last message is not posted again yet
  * @keyed: both have proved to have a key
@@ -63,6 +65,8 @@ struct session {
 	struct kverbs_req *send;
 	uint64_t received;
 	uint64_t sent;
+	uint64_t bytes_in;
+	uint64_t bytes_out;
 	uint64_t end;
 	bool held;
 	bool keyed;

@@ -45,14 +45,14 @@ int target_parse(struct target *target, const char *arg)
 	return set_host(target, arg, len);
 }
 
-/* The name that a copy of @path gets: "." if it has none of its own. */
+/*
+ * The name that a copy of @path gets: "." if it has none of its own. As with rsync, a slash at the
+ * end means what is in a directory, not the directory.
+ */
 const char *target_basename(const char *path, char *buf, unsigned long room)
 {
-	size_t end = strlen(path), start;
+	size_t end = strlen(path), start = end;
 
-	while (end && path[end - 1] == '/')
-		end--;
-	start = end;
 	while (start && path[start - 1] != '/')
 		start--;
 	if (start == end || end - start >= room)

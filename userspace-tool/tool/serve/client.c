@@ -26,6 +26,8 @@ static uint32_t welcome_flags(const struct server *srv)
 		flags |= WIRE_F_SERVES_FILES;
 	if (srv->files.read_only)
 		flags |= WIRE_F_READ_ONLY;
+	if (files_privileged(&srv->files))
+		flags |= WIRE_F_PRIVILEGED;
 	return flags;
 }
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,6 +21,19 @@ static int refuse_put(struct session *s, int err)
 	return ret ? ret : session_flush(s);
 }
 
+bool files_privileged(const struct files_conf *conf)
+{
+	return conf->super && !geteuid();
+}
+
+static void take_options(struct copy *copy, const struct files_conf *conf,
+			 const struct wire_msg *msg)
+{
+	copy->opts = msg->flags;
+	copy->privileged = files_privileged(conf);
+	copy->super = copy->privileged && msg->flags & WIRE_F_SUPER;
+}
+
 static int open_target(struct sink *sink, const struct files_conf *conf,
 		       const struct wire_msg *put)
 {
@@ -35,6 +49,8 @@ static int open_target(struct sink *sink, const struct files_conf *conf,
 		return ret;
 	sink->resume = !(put->flags & WIRE_F_NO_RESUME);
 	sink->sync = put->flags & WIRE_F_SYNC;
+	sink->dry = put->flags & WIRE_F_DRY_RUN;
+	sink->no_delete = conf->no_delete;
 	sink->umask = conf->umask;
 	sink->min_free = conf->min_free;
 	sink->max_size = conf->max_size;
@@ -56,14 +72,15 @@ static int take_all(struct sink *sink)
 }
 
 static int serve_put(struct session *s, const struct files_conf *conf,
-		     const struct wire_msg *put)
+		     const struct filter *filter, const struct wire_msg *put)
 {
-	struct copy copy = { .session = s };
+	struct copy copy = { .session = s, .filter = filter };
 	struct sink *sink = malloc(sizeof(*sink));
 	int ret;
 
 	if (!sink)
 		return -ENOMEM;
+	take_options(&copy, conf, put);
 	ret = sink_open(sink, &copy);
 	if (!ret)
 		ret = open_target(sink, conf, put);
@@ -75,23 +92,26 @@ static int serve_put(struct session *s, const struct files_conf *conf,
 	return ret;
 }
 
-static int open_beneath(int root, const struct path *path)
+static int open_beneath(int root, const char *text)
 {
 	struct stat st;
-	int fd;
+	char path[40];
+	int fd, ret;
 
-	if (root < 0)
-		return -EOPNOTSUPP;
 	/* Look before opening: to open a device may set something off. */
-	fd = path_open(root, path->text, O_PATH);
+	fd = path_open(root, text, O_PATH);
 	if (fd < 0)
 		return fd;
-	if (fstat(fd, &st))
-		st.st_mode = 0;
+	ret = fstat(fd, &st) ? -errno : 0;
+	if (!ret && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		ret = -EOPNOTSUPP;
+	if (!ret) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		ret = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+		ret = ret < 0 ? -errno : ret;
+	}
 	close(fd);
-	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-		return -EOPNOTSUPP;
-	return path_open(root, path->text, O_RDONLY | O_NONBLOCK);
+	return ret;
 }
 
 static int send_total(struct source *src, int fd, bool recursive)
@@ -111,27 +131,73 @@ static int finish(struct source *src)
 	return ret ? ret : session_send(src->s, &msg);
 }
 
-static int serve_get(struct source *src, int root, const struct wire_msg *get)
+static int send_opened(struct source *src, int fd, const char *name)
 {
-	bool recursive = get->flags & WIRE_F_RECURSIVE;
-	struct path path;
+	bool recursive = src->copy->opts & WIRE_F_RECURSIVE;
+	int ret = send_total(src, fd, recursive);
+
+	if (!ret)
+		return walk_send(src, fd, name, recursive, NULL);
+	close(fd);
+	return ret;
+}
+
+/* A link or a special file is copied as it is, if so asked. Returns 1 if it is none. */
+static int send_other(struct source *src, int root, const struct path *path, const char *name)
+{
+	int dir = path_open_parent(root, path), ret = 1;
+	struct stat st;
+
+	if (dir < 0)
+		return 1;
+	if (!fstatat(dir, path->name, &st, AT_SYMLINK_NOFOLLOW) &&
+	    ((S_ISLNK(st.st_mode) && src->copy->opts & WIRE_F_LINKS) ||
+	     (!S_ISLNK(st.st_mode) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode) &&
+	      src->copy->opts & WIRE_F_DEVICES)))
+		ret = walk_send_other(src, dir, path->name, name, NULL);
+	close(dir);
+	return ret;
+}
+
+/* The path that GET requests, and its name in the answer */
+static int parse_get(const struct wire_msg *get, struct path *path, struct path *name)
+{
+	char text[WIRE_TAIL_MAX + 2];
+	int len, ret;
+
+	ret = path_parse(path, get->tail, get->tail_len);
+	*name = *path;
+	if (ret || !get->extra_len)
+		return ret;
+	ret = path_parse(name, get->extra, get->extra_len);
+	len = snprintf(text, sizeof(text), "%s/%s", path->text, name->text);
+	return ret ? ret : path_parse(path, text, len);
+}
+
+static int serve_get(struct source *src, const struct files_conf *conf, const struct wire_msg *get)
+{
+	struct path path = { .text = "." }, as = path;
+	const char *name;
 	int fd, ret;
 
-	ret = path_parse(&path, get->tail, get->tail_len);
-	fd = ret ? ret : open_beneath(root, &path);
-	if (fd < 0) {
-		ret = source_note(src, path.text, fd);
-	} else {
-		ret = send_total(src, fd, recursive);
-		if (!ret)
-			ret = walk_send(src, fd, path.name, recursive, NULL);
-		else
-			close(fd);
+	take_options(src->copy, conf, get);
+	src->copy->rate = get->size;
+	ret = parse_get(get, &path, &as);
+	if (!ret && conf->root < 0)
+		ret = -EOPNOTSUPP;
+	name = get->flags & WIRE_F_CONTENTS ? "." : get->extra_len ? as.text : path.name;
+	if (!ret && strcmp(name, ".")) {
+		ret = send_other(src, conf->root, &path, name);
+		if (ret <= 0)
+			return ret ? ret : finish(src);
+		ret = 0;
 	}
+	fd = ret ? ret : open_beneath(conf->root, path.text);
+	ret = fd < 0 ? source_note(src, path.text, fd) : send_opened(src, fd, name);
 	return ret ? ret : finish(src);
 }
 
-static int answer_gets(struct source *src, int root)
+static int answer_gets(struct source *src, const struct files_conf *conf)
 {
 	struct wire_msg msg;
 	int ret = 0;
@@ -140,18 +206,20 @@ static int answer_gets(struct source *src, int root)
 		ret = session_recv(src->s, &msg, src->s->timeout_ms);
 		if (ret)
 			break;
-		if (msg.type == WIRE_GET)
-			ret = serve_get(src, root, &msg);
-		else
+		if (msg.type != WIRE_GET)
 			ret = source_message(src, &msg);
+		else if (!copy_check(src->copy, &msg))
+			ret = serve_get(src, conf, &msg);
+		else
+			ret = -EBADMSG;
 	}
 	return ret;
 }
 
 static int serve_gets(struct session *s, const struct files_conf *conf,
-		      const struct wire_msg *sink)
+		      const struct filter *filter, const struct wire_msg *sink)
 {
-	struct copy copy = { .session = s, .depth_max = conf->depth_max };
+	struct copy copy = { .session = s, .filter = filter, .depth_max = conf->depth_max };
 	struct source *src = malloc(sizeof(*src));
 	int ret;
 
@@ -159,25 +227,54 @@ static int serve_gets(struct session *s, const struct files_conf *conf,
 		return -ENOMEM;
 	ret = source_open(src, &copy, sink);
 	if (!ret)
-		ret = answer_gets(src, conf->root);
+		ret = answer_gets(src, conf);
 	session_stop(s);
 	source_free(src);
 	free(src);
 	return ret;
 }
 
-/* Serve one client until it has had enough. The connection is ended. */
-int files_serve(struct session *s, const struct files_conf *conf)
+static int take_filter(struct session *s, struct filter *filter, const struct wire_msg *msg)
 {
+	struct wire_msg done = {
+		.type = WIRE_DONE, .id = msg->id, .window = WIRE_NO_WINDOW,
+		.status = wire_status(filter_message(filter, msg)),
+	};
+
+	return session_send(s, &done);
+}
+
+static int serve_with(struct session *s, const struct files_conf *conf, struct filter *filter)
+{
+	struct copy copy = { .session = s };
 	struct wire_msg msg;
 	int ret;
 
-	ret = session_recv(s, &msg, s->timeout_ms);
+	do {
+		ret = session_recv(s, &msg, s->timeout_ms);
+		if (!ret && msg.type != WIRE_SINK && copy_check(&copy, &msg))
+			ret = -EBADMSG;
+		if (!ret && msg.type == WIRE_FILTER)
+			ret = take_filter(s, filter, &msg);
+	} while (!ret && msg.type == WIRE_FILTER);
 	if (ret)
 		return ret;
-	if (msg.type == WIRE_PUT)
-		return serve_put(s, conf, &msg);
-	if (msg.type == WIRE_SINK)
-		return serve_gets(s, conf, &msg);
-	return -EPROTO;
+	switch (msg.type) {
+	case WIRE_PUT:
+		return serve_put(s, conf, filter, &msg);
+	case WIRE_SINK:
+		return serve_gets(s, conf, filter, &msg);
+	default:
+		return -EPROTO;
+	}
+}
+
+/* Serve one client until it has had enough. The connection is ended. */
+int files_serve(struct session *s, const struct files_conf *conf)
+{
+	struct filter filter = { .nr = 0 };
+	int ret = serve_with(s, conf, &filter);
+
+	filter_free(&filter);
+	return ret;
 }

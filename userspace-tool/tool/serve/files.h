@@ -3,6 +3,7 @@
 #ifndef KVERBS_TOOL_FILES_H
 #define KVERBS_TOOL_FILES_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "peer/session.h"
@@ -11,6 +12,8 @@
  * struct files_conf - what clients may do with files
  * @root: the directory, open, or -1
  * @read_only: nothing is written there
+ * @no_delete: nothing is deleted there, but files may be replaced
+ * @super: as root, owners, set-user-ID bits, devices and all attributes may be copied
  * @depth_max: levels of a tree that is read, each of which takes a descriptor; 0: any
  * @umask: permission bits that files and directories do not get
  * @min_free: bytes of the file system that must stay free
@@ -19,12 +22,16 @@
 struct files_conf {
 	int root;
 	bool read_only;
+	bool no_delete;
+	bool super;
 	unsigned int depth_max;
 	mode_t umask;
 	uint64_t min_free;
 	uint64_t max_size;
 };
 
+/* The server may and does use the rights of root for clients. */
+bool files_privileged(const struct files_conf *conf);
 int files_serve(struct session *s, const struct files_conf *conf);
 
 #endif /* KVERBS_TOOL_FILES_H */

@@ -30,7 +30,7 @@
 #define CQ_ENTRIES 65536
 
 /* Descriptors of a client besides those of a tree, and levels of a tree. */
-#define CLIENT_FILES 8
+#define CLIENT_FILES 24
 #define DEPTH_LEAST 16
 #define DEPTH_MOST 128
 
@@ -297,6 +297,17 @@ static const struct opts_option options[] = {
 	OPTS_OPTION("read-only", 0, OPTS_SET, struct server, files.read_only,
 		    OPTS_HELP(NULL, "do not let clients write"),
 		    OPTS_DOC("Do not let clients write. Requires ``--root``.")),
+	OPTS_OPTION("no-delete", 0, OPTS_SET, struct server, files.no_delete,
+		    OPTS_HELP(NULL, "do not let clients delete files"),
+		    OPTS_DOC("Refuse **kverbs rm** and ``kverbs cp --delete``. Clients may still\n"
+			     "replace files.")),
+	OPTS_OPTION("super", 0, OPTS_SET, struct server, files.super,
+		    OPTS_HELP(NULL, "as root, let clients set owners, set-user-ID bits, devices\n"
+			      "and all attributes"),
+		    OPTS_DOC("If the server runs as root, let clients use its rights: set owners\n"
+			     "and groups, set-user-ID, set-group-ID and sticky bits, make device\n"
+			     "nodes, and read and write extended attributes besides ``user.*``.\n"
+			     "Only for clients that may have the rights of root on this host.")),
 	OPTS_OPTION("umask", 0, OPTS_TEXT, struct server, umask,
 		    OPTS_HELP("MODE", "permission bits to clear in files and directories\n"
 			      "(default: none)"),
@@ -482,6 +493,10 @@ static int serve_run(int argc, char **argv)
 		return err_usage("unexpected argument '%s'", argv[first]);
 	if (srv.files.read_only && !srv.root_path)
 		return err_usage("--read-only requires --root");
+	if (srv.files.no_delete && !srv.root_path)
+		return err_usage("--no-delete requires --root");
+	if (srv.files.super && !srv.root_path)
+		return err_usage("--super requires --root");
 	if (srv.rping && srv.services_list)
 		return err_usage("--rping and --services exclude each other");
 	if (parse_umask(&srv) || parse_services(&srv))

@@ -67,7 +67,7 @@ static void a_copy_is_named_after_the_basename(void **state)
 	(void)state;
 	check_basename("a", "a");
 	check_basename("d/a", "a");
-	check_basename("/d/a//", "a");
+	check_basename("/d/a//", ".");
 	check_basename(".", ".");
 	check_basename("..", ".");
 	check_basename("a/..", ".");

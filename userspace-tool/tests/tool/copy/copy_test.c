@@ -394,7 +394,7 @@ static void nobody_there_is_unreachable(void **state)
 {
 	struct server_run *r = *state;
 	char a[PATH_MAX + 64];
-	char *argv[] = { "cp", "-p", "1", name(r, "f", a), "192.0.2.1:f", NULL };
+	char *argv[] = { "cp", "--port", "1", name(r, "f", a), "192.0.2.1:f", NULL };
 
 	make(r, "f", 10);
 	err_command("cp");

@@ -113,6 +113,28 @@ static void pieces_are_told_apart(void **state)
 	assert_true(a == b);
 }
 
+/* A hole has the digest of the zeros that it stands for. */
+static void holes_are_zeros(void **state)
+{
+	static const uint8_t zeros[3 * WIRE_BLOCK];
+	const uint8_t key[WIRE_MAC_KEY_LEN] = { 1 };
+	const struct wire_msg file = { .tail = "f", .tail_len = 1 };
+	uint64_t len, a, b;
+	struct hash x, y;
+	int i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		len = i & 1 ? sizeof(zeros) : sizeof(zeros) - 5;
+		assert_int_equal(hash_begin(&x, i & 2 ? key : NULL, &file), 0);
+		y = x;
+		assert_int_equal(hash_add(&x, zeros, len, &a), 0);
+		assert_int_equal(hash_add_zeros(&y, len, &b), 0);
+		assert_true(a == b);
+		assert_true(value_of(&x) == value_of(&y));
+	}
+}
+
 static uint64_t keyed(const uint8_t *key, const struct wire_msg *file, const uint8_t *p)
 {
 	struct hash h;
@@ -140,7 +162,7 @@ static void a_key_protects_all_of_a_file(void **state)
 	other[2] = 3;
 	other[31] = 1;
 	assert_false(keyed(other, &file, data) == want);
-	for (i = 0; i < 6; i++) {
+	for (i = 0; i < 10; i++) {
 		msg = file;
 		msg.tail = i == 0 ? "nbme" : "name";
 		msg.tail_len -= i == 1;
@@ -148,6 +170,10 @@ static void a_key_protects_all_of_a_file(void **state)
 		msg.mtime += i == 3;
 		msg.mtime_ns += i == 4;
 		msg.size += i == 5;
+		msg.uid += i == 6;
+		msg.gid += i == 7;
+		msg.acl += i == 8;
+		msg.xattr += i == 9;
 		assert_false(keyed(key, &msg, data) == want);
 	}
 	/* The method is for display, and only one end knows it. */
@@ -157,9 +183,9 @@ static void a_key_protects_all_of_a_file(void **state)
 	data[WIRE_BLOCK + 1] ^= 1;
 	assert_false(keyed(key, &file, data) == want);
 	data[WIRE_BLOCK + 1] ^= 1;
-	assert_int_equal(hash_confirm(key, want, &confirm), 0);
+	assert_int_equal(hash_confirm(key, want, 0, &confirm), 0);
 	assert_false(confirm == want);
-	assert_int_equal(hash_confirm(NULL, want, &confirm), 0);
+	assert_int_equal(hash_confirm(NULL, want, 0, &confirm), 0);
 	assert_true(confirm == want);
 }
 
@@ -252,6 +278,7 @@ int main(void)
 		cmocka_unit_test(windows_make_up_the_file),
 		cmocka_unit_test(every_byte_counts),
 		cmocka_unit_test(pieces_are_told_apart),
+		cmocka_unit_test(holes_are_zeros),
 		cmocka_unit_test(a_key_protects_all_of_a_file),
 		tmp_test(prefix_of_a_file_is_its_beginning),
 		tmp_test(prefix_is_read_as_direct_io_wants_it),

@@ -140,6 +140,17 @@ static void await_message(struct session *s, unsigned int type, struct wire_msg 
 	} while (msg->type != type);
 }
 
+/* A source asks before it sends a file. */
+static void await_file(struct session *s, struct wire_msg *file)
+{
+	struct wire_msg want = { .type = WIRE_WANT, .window = WIRE_NO_WINDOW };
+
+	await_message(s, WIRE_ASK, file);
+	want.id = file->id;
+	assert_int_equal(session_send(s, &want), 0);
+	await_message(s, WIRE_FILE, file);
+}
+
 /* A server has a few windows in flight, so a client must not choose their size. */
 static void windows_are_no_larger_than_a_sink_of_ours_has_them(void **state)
 {
@@ -153,7 +164,7 @@ static void windows_are_no_larger_than_a_sink_of_ours_has_them(void **state)
 	tmp_write(r->tmp, "root/f", "a file that no window of ours holds");
 	assert_int_equal(server_connect(&s, &kv, &files_hello), 0);
 	send_all(&s, asks, 2);
-	await_message(&s, WIRE_FILE, &file);
+	await_file(&s, &file);
 	ready.id = file.id;
 	ready.size = COPY_CHUNK + WIRE_BLOCK;
 	assert_int_equal(session_send(&s, &ready), 0);
@@ -383,7 +394,7 @@ static void fetch_all_but(struct server_run *r, void (*change)(int fd), enum wir
 	leave_zeros(r, "root/f");
 	assert_int_equal(server_connect(&s, &kv, &files_hello), 0);
 	send_all(&s, asks, 2);
-	await_message(&s, WIRE_FILE, &msg);
+	await_file(&s, &msg);
 	ready.id = msg.id;
 	file = openat(fd, "f", O_RDWR);
 	change(file);
@@ -469,13 +480,33 @@ static void what_was_asked_for_is_all_that_comes(void **state)
 
 	(void)state;
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct sink sink = { .top = "top", .files_only = cases[i].files_only };
+		struct copy copy = { .user = true };
+		struct sink sink = {
+			.copy = &copy, .top = "top", .files_only = cases[i].files_only,
+		};
 		struct path path;
 
 		msg.tail = cases[i].name;
 		msg.tail_len = strlen(cases[i].name);
 		assert_int_equal(sink_place(&sink, &msg, &path), cases[i].want);
 	}
+}
+
+/* With -l a server could send a link out of the requested tree, and then files through it. */
+static void a_link_that_came_leads_nowhere(void **state)
+{
+	struct server_run *r = *state;
+	struct copy copy = { .user = true, .opts = WIRE_F_LINKS | WIRE_F_RECURSIVE };
+	struct sink sink = { .copy = &copy, .base = r->tmp->fd, .top = "d", .parent = -1 };
+	struct wire_msg msg = { .type = WIRE_FILE, .tail = "d/x/f", .tail_len = 5 };
+	struct path path;
+
+	assert_int_equal(mkdirat(r->tmp->fd, "d", 0755), 0);
+	assert_int_equal(mkdirat(r->tmp->fd, "other", 0755), 0);
+	assert_int_equal(symlinkat("../other", r->tmp->fd, "d/x"), 0);
+	assert_int_equal(sink_place(&sink, &msg, &path), 0);
+	assert_int_equal(sink_parent(&sink, &path), -ELOOP);
+	assert_int_equal(sink_open_beneath(&sink, "d/x", O_PATH | O_DIRECTORY), -ELOOP);
 }
 
 static int impatient(void **state)
@@ -525,6 +556,7 @@ int main(void)
 		server_test(a_source_that_changes_is_stale),
 		server_test(a_directory_is_opened_up_and_gets_its_mode_back),
 		cmocka_unit_test(what_was_asked_for_is_all_that_comes),
+		server_test(a_link_that_came_leads_nowhere),
 		cmocka_unit_test_setup_teardown(silent_clients_are_dropped, impatient,
 						server_teardown),
 	};

@@ -14,6 +14,7 @@
 
 static const struct part_meta meta = {
 	.mode = 0640,
+	.mask = 0777,
 	.times = { { .tv_sec = 1000 }, { .tv_sec = 2000, .tv_nsec = 5 } },
 	.sync = true,
 };

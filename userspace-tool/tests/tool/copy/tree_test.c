@@ -20,21 +20,24 @@ static int on_file(void *arg, int fd, const char *path, const struct stat *st)
 	char c;
 
 	assert_int_equal(read(fd, &c, 1), st->st_size ? 1 : 0);
+	close(fd);
 	note("file", path);
 	return *(int *)arg;
 }
 
-static int on_dir(void *arg, const char *path, const struct stat *st)
+static int on_dir(void *arg, int fd, const char *path, const struct stat *st)
 {
 	(void)arg;
+	assert_true(fd >= 0);
 	assert_true(S_ISDIR(st->st_mode));
 	note("dir", path);
 	return 0;
 }
 
-static int on_dir_end(void *arg, const char *path, const struct stat *st)
+static int on_dir_end(void *arg, int fd, const char *path, const struct stat *st)
 {
 	(void)arg;
+	assert_true(fd >= 0);
 	(void)st;
 	note("end", path);
 	return 0;
@@ -51,6 +54,23 @@ static int on_skip(void *arg, const char *path, int err)
 static const struct tree_ops ops = {
 	.file = on_file, .dir = on_dir, .dir_end = on_dir_end, .skip = on_skip,
 };
+
+static int on_other(void *arg, int dir, const char *name, const char *path, const struct stat *st)
+{
+	struct stat again;
+
+	(void)arg;
+	assert_int_equal(fstatat(dir, name, &again, AT_SYMLINK_NOFOLLOW), 0);
+	assert_int_equal(again.st_ino, st->st_ino);
+	note("other", path);
+	return 0;
+}
+
+static bool wants_no_a(void *arg, const char *path, bool is_dir)
+{
+	(void)arg;
+	return is_dir || !strstr(path, "/a");
+}
 
 static int walk(const struct tmp *tmp, const char *what, bool recursive, int ret)
 {
@@ -122,6 +142,26 @@ static void depth_is_bounded(void **state)
 	assert_null(strstr(seen, "error"));
 }
 
+static void what_is_not_wanted_is_not_met(void **state)
+{
+	struct tree_ops some = ops;
+	struct tmp *tmp = *state;
+	int ret = 0;
+
+	some.wanted = wants_no_a;
+	some.other = on_other;
+	assert_int_equal(mkdirat(tmp->fd, "d", 0755), 0);
+	tmp_write(tmp, "d/a", "x");
+	assert_int_equal(symlinkat("a", tmp->fd, "d/link"), 0);
+	seen[0] = '\0';
+	assert_int_equal(tree_walk(openat(tmp->fd, "d", O_RDONLY), "top", true, &some, &ret), 0);
+	assert_string_equal(seen, "dir top\nother top/link\nend top\n");
+	some.shallow = true;
+	seen[0] = '\0';
+	assert_int_equal(tree_walk(openat(tmp->fd, "d", O_RDONLY), "top", false, &some, &ret), 0);
+	assert_string_equal(seen, "dir top\nend top\n");
+}
+
 static void an_error_ends_the_walk(void **state)
 {
 	struct tmp *tmp = *state;
@@ -140,6 +180,7 @@ int main(void)
 		tmp_test(directory_needs_recursion),
 		tmp_test(everything_is_met_once),
 		tmp_test(depth_is_bounded),
+		tmp_test(what_is_not_wanted_is_not_met),
 		tmp_test(an_error_ends_the_walk),
 	};
 

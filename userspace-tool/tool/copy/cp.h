@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* One run of kverbs cp. */
+#ifndef KVERBS_TOOL_CP_H
+#define KVERBS_TOOL_CP_H
+
+#include "cli/opts.h"
+#include "copy/copy.h"
+#include "peer/target.h"
+
+/**
+ * struct cp - one run of cp
+ * @to: the server
+ * @sources: what is copied
+ * @nr_sources: how many
+ * @dst: where to
+ * @upload: to the server
+ * @archive: several options at once
+ * @recursive: directories too
+ * @links: symbolic links too
+ * @perms: all permission bits
+ * @times: also those of the destination directory
+ * @owner: owners
+ * @group: groups
+ * @devices: FIFOs, sockets and devices too
+ * @hard_links: files with several names stay one
+ * @acls: access control lists
+ * @xattrs: extended attributes
+ * @sparse: make holes of zeros
+ * @checksum: compare data, not size and time
+ * @dry_run: change nothing
+ * @update: leave newer files alone
+ * @ignore_times: copy all files
+ * @size_only: compare only sizes
+ * @existing: create no files
+ * @ignore_existing: change no files
+ * @itemize: say what is done
+ * @quiet: say nothing but errors
+ * @stats: say how much was done
+ * @delete: delete what the source does not have
+ * @mkpath: make the destination's directories
+ * @no_resume: begin again in any case
+ * @sync: force it to the disk
+ * @progress: draw a bar
+ * @verbose: a line for each file
+ * @rules: patterns, and files of them
+ * @files_from: file of names, or NULL
+ * @chmod: change of permissions, or NULL
+ * @bwlimit: bytes per second, as text, or NULL
+ * @names: those in @files_from
+ * @nr_names: how many
+ * @total: bytes that are to go there, if they are counted
+ * @filter: made of @rules
+ * @copy: what was done
+ */
+struct cp {
+	struct session_to to;
+	struct target *sources;
+	int nr_sources;
+	struct target dst;
+	bool upload;
+	bool archive;
+	bool recursive;
+	bool links;
+	bool perms;
+	bool times;
+	bool owner;
+	bool group;
+	bool devices;
+	bool hard_links;
+	bool acls;
+	bool xattrs;
+	bool sparse;
+	bool checksum;
+	bool dry_run;
+	bool update;
+	bool ignore_times;
+	bool size_only;
+	bool existing;
+	bool ignore_existing;
+	bool itemize;
+	bool quiet;
+	bool stats;
+	bool delete;
+	bool mkpath;
+	bool no_resume;
+	bool sync;
+	bool progress;
+	bool verbose;
+	struct opts_many rules;
+	const char *files_from;
+	const char *chmod;
+	const char *bwlimit;
+	char **names;
+	size_t nr_names;
+	uint64_t total;
+	struct filter filter;
+	struct copy copy;
+};
+
+/* Each returns an exit status, having said why, or -errno of the connection. */
+int cp_get(struct cp *cp);
+int cp_put(struct cp *cp);
+/* Count what is to be sent. */
+void cp_count(struct cp *cp);
+/* The patterns, and the names in a file. Return 0 or an exit status. */
+int cp_read_rules(struct cp *cp);
+int cp_read_names(struct cp *cp);
+
+#endif /* KVERBS_TOOL_CP_H */
