@@ -11,6 +11,8 @@ static const struct command *const commands[] = {
 	&cmd_ping,
 	&cmd_bench,
 	&cmd_cp,
+	&cmd_ls,
+	&cmd_rm,
 	&cmd_stat,
 	&cmd_top,
 };

@@ -33,6 +33,8 @@ extern const struct command cmd_serve;
 extern const struct command cmd_ping;
 extern const struct command cmd_bench;
 extern const struct command cmd_cp;
+extern const struct command cmd_ls;
+extern const struct command cmd_rm;
 extern const struct command cmd_stat;
 extern const struct command cmd_top;
 

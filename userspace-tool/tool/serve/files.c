@@ -10,6 +10,7 @@
 #include "copy/sink.h"
 #include "copy/source.h"
 #include "copy/walk.h"
+#include "serve/entries.h"
 #include "serve/files.h"
 
 static int refuse_put(struct session *s, int err)
@@ -264,6 +265,9 @@ static int serve_with(struct session *s, const struct files_conf *conf, struct f
 		return serve_put(s, conf, filter, &msg);
 	case WIRE_SINK:
 		return serve_gets(s, conf, filter, &msg);
+	case WIRE_LIST:
+	case WIRE_REMOVE:
+		return entries_serve(s, conf, &msg);
 	default:
 		return -EPROTO;
 	}
