@@ -10,11 +10,12 @@
 #define F_WRONG_DIGEST	(1u << 6)
 #define F_ANY_TAIL	(1u << 7)
 
-/* A sink sends the first nine. */
+/* A sink sends some of them, a source others. */
 static const uint16_t types[] = {
 	WIRE_PUT, WIRE_GET, WIRE_SINK, WIRE_GRANT, WIRE_READY, WIRE_CREDIT, WIRE_DONE,
 	WIRE_ALIVE, WIRE_ECHO, WIRE_TOTAL, WIRE_DIR, WIRE_DIR_END, WIRE_FILE, WIRE_START,
-	WIRE_DATA, WIRE_END, WIRE_ABORT, WIRE_NOTE, WIRE_FINISH,
+	WIRE_DATA, WIRE_END, WIRE_ABORT, WIRE_NOTE, WIRE_FINISH, WIRE_FILTER, WIRE_ATTR,
+	WIRE_ASK, WIRE_WANT, WIRE_LINK, WIRE_HARD, WIRE_NODE, WIRE_PRUNE, WIRE_LIST, WIRE_REMOVE,
 };
 
 /* Names in jail.c's directory, and names that lead out of it. */
@@ -68,8 +69,34 @@ static uint64_t digest(uint16_t type, uint64_t len)
 
 static bool has_path(uint16_t type)
 {
-	return type == WIRE_PUT || type == WIRE_GET || type == WIRE_DIR ||
-	       type == WIRE_DIR_END || type == WIRE_FILE || type == WIRE_NOTE;
+	switch (type) {
+	case WIRE_PUT:
+	case WIRE_GET:
+	case WIRE_DIR:
+	case WIRE_DIR_END:
+	case WIRE_FILE:
+	case WIRE_NOTE:
+	case WIRE_ASK:
+	case WIRE_LINK:
+	case WIRE_HARD:
+	case WIRE_NODE:
+	case WIRE_PRUNE:
+	case WIRE_LIST:
+	case WIRE_REMOVE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Options of a copy, and modes with types, have more bits than others need. */
+static void take_more(struct fuzz_input *in, struct wire_msg *msg)
+{
+	if (msg->type == WIRE_PUT || msg->type == WIRE_GET)
+		msg->flags |= fuzz_take(in, 3) << 8;
+	if (msg->type == WIRE_FILTER || msg->type == WIRE_PRUNE || msg->type == WIRE_LIST ||
+	    msg->type == WIRE_REMOVE)
+		msg->flags |= fuzz_take(in, 1) << 8;
 }
 
 static void take_any_tail(struct fuzz_input *in, struct wire_msg *msg)
@@ -87,6 +114,51 @@ static void take_path(struct fuzz_input *in, struct wire_msg *msg)
 	}
 	msg->tail = names[n];
 	msg->tail_len = strlen(names[n]);
+}
+
+static void take_extra(struct fuzz_input *in, struct wire_msg *msg)
+{
+	static const uint8_t sha[WIRE_SHA_LEN];
+	struct wire_msg name = { .tail = NULL };
+
+	if (msg->type == WIRE_ASK && msg->flags & 1) {
+		msg->extra = sha;
+		msg->extra_len = sizeof(sha);
+	}
+	if (msg->type == WIRE_LINK || msg->type == WIRE_HARD ||
+	    (msg->type == WIRE_GET && msg->flags & 1)) {
+		take_path(in, &name);
+		msg->extra = name.tail;
+		msg->extra_len = name.tail_len;
+	}
+}
+
+/* Patterns, each with its end */
+static void take_patterns(struct fuzz_input *in, struct wire_msg *msg)
+{
+	static const char * const patterns[] = {
+		"f\0*.o", "/d/", "**/g\0[a-f", "d/***\0?",
+	};
+	static const size_t lens[] = { 6, 4, 10, 8 };
+	unsigned int i = fuzz_take(in, 1) % 4;
+
+	msg->tail = patterns[i];
+	msg->tail_len = lens[i];
+}
+
+/* An attribute, and the digest that the next entry has to have */
+static void take_attr(struct fuzz_input *in, struct wire_msg *msg)
+{
+	static const uint8_t attr[] = "\0\6\0\0\0\1user.ax";
+
+	if (fuzz_take(in, 1) & 1) {
+		take_any_tail(in, msg);
+		return;
+	}
+	msg->offset = 0;
+	msg->size = sizeof(attr) - 1;
+	msg->tail = attr;
+	msg->tail_len = sizeof(attr) - 1;
 }
 
 static void add_token(struct link *l, struct wire_msg *msg)
@@ -129,6 +201,12 @@ static void send_one(struct link *l, struct fuzz_input *in, uint16_t type)
 		take_path(in, &msg);
 	else if (type == WIRE_GRANT)
 		add_token(l, &msg);
+	else if (type == WIRE_FILTER)
+		take_patterns(in, &msg);
+	else if (type == WIRE_ATTR)
+		take_attr(in, &msg);
+	take_more(in, &msg);
+	take_extra(in, &msg);
 	len = wire_encode(&msg, buf, sizeof(buf));
 	link_send(l, buf, len);
 }
