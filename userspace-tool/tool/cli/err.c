@@ -67,6 +67,8 @@ static const struct remedy remedies[] = {
 	{ ERR_PEER, EBADMSG, "the peer violates the protocol" },
 	{ ERR_PEER, ENODEV, "the RDMA device was removed" },
 	{ ERR_REMOTE, EPERM, "the path leads out of the server's --root" },
+	{ ERR_REMOTE, ECANCELED, "nothing is deleted there, since an entry could not be read" },
+	{ ERR_REMOTE, EOVERFLOW, "nothing is deleted there, since there are too many names" },
 	{ ERR_REMOTE, EROFS, "the server or its file system is read-only" },
 	{ ERR_REMOTE, EBADMSG, "the copy differed from its source and was removed" },
 	{ ERR_REMOTE, ENOMEM, "the server may not lock that much memory: raise its LimitMEMLOCK=" },

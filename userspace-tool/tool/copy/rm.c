@@ -78,7 +78,7 @@ static int remove_one(struct rm *rm, const struct target *t)
 	int err = 0, ret;
 
 	if (!*t->path) {
-		fail(rm, -EPERM, "");
+		fail(rm, -EACCES, "");
 		return 0;
 	}
 	if (rm->recursive)

@@ -181,7 +181,7 @@ static int begin_prune(struct sink *sink, const struct wire_msg *msg)
 	int fd, ret;
 
 	if (sink->no_delete)
-		return -EPERM;
+		return -EACCES;
 	prune_close(&sink->prune);
 	ret = sink_place(sink, msg, &path);
 	if (ret)

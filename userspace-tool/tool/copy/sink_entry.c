@@ -481,7 +481,7 @@ static int may_make(const struct sink *sink, mode_t mode)
 		return 0;
 	if (!S_ISCHR(mode) && !S_ISBLK(mode))
 		return -EINVAL;
-	return sink->copy->privileged ? 0 : -EPERM;
+	return sink->copy->privileged ? 0 : -EACCES;
 }
 
 /* NODE: a FIFO, a socket or a device */

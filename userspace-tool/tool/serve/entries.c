@@ -155,7 +155,7 @@ static int begin_removal(struct entries *e, const struct wire_msg *msg)
 		return -EROFS;
 	/* The root itself stays. */
 	if (e->conf->no_delete || path_is_top(&path))
-		return -EPERM;
+		return -EACCES;
 	p->dry = msg->flags & WIRE_F_DRY_RUN;
 	p->parent = path_open_parent(e->conf->root, &path);
 	if (p->parent < 0) {
