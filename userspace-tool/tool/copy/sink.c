@@ -124,6 +124,8 @@ static int sink_eager(struct sink *sink, const struct wire_msg *msg)
 		return -EPROTO;
 	if (!msg->status && msg->size && !landing_window(&sink->eager, msg->window))
 		return -EPROTO;
+	if (msg->flags & WIRE_F_UNASKED)
+		sink_say(sink, msg, ITEM_RECEIVED, 'f', WIRE_I_NEW);
 	ret = wire_errno(msg->status);
 	if (ret) {
 		copy_failed(c, ERR_REMOTE, ret, "");

@@ -367,6 +367,8 @@ int sink_file_begin(struct sink *sink, const struct wire_msg *msg)
 	if (f->id || !msg->id || sink->dry || !msg->size == !(msg->flags & WIRE_F_STREAM))
 		return -EPROTO;
 	forget(sink);
+	if (msg->flags & WIRE_F_UNASKED)
+		sink_say(sink, msg, ITEM_RECEIVED, 'f', WIRE_I_NEW);
 	f->id = msg->id;
 	f->size = msg->size;
 	f->endless = msg->flags & WIRE_F_STREAM;

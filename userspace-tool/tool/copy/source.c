@@ -197,6 +197,8 @@ static int begin_file(struct source *src, struct source_pending *p, struct wire_
 
 	source_describe(src, msg, &p->st, p->path);
 	msg->id = p->id;
+	if (p->unasked)
+		msg->flags |= WIRE_F_UNASKED;
 	ret = source_attrs(src, p->fd, msg);
 	return ret ? ret : hash_begin(hash, session_mac_key(src->s), msg);
 }
@@ -663,4 +665,5 @@ void source_free(struct source *src)
 		if (src->pending[i].id)
 			source_forget(src, &src->pending[i]);
 	links_free(&src->links);
+	free(src->fresh);
 }

@@ -60,6 +60,7 @@ enum source_kind {
  * @st: of @fd
  * @wanted: the sink wants it
  * @sent: its data is on its way
+ * @unasked: the sink was not asked for it, since it cannot have it
  * @begin: it is the beginning of a directory
  * @more: PRUNE has more to tell
  * @digest: of the file, or of the message
@@ -75,6 +76,7 @@ struct source_pending {
 	struct stat st;
 	bool wanted;
 	bool sent;
+	bool unasked;
 	bool begin;
 	bool more;
 	uint64_t digest;
@@ -122,6 +124,7 @@ struct source_stream {
  * @pending: entries not done yet
  * @asked: files of them that the sink has not said yet whether it wants
  * @links: files with several names
+ * @fresh: a directory that the sink has just made, or NULL: the sink has nothing in it
  * @skip: told of what a walk leaves out, or NULL: the sink is told
  * @stream: the large file at hand
  * @ext: pieces of files on their way, a ring
@@ -138,6 +141,7 @@ struct source {
 	struct source_pending pending[COPY_PENDING_MAX];
 	unsigned int asked;
 	struct links links;
+	char *fresh;
 	int (*skip)(void *arg, const char *path, int err);
 	struct source_stream stream;
 	struct extent ext[SOURCE_EXTENTS];

@@ -226,6 +226,34 @@ static int ask(struct source *src, int fd, const char *path, const struct stat *
 	return send_entry(src, &msg, p);
 }
 
+/* Whether the sink cannot have a file of this name, nor anything else. */
+static bool is_fresh(const struct source *src, const char *path)
+{
+	size_t len = src->fresh ? strlen(src->fresh) : 0;
+
+	if (src->copy->opts & (WIRE_F_DRY_RUN | WIRE_F_EXISTING))
+		return false;
+	return len && !strncmp(path, src->fresh, len) && path[len] == '/';
+}
+
+static int send_unasked(struct source *src, int fd, const char *path, const struct stat *st)
+{
+	struct source_pending *p;
+	int ret;
+
+	p = source_pend(src, path, st->st_size, SOURCE_FILE, &ret);
+	if (!p) {
+		close(fd);
+		return ret;
+	}
+	p->fd = fd;
+	p->st = *st;
+	p->wanted = true;
+	p->unasked = true;
+	source_say(src, p, WIRE_I_NEW);
+	return source_send(src, p);
+}
+
 int source_file(struct source *src, int fd, const char *path, const struct stat *st)
 {
 	const struct links_entry *first;
@@ -233,7 +261,8 @@ int source_file(struct source *src, int fd, const char *path, const struct stat 
 
 	ret = check_links(src, st, path, &first);
 	if (!ret && !first)
-		return ask(src, fd, path, st);
+		return is_fresh(src, path) ? send_unasked(src, fd, path, st) :
+					     ask(src, fd, path, st);
 	close(fd);
 	return ret ? ret : send_hard(src, path, st, first);
 }
@@ -268,6 +297,10 @@ int source_dir(struct source *src, int fd, const char *path, const struct stat *
 		ret = prune(src, path);
 	if (ret)
 		return ret;
+	if (end && src->fresh && !strcmp(src->fresh, path)) {
+		free(src->fresh);
+		src->fresh = NULL;
+	}
 	source_describe(src, &msg, st, path);
 	ret = source_attrs(src, fd, &msg);
 	if (ret)
@@ -276,7 +309,11 @@ int source_dir(struct source *src, int fd, const char *path, const struct stat *
 	if (!p)
 		return ret;
 	p->begin = !end;
-	return send_entry(src, &msg, p);
+	ret = send_entry(src, &msg, p);
+	/* The answer tells whether the sink has to be asked for what is in it. */
+	while (!ret && !end && source_pending(src, msg.id))
+		ret = work(src);
+	return ret;
 }
 
 int source_link(struct source *src, int dir, const char *name, const char *path,

@@ -208,6 +208,19 @@ static int note_removed(struct source *src, const struct wire_msg *msg)
 	return 0;
 }
 
+static int dir_done(struct source *src, const struct source_pending *p, uint32_t bits)
+{
+	if (!p->begin) {
+		src->copy->dirs++;
+		return 0;
+	}
+	source_say(src, p, bits);
+	if (!(bits & WIRE_I_NEW) || src->fresh)
+		return 0;
+	src->fresh = strdup(p->path);
+	return src->fresh ? 0 : -ENOMEM;
+}
+
 static int note_done(struct source *src, struct source_pending *p, const struct wire_msg *msg)
 {
 	if (p->err) {
@@ -223,11 +236,7 @@ static int note_done(struct source *src, struct source_pending *p, const struct 
 		file_done(src, p, msg->flags);
 		return 0;
 	case SOURCE_DIR:
-		if (p->begin)
-			source_say(src, p, msg->flags);
-		else
-			src->copy->dirs++;
-		return 0;
+		return dir_done(src, p, msg->flags);
 	case SOURCE_LINK:
 	case SOURCE_HARD:
 	case SOURCE_NODE:
