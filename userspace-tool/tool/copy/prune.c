@@ -19,8 +19,7 @@ static int push(struct prune *p, int fd, size_t len)
 		close(fd);
 		return p->depth < PRUNE_DEPTH ? -errno : -EMFILE;
 	}
-	p->dirs[p->depth] = dir;
-	p->lens[p->depth++] = len;
+	p->levels[p->depth++] = (struct prune_level){ dir, len };
 	return 0;
 }
 
@@ -86,7 +85,7 @@ static int remove_one(const struct prune *p, const char *name, int flags)
 {
 	if (p->dry)
 		return 0;
-	return unlinkat(dirfd(p->dirs[p->depth - 1]), name, flags) ? -errno : 0;
+	return unlinkat(dirfd(p->levels[p->depth - 1].dir), name, flags) ? -errno : 0;
 }
 
 static void say(const struct prune *p, char path[PATH_MAX], const char *slash)
@@ -100,16 +99,16 @@ static void say(const struct prune *p, char path[PATH_MAX], const char *slash)
 /* Leave the innermost directory. Returns whether it was the first. */
 static bool ascend(struct prune *p)
 {
-	closedir(p->dirs[--p->depth]);
-	p->path[p->lens[p->depth]] = '\0';
+	closedir(p->levels[--p->depth].dir);
+	p->path[p->levels[p->depth].len] = '\0';
 	return !p->depth;
 }
 
 /* Returns 1 if @name was removed, or could not be. */
 static int take(struct prune *p, const char *name, char path[PATH_MAX], int *err)
 {
-	int dir = dirfd(p->dirs[p->depth - 1]);
-	size_t len = p->lens[p->depth - 1];
+	int dir = dirfd(p->levels[p->depth - 1].dir);
+	size_t len = p->levels[p->depth - 1].len;
 	struct stat st;
 
 	if (len + 1 + strlen(name) >= PATH_MAX)
@@ -143,7 +142,7 @@ int prune_next(struct prune *p, char path[PATH_MAX], int *err)
 
 	*err = 0;
 	while (p->depth) {
-		de = readdir(p->dirs[p->depth - 1]);
+		de = readdir(p->levels[p->depth - 1].dir);
 		if (de && strcmp(de->d_name, ".") && strcmp(de->d_name, "..") &&
 		    take(p, de->d_name, path, err))
 			return 1;
@@ -218,5 +217,5 @@ void prune_close(struct prune *p)
 	p->parent = -1;
 	*p->unsaid = '\0';
 	while (p->depth)
-		closedir(p->dirs[--p->depth]);
+		closedir(p->levels[--p->depth].dir);
 }

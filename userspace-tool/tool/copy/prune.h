@@ -15,9 +15,18 @@
 #define PRUNE_DEPTH 64
 
 /**
+ * struct prune_level - a directory that is being read
+ * @dir: the directory
+ * @len: length of its path
+ */
+struct prune_level {
+	DIR *dir;
+	size_t len;
+};
+
+/**
  * struct prune - a removal on its way
- * @dirs: open directories, from the first on
- * @lens: length of @path in each
+ * @levels: open directories, from the first on
  * @depth: how many
  * @dev: device that it must not leave
  * @path: where it is
@@ -31,8 +40,7 @@
  * @arg: for @keep
  */
 struct prune {
-	DIR *dirs[PRUNE_DEPTH];
-	size_t lens[PRUNE_DEPTH];
+	struct prune_level levels[PRUNE_DEPTH];
 	unsigned int depth;
 	dev_t dev;
 	char path[PATH_MAX + NAME_MAX + 2];
