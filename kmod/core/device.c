@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The devices that kverbs can use, their tenants, and hot removal. */
+/* All RDMA devices, the tenants of those that kverbs can use, and hot removal. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/bitops.h>
+#include <linux/capability.h>
 #include <linux/slab.h>
 
 #include "device.h"
@@ -70,7 +71,7 @@ int kverbs_device_enter(struct ib_device *ib, struct kverbs_tenant *tenant,
 	tenant->evicted = false;
 	mutex_lock(&registry_lock);
 	dev = find_device(ib);
-	if (dev)
+	if (dev && !dev->unusable)
 		ret = enter(dev, tenant, kind);
 	mutex_unlock(&registry_lock);
 	return ret;
@@ -98,28 +99,58 @@ void kverbs_device_leave(struct kverbs_tenant *tenant)
 	kref_put(&dev->ref, device_release);
 }
 
+static bool is_usable(const struct kverbs_device *dev, const struct net *net)
+{
+	return !dev->unusable && rdma_dev_access_netns(dev->ib, net);
+}
+
+/* That a device is in another network namespace is only for the administrator of that. */
+static bool may_see(const struct kverbs_device *dev, const struct net *net)
+{
+	return rdma_dev_access_netns(dev->ib, net) ||
+	       ns_capable_noaudit(read_pnet(&dev->ib->coredev.rdma_net)->user_ns,
+				  CAP_NET_ADMIN);
+}
+
+static struct kverbs_device *find_next(u32 index, const struct net *net)
+{
+	struct kverbs_device *dev, *best = NULL;
+
+	lockdep_assert_held(&registry_lock);
+	list_for_each_entry(dev, &registry, entry)
+		if (dev->ib->index >= index &&
+		    (!best || dev->ib->index < best->ib->index) && may_see(dev, net))
+			best = dev;
+	return best;
+}
+
 /**
  * kverbs_device_next() - find a device by its index
  * @index: smallest index that will do
- * @net: network namespace that must have access
+ * @net: network namespace of the caller
+ * @unusable: set to the reason why kverbs cannot use the device there
+ *
+ * A device of another network namespace is found only with CAP_NET_ADMIN in the user
+ * namespace that owns that.
  *
  * Return: the device or NULL. The reference keeps the device registered, so the caller
  * must call kverbs_device_put() soon.
  */
-struct ib_device *kverbs_device_next(u32 index, const struct net *net)
+struct ib_device *kverbs_device_next(u32 index, const struct net *net,
+				     enum kverbs_unusable *unusable)
 {
 	struct kverbs_device *dev;
-	struct ib_device *best = NULL;
+	struct ib_device *ib = NULL;
 
 	mutex_lock(&registry_lock);
-	list_for_each_entry(dev, &registry, entry)
-		if (dev->ib->index >= index && (!best || dev->ib->index < best->index) &&
-		    rdma_dev_access_netns(dev->ib, net))
-			best = dev->ib;
-	if (best && !ib_device_try_get(best))
-		best = NULL;
+	dev = find_next(index, net);
+	if (dev && ib_device_try_get(dev->ib)) {
+		ib = dev->ib;
+		*unusable = rdma_dev_access_netns(ib, net) ? dev->unusable :
+							    KVERBS_UNUSABLE_NETNS;
+	}
 	mutex_unlock(&registry_lock);
-	return best;
+	return ib;
 }
 
 /**
@@ -135,7 +166,7 @@ u32 kverbs_device_count(const struct net *net)
 
 	mutex_lock(&registry_lock);
 	list_for_each_entry(dev, &registry, entry)
-		n += rdma_dev_access_netns(dev->ib, net);
+		n += is_usable(dev, net);
 	mutex_unlock(&registry_lock);
 	return n;
 }
@@ -157,7 +188,7 @@ static void get_use(struct kverbs_device *dev, struct kverbs_device_use *use)
 }
 
 /**
- * kverbs_device_for_each() - report the use of all devices
+ * kverbs_device_for_each() - report the use of all devices that kverbs can use
  * @show: called for each device
  * @arg: for @show
  *
@@ -173,6 +204,8 @@ void kverbs_device_for_each(void (*show)(const struct kverbs_device_use *use, vo
 
 	mutex_lock(&registry_lock);
 	list_for_each_entry(dev, &registry, entry) {
+		if (dev->unusable)
+			continue;
 		get_use(dev, &use);
 		show(&use, arg);
 	}
@@ -244,35 +277,34 @@ bool kverbs_device_has_atomics(struct ib_device *ib)
 	return false;
 }
 
-static bool usable(struct ib_device *ib)
+/* Some drivers take the limits of fast registration from the firmware or from the host. */
+static enum kverbs_unusable judge(struct ib_device *ib)
 {
 	u32 port;
 
-	/* Some drivers take the limit from the firmware or from the host. */
-	if (!(ib->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) ||
-	    !kverbs_device_mr_pages(ib)) {
-		pr_debug("%s will not do: it registers no memory by work requests\n",
-			 dev_name(&ib->dev));
-		return false;
-	}
+	if (!ib->kverbs_provider)
+		return KVERBS_UNUSABLE_NO_KERNEL_VERBS;
+	if (!(ib->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
+		return KVERBS_UNUSABLE_NO_FAST_REG;
+	if (!kverbs_device_mr_pages(ib))
+		return KVERBS_UNUSABLE_NO_MR_PAGES;
 	rdma_for_each_port(ib, port)
 		if (rdma_cap_ib_cm(ib, port) || rdma_cap_iw_cm(ib, port))
-			return true;
-	pr_debug("%s will not do: it has no connection manager\n", dev_name(&ib->dev));
-	return false;
+			return KVERBS_USABLE;
+	return rdma_cap_ib_switch(ib) ? KVERBS_UNUSABLE_SWITCH : KVERBS_UNUSABLE_NO_CM;
 }
 
+/* One that cannot be used is kept as well, so that users learn why. */
 static int add_device(struct ib_device *ib)
 {
 	struct kverbs_device *dev;
 	int kind;
 
-	if (!usable(ib))
-		return -EOPNOTSUPP;
 	dev = kzalloc(sizeof(*dev), GFP_KERNEL);
 	if (!dev)
 		return -ENOMEM;
 	dev->ib = ib;
+	dev->unusable = judge(ib);
 	kref_init(&dev->ref);
 	spin_lock_init(&dev->lock);
 	init_waitqueue_head(&dev->left);
@@ -282,7 +314,7 @@ static int add_device(struct ib_device *ib)
 	mutex_lock(&registry_lock);
 	list_add_tail(&dev->entry, &registry);
 	mutex_unlock(&registry_lock);
-	pr_debug("%s is here\n", dev_name(&ib->dev));
+	pr_debug("%s is here, unusable %u\n", dev_name(&ib->dev), dev->unusable);
 	return 0;
 }
 
@@ -340,6 +372,7 @@ static struct ib_client client = {
 	.name	= KBUILD_MODNAME,
 	.add	= add_device,
 	.remove	= remove_device,
+	.no_kverbs_req = true,
 };
 
 /**

@@ -3,6 +3,7 @@
 #define KVERBS_DEVICE_H
 
 #include <linux/kref.h>
+#include <linux/kverbs.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
@@ -47,8 +48,9 @@ struct kverbs_device_use {
 };
 
 /**
- * struct kverbs_device - an RDMA device that kverbs may use
+ * struct kverbs_device - an RDMA device
  * @ib: the device
+ * @unusable: why it has no tenants, for users in its network namespace as well
  * @ref: keeps this struct, not @ib
  * @entry: in the registry, by age
  * @lock: guards @removing, @tenants and @moved; held around @evict and @count, so
@@ -64,6 +66,7 @@ struct kverbs_device_use {
  */
 struct kverbs_device {
 	struct ib_device *ib;
+	enum kverbs_unusable unusable;
 	struct kref ref;
 	struct list_head entry;
 	spinlock_t lock;
@@ -96,7 +99,8 @@ int kverbs_device_enter(struct ib_device *ib, struct kverbs_tenant *tenant,
 			enum kverbs_tenant_kind kind,
 			void (*evict)(struct kverbs_tenant *tenant));
 void kverbs_device_leave(struct kverbs_tenant *tenant);
-struct ib_device *kverbs_device_next(u32 index, const struct net *net);
+struct ib_device *kverbs_device_next(u32 index, const struct net *net,
+				     enum kverbs_unusable *unusable);
 
 static inline void kverbs_device_put(struct ib_device *ib)
 {

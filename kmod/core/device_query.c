@@ -178,6 +178,7 @@ static void fill_identity(struct ib_device *ib, struct kverbs_cmd_device_query *
 	cmd->out_vendor_id = ib->attrs.vendor_id;
 	cmd->out_vendor_part_id = ib->attrs.vendor_part_id;
 	cmd->out_hw_version = ib->attrs.hw_ver;
+	cmd->out_numa_node = ibdev_to_node(ib);
 }
 
 static void fill_limits(struct ib_device *ib, struct kverbs_cmd_device_query *cmd)
@@ -188,6 +189,7 @@ static void fill_limits(struct ib_device *ib, struct kverbs_cmd_device_query *cm
 	cmd->out_max_qp = attrs->max_qp;
 	cmd->out_max_qp_wr = attrs->max_qp_wr;
 	cmd->out_max_send_sge = attrs->max_send_sge;
+	cmd->out_max_recv_sge = attrs->max_recv_sge;
 	cmd->out_max_read_sge = attrs->max_sge_rd ?: attrs->max_send_sge;
 	cmd->out_max_cqe = attrs->max_cqe;
 	cmd->out_max_mr = attrs->max_mr;
@@ -199,12 +201,16 @@ static void fill_limits(struct ib_device *ib, struct kverbs_cmd_device_query *cm
 /**
  * kverbs_device_query() - describe a device
  * @ib: the device
+ * @unusable: why kverbs cannot use it
  * @cmd: its out_* fields are set
  *
  * Context: process, may sleep.
  */
-void kverbs_device_query(struct ib_device *ib, struct kverbs_cmd_device_query *cmd)
+void kverbs_device_query(struct ib_device *ib, enum kverbs_unusable unusable,
+			 struct kverbs_cmd_device_query *cmd)
 {
+	cmd->out_unusable = unusable;
+	cmd->__reserved = 0;
 	fill_identity(ib, cmd);
 	fill_limits(ib, cmd);
 }

@@ -92,7 +92,7 @@ static int cmd_destroy(struct kverbs_ucmd *ucmd)
 static const struct cmd_op cmd_ops[] = {
 	CMD_OP_READ(KVERBS_INFO, kverbs_cmd_info, struct kverbs_cmd_info, out_version),
 	CMD_OP_READ(KVERBS_DEVICE_QUERY, kverbs_cmd_device_query,
-		    struct kverbs_cmd_device_query, out_driver),
+		    struct kverbs_cmd_device_query, __reserved2),
 	CMD_OP(KVERBS_RING_CREATE, kverbs_cmd_ring_create,
 	       struct kverbs_cmd_ring_create, __reserved),
 	CMD_OP(KVERBS_SUBMIT, kverbs_cmd_submit, struct kverbs_cmd_submit, out_error),

@@ -139,7 +139,8 @@ static int answer_copy(const struct answer *answer, u64 uptr, u32 stride, u32 *l
 	return all ? 0 : -EMSGSIZE;
 }
 
-static int collect_ports(struct ib_device *ib, u32 nr, struct answer *ports)
+/* A port of an unusable device that cannot be queried does not keep the device secret. */
+static int collect_ports(struct ib_device *ib, u32 nr, bool unusable, struct answer *ports)
 {
 	u32 first = kverbs_device_first_port(ib), i;
 	struct kverbs_port out;
@@ -149,6 +150,8 @@ static int collect_ports(struct ib_device *ib, u32 nr, struct answer *ports)
 		ret = kverbs_device_query_port(ib, first + i, &out);
 		if (!ret)
 			answer_add(ports, &out);
+		else if (unusable)
+			ret = 0;
 	}
 	return ret;
 }
@@ -188,7 +191,7 @@ static int collect(const struct kverbs_cmd_device_query *cmd, struct ib_device *
 
 	ret = answer_init(ports, sizeof(struct kverbs_port), nr);
 	if (!ret)
-		ret = collect_ports(ib, nr, ports);
+		ret = collect_ports(ib, nr, cmd->out_unusable, ports);
 	if (!ret)
 		ret = collect_all_gids(ib, ports, cmd->inout_gids_len, gids);
 	return ret;
@@ -211,6 +214,7 @@ int kverbs_cmd_device_query(struct kverbs_ucmd *ucmd)
 {
 	struct kverbs_cmd_device_query *cmd = ucmd->cmd;
 	struct answer ports = {}, gids = {};
+	enum kverbs_unusable unusable;
 	struct ib_device *ib;
 	int ret;
 
@@ -220,10 +224,10 @@ int kverbs_cmd_device_query(struct kverbs_ucmd *ucmd)
 	      kverbs_array_check(cmd->gids_stride, sizeof(struct kverbs_gid));
 	if (ret)
 		return ret;
-	ib = kverbs_device_next(cmd->index, current->nsproxy->net_ns);
+	ib = kverbs_device_next(cmd->index, current->nsproxy->net_ns, &unusable);
 	if (!ib)
 		return -ENODEV;
-	kverbs_device_query(ib, cmd);
+	kverbs_device_query(ib, unusable, cmd);
 	ret = collect(cmd, ib, &ports, &gids);
 	kverbs_device_put(ib);
 	if (!ret)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The device registry: which devices it contains, and how tenants leave a removed one. */
+/* The device registry: which devices can be used, and how tenants leave a removed one. */
 #include <linux/sizes.h>
 
 #include "device.h"
@@ -8,13 +8,20 @@
 
 /* ---- coming and going --------------------------------------------------- */
 
-static bool is_known(struct fake_hca *hca)
+/* -1 if the device is not listed. */
+static int verdict_on(struct fake_hca *hca)
 {
-	struct ib_device *ib = kverbs_device_next(hca->ib.index, &init_net);
+	enum kverbs_unusable unusable;
+	struct ib_device *ib = kverbs_device_next(hca->ib.index, &init_net, &unusable);
 
 	if (ib)
-		ib_device_put(ib);
-	return ib == &hca->ib;
+		kverbs_device_put(ib);
+	return ib == &hca->ib ? unusable : -1;
+}
+
+static bool is_known(struct fake_hca *hca)
+{
+	return verdict_on(hca) == KVERBS_USABLE;
 }
 
 static void device_is_listed_while_it_is_registered(struct kunit *test)
@@ -63,56 +70,91 @@ static void devices_may_come_and_go_in_any_order(struct kunit *test)
 /**
  * struct kind - a device
  * @what: its special property
- * @usable: kverbs can use it
+ * @unusable: why kverbs cannot use it
+ * @user_only: it has no verbs for the kernel
+ * @is_switch: it is a switch
  * @cap_flags: flags in its attributes
+ * @mr_pages: pages of an MR
  * @port_caps: capabilities of its port
  */
 struct kind {
 	const char *what;
-	bool usable;
+	enum kverbs_unusable unusable;
+	bool user_only;
+	bool is_switch;
 	u64 cap_flags;
+	u32 mr_pages;
 	u32 port_caps;
 };
 
+#define FAST_REG	.cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS, .mr_pages = FAKE_MR_ROOM
+#define HAS_CM		.port_caps = RDMA_CORE_PORT_IWARP
+#define HAS_NO_CM	.port_caps = RDMA_CORE_CAP_PROT_IWARP
+
 static const struct kind kinds[] = {
-	{ "registers memory and has the CM of iWARP", true,
-	  IB_DEVICE_MEM_MGT_EXTENSIONS, RDMA_CORE_PORT_IWARP },
-	{ "registers no memory by work requests", false,
-	  0, RDMA_CORE_PORT_IWARP },
-	{ "has no CM", false,
-	  IB_DEVICE_MEM_MGT_EXTENSIONS, RDMA_CORE_CAP_PROT_IWARP },
-	{ "has neither", false,
-	  0, RDMA_CORE_CAP_PROT_IWARP },
+	{ "registers memory and has the CM of iWARP", KVERBS_USABLE, FAST_REG, HAS_CM },
+	{ "has verbs for user space only", KVERBS_UNUSABLE_NO_KERNEL_VERBS,
+	  .user_only = true, FAST_REG, HAS_CM },
+	{ "registers no memory by work requests", KVERBS_UNUSABLE_NO_FAST_REG,
+	  .mr_pages = FAKE_MR_ROOM, HAS_CM },
+	{ "has MRs without pages", KVERBS_UNUSABLE_NO_MR_PAGES,
+	  .cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS, HAS_CM },
+	{ "has no CM", KVERBS_UNUSABLE_NO_CM, FAST_REG, HAS_NO_CM },
+	{ "has nothing of that", KVERBS_UNUSABLE_NO_FAST_REG, HAS_NO_CM },
+	{ "is a switch", KVERBS_UNUSABLE_SWITCH, .is_switch = true, FAST_REG },
 };
 
 KUNIT_ARRAY_PARAM_DESC(kinds, kinds, what);
 
-static void device_whose_mrs_have_no_pages_is_ignored(struct kunit *test)
+static struct fake_hca *create_kind(struct kunit *test, const struct kind *kind)
 {
-	struct fake_hca *hca = fake_device_new(test);
+	struct fake_hca *hca = kind->is_switch ? fake_switch_new(test) : fake_device_new(test);
 
-	hca->limits.max_fast_reg_page_list_len = 0;
+	hca->limits.device_cap_flags = kind->cap_flags;
+	hca->limits.max_fast_reg_page_list_len = kind->mr_pages;
+	hca->port_caps = kind->port_caps;
+	if (kind->user_only)
+		hca->ib.ops.get_dma_mr = NULL;
 	KUNIT_ASSERT_EQ(test, 0, fake_device_register(hca));
-	KUNIT_EXPECT_FALSE(test, is_known(hca));
+	return hca;
 }
 
 static void dont_leave(struct kverbs_tenant *tenant)
 {
 }
 
-static void device_that_lacks_a_capability_is_ignored(struct kunit *test)
+static void device_is_listed_with_the_reason_why_it_is_unusable(struct kunit *test)
 {
 	const struct kind *kind = test->param_value;
-	struct fake_hca *hca = fake_device_new(test);
+	struct fake_hca *hca = create_kind(test, kind);
+
+	KUNIT_EXPECT_EQ(test, kind->unusable, verdict_on(hca));
+	fake_device_remove(hca);
+	KUNIT_EXPECT_EQ(test, -1, verdict_on(hca));
+}
+
+static void count_name(const struct kverbs_device_use *use, void *arg)
+{
+	const char **name = arg;
+
+	if (*name && !strcmp(use->name, *name))
+		*name = NULL;
+}
+
+static void device_that_is_unusable_is_neither_used_nor_counted(struct kunit *test)
+{
+	const struct kind *kind = test->param_value;
+	u32 before = kverbs_device_count(&init_net);
+	struct fake_hca *hca = create_kind(test, kind);
+	const char *name = dev_name(&hca->ib.dev);
 	struct kverbs_tenant tenant = {};
 
-	hca->limits.device_cap_flags = kind->cap_flags;
-	hca->port_caps = kind->port_caps;
-	KUNIT_ASSERT_EQ(test, 0, fake_device_register(hca));
-	KUNIT_EXPECT_EQ(test, kind->usable, is_known(hca));
-	KUNIT_EXPECT_EQ(test, kind->usable ? 0 : -ENODEV,
+	KUNIT_EXPECT_EQ(test, before + !kind->unusable, kverbs_device_count(&init_net));
+	KUNIT_EXPECT_EQ(test, kind->unusable ? -ENODEV : 0,
 			kverbs_device_enter(&hca->ib, &tenant, KVERBS_TENANT_CM, dont_leave));
 	kverbs_device_leave(&tenant);
+	kverbs_device_for_each(count_name, &name);
+	KUNIT_EXPECT_EQ(test, !kind->unusable, !name);
 }
 
 /**
@@ -416,8 +458,8 @@ static struct kunit_case device_cases[] = {
 	KUNIT_CASE(device_is_listed_while_it_is_registered),
 	KUNIT_CASE(devices_are_found_by_index),
 	KUNIT_CASE(devices_may_come_and_go_in_any_order),
-	KUNIT_CASE_PARAM(device_that_lacks_a_capability_is_ignored, kinds_gen_params),
-	KUNIT_CASE(device_whose_mrs_have_no_pages_is_ignored),
+	KUNIT_CASE_PARAM(device_is_listed_with_the_reason_why_it_is_unusable, kinds_gen_params),
+	KUNIT_CASE_PARAM(device_that_is_unusable_is_neither_used_nor_counted, kinds_gen_params),
 	KUNIT_CASE_PARAM(device_limits_the_pages_of_an_mr, pages_gen_params),
 	KUNIT_CASE_PARAM(device_has_mrs_of_its_own_pages, sizes_gen_params),
 	KUNIT_CASE(device_with_small_pages_has_fewer_in_an_mr),

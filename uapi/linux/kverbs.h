@@ -255,12 +255,35 @@ struct kverbs_gid {
 #define KVERBS_CAP_VIRT_DMA	(1U << 2)
 
 /**
+ * enum kverbs_unusable - why kverbs cannot use a device
+ * @KVERBS_USABLE: it can
+ * @KVERBS_UNUSABLE_NO_KERNEL_VERBS: the driver offers its verbs to user space only
+ * @KVERBS_UNUSABLE_NO_FAST_REG: the device does not register memory by work requests
+ *	(IB_DEVICE_MEM_MGT_EXTENSIONS)
+ * @KVERBS_UNUSABLE_NO_MR_PAGES: a memory region that is registered by a work request
+ *	cannot cover a page
+ * @KVERBS_UNUSABLE_NO_CM: no port has a connection manager, of InfiniBand, RoCE or iWARP
+ * @KVERBS_UNUSABLE_SWITCH: the device is a switch, and has no connection manager
+ * @KVERBS_UNUSABLE_NETNS: the device is in another network namespace
+ */
+enum kverbs_unusable {
+	KVERBS_USABLE = 0,
+	KVERBS_UNUSABLE_NO_KERNEL_VERBS = 1,
+	KVERBS_UNUSABLE_NO_FAST_REG = 2,
+	KVERBS_UNUSABLE_NO_MR_PAGES = 3,
+	KVERBS_UNUSABLE_NO_CM = 4,
+	KVERBS_UNUSABLE_SWITCH = 5,
+	KVERBS_UNUSABLE_NETNS = 6,
+};
+
+/**
  * struct kverbs_cmd_device_query - KVERBS_DEVICE_QUERY: one device
  * @size: sizeof(struct kverbs_cmd_device_query)
  * @flags: must be 0
  * @index: query the device with this index, or the next one above it; start at 0
- *	and continue with @out_index + 1 until ENODEV. Devices that the caller's
- *	network namespace may not use are skipped
+ *	and continue with @out_index + 1 until ENODEV. Devices of another network
+ *	namespace are skipped, unless the caller has CAP_NET_ADMIN in the user
+ *	namespace that owns that
  * @__reserved: must be 0
  * @inout_ports_len: in: room in @ports_uptr; out: ports of the device
  * @ports_stride: bytes from one element of @ports_uptr to the next
@@ -282,7 +305,7 @@ struct kverbs_gid {
  * @out_hw_version: hardware version
  * @out_max_qp: queue pairs
  * @out_max_qp_wr: work requests in one queue
- * @out_max_send_sge: scatter/gather entries of a SEND, RECV or WRITE
+ * @out_max_send_sge: scatter/gather entries of a SEND or WRITE
  * @out_max_read_sge: scatter/gather entries of a READ
  * @out_max_cqe: entries in one completion queue
  * @out_max_mr: memory regions
@@ -293,6 +316,11 @@ struct kverbs_gid {
  *	source
  * @out_driver: the driver's module, such as "mlx5_ib", "irdma" or "rdma_rxe",
  *	NUL-terminated, empty if the driver is built in
+ * @out_unusable: enum kverbs_unusable; such a device is not in @out_nr_devices of
+ *	INFO, and its ports are those that can be queried
+ * @out_numa_node: NUMA node of the device, -1 if unknown
+ * @out_max_recv_sge: scatter/gather entries of a RECV
+ * @__reserved2: 0
  *
  * If an array is too small, the command fills it, sets all other fields and
  * returns EMSGSIZE.
@@ -329,6 +357,10 @@ struct kverbs_cmd_device_query {
 	__u32 out_max_rd_atomic;
 	__u32 out_max_init_rd_atomic;
 	char out_driver[64];
+	__u32 out_unusable;
+	__s32 out_numa_node;
+	__u32 out_max_recv_sge;
+	__u32 __reserved2;
 };
 
 /**

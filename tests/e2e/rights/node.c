@@ -84,26 +84,33 @@ static void share_devices(const char *mode)
 			    "do sleep 0.01; done'", test_patience_ms() / 1000, mode), 0);
 }
 
-static void see_devices(uint32_t nr, int error)
+static void see_devices(int namespaces, uint32_t nr, int error, uint32_t unusable)
 {
 	struct kverbs_cmd_device_query query = { .size = sizeof(query) };
 	struct kverbs_cmd_info info = { .size = sizeof(info) };
 	int fd = dev_open();
 
-	CHECK_EQ(unshare(CLONE_NEWNET), 0);
+	CHECK_EQ(unshare(namespaces), 0);
 	CHECK_OK(dev_cmd(fd, KVERBS_INFO, &info));
 	CHECK_EQ(info.out_nr_devices, nr);
 	CHECK_ERR(dev_cmd(fd, KVERBS_DEVICE_QUERY, &query), error);
+	CHECK_EQ(query.out_unusable, unusable);
 }
 
 static void see_one_device(void)
 {
-	see_devices(1, EMSGSIZE);
+	see_devices(CLONE_NEWNET, 1, EMSGSIZE, KVERBS_USABLE);
 }
 
+/* Root of a user namespace has no rights in the one that owns the device's namespace. */
 static void see_no_device(void)
 {
-	see_devices(0, ENODEV);
+	see_devices(CLONE_NEWUSER | CLONE_NEWNET, 0, ENODEV, 0);
+}
+
+static void see_the_device_of_another(void)
+{
+	see_devices(CLONE_NEWNET, 0, EMSGSIZE, KVERBS_UNUSABLE_NETNS);
 }
 
 TEST(a_network_namespace_sees_the_devices_that_it_may_use)
@@ -111,6 +118,13 @@ TEST(a_network_namespace_sees_the_devices_that_it_may_use)
 	in_child(see_one_device);
 	share_devices("exclusive");
 	in_child(see_no_device);
+	share_devices("shared");
+}
+
+TEST(the_administrator_sees_the_devices_of_other_network_namespaces)
+{
+	share_devices("exclusive");
+	in_child(see_the_device_of_another);
 	share_devices("shared");
 }
 
