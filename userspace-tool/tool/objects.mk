@@ -63,6 +63,7 @@ tool-lib-y += copy/source_msg.o
 tool-lib-y += copy/store.o
 tool-lib-y += copy/walk.o
 tool-lib-y += dev/dev.o
+tool-lib-y += dev/unusable.o
 tool-lib-y += doctor/address.o
 tool-lib-y += doctor/device.o
 tool-lib-y += doctor/doctor.o

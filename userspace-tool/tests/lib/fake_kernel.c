@@ -131,6 +131,15 @@ void fake_add_device(uint32_t index, const char *name, unsigned int ports,
 	snprintf(d->out_name, sizeof(d->out_name), "%s", name);
 }
 
+void fake_make_unusable(uint32_t index, enum kverbs_unusable reason)
+{
+	struct kverbs_cmd_device_query *d;
+
+	for (d = devices; d != devices + nr_devices; d++)
+		if (d->out_index == index)
+			d->out_unusable = reason;
+}
+
 void fake_grow_gids(unsigned int times)
 {
 	gid_growth = times;

@@ -108,6 +108,8 @@ void fake_wait_sleepers(unsigned int n);
 /* Add a device with this many ports and GIDs. */
 void fake_add_device(uint32_t index, const char *name, unsigned int ports,
 		     unsigned int gids);
+/* Let kverbs not be able to use a device. */
+void fake_make_unusable(uint32_t index, enum kverbs_unusable reason);
 /* The next @times DEVICE_QUERYs that succeed each find one GID more than before. */
 void fake_grow_gids(unsigned int times);
 

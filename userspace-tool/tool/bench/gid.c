@@ -40,6 +40,8 @@ int gid_find(const struct kverbs_device *list, int nr, uint64_t index,
 	int i;
 
 	for (i = 0; i < nr; i++) {
+		if (list[i].attr->out_unusable)
+			continue;
 		for (gid = list[i].gids; gid < list[i].gids + list[i].nr_gids; gid++) {
 			if (gid->index != index)
 				continue;

@@ -7,6 +7,7 @@
 #include <json-c/json.h>
 #include <net/if.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/cmd.h"
 #include "cli/err.h"
@@ -16,7 +17,11 @@
 #include "cli/out.h"
 #include "cli/util.h"
 #include "dev/dev.h"
+#include "dev/unusable.h"
 #include "peer/kv.h"
+
+/* Columns of a line below a device */
+#define LINE 60
 
 static const char *dev_state(const struct kverbs_port *port)
 {
@@ -137,6 +142,7 @@ static struct json_object *json_limits(const struct kverbs_cmd_device_query *a)
 	json_put_int(o, "max_qp", a->out_max_qp);
 	json_put_int(o, "max_qp_wr", a->out_max_qp_wr);
 	json_put_int(o, "max_send_sge", a->out_max_send_sge);
+	json_put_int(o, "max_recv_sge", a->out_max_recv_sge);
 	json_put_int(o, "max_read_sge", a->out_max_read_sge);
 	json_put_int(o, "max_cqe", a->out_max_cqe);
 	json_put_int(o, "max_mr", a->out_max_mr);
@@ -149,6 +155,15 @@ static struct json_object *json_limits(const struct kverbs_cmd_device_query *a)
 	return o;
 }
 
+static void json_usable(struct json_object *o, const struct kverbs_cmd_device_query *a)
+{
+	json_put_flag(o, "usable", !a->out_unusable);
+	if (!a->out_unusable)
+		return;
+	json_put_str(o, "unusable_why", unusable_why(a->out_unusable));
+	json_put_str(o, "advice", unusable_advice(a->out_unusable));
+}
+
 static struct json_object *json_device(const struct kverbs_device *dev)
 {
 	const struct kverbs_cmd_device_query *a = dev->attr;
@@ -159,6 +174,8 @@ static struct json_object *json_device(const struct kverbs_device *dev)
 
 	json_put_str(o, "ifname", a->out_name);
 	json_put_int(o, "index", a->out_index);
+	json_usable(o, a);
+	json_put_int(o, "numa_node", a->out_numa_node);
 	json_put_str(o, "driver", a->out_driver);
 	json_put_str(o, "firmware", a->out_fw_version);
 	json_put_str(o, "node_guid", dev_guid(a->out_node_guid, buf));
@@ -253,6 +270,14 @@ static void put_gids(struct grid *g, const struct kverbs_device *dev,
 	grid_cell(g, 4, "-");
 }
 
+static const char *dev_node(const struct kverbs_cmd_device_query *a, char buf[DEV_NAME_LEN])
+{
+	if (a->out_numa_node < 0)
+		return "-";
+	snprintf(buf, DEV_NAME_LEN, "%d", a->out_numa_node);
+	return buf;
+}
+
 static void put_own(struct grid *g, const struct kverbs_device *dev)
 {
 	const struct kverbs_cmd_device_query *a = dev->attr;
@@ -262,8 +287,9 @@ static void put_own(struct grid *g, const struct kverbs_device *dev)
 	grid_cell(g, 1, "node GUID %s, system image GUID %s", dev_guid(a->out_node_guid, node),
 		  dev_guid(a->out_sys_image_guid, image));
 	grid_row(g);
-	grid_cell(g, 1, "driver %s, firmware %s", *a->out_driver ? a->out_driver : "-",
-		  *a->out_fw_version ? a->out_fw_version : "-");
+	grid_cell(g, 1, "driver %s, firmware %s, NUMA node %s",
+		  *a->out_driver ? a->out_driver : "-",
+		  *a->out_fw_version ? a->out_fw_version : "-", dev_node(a, image));
 	grid_row(g);
 	grid_cell(g, 1, "vendor 0x%x, part %u, revision 0x%x, %s", a->out_vendor_id,
 		  a->out_vendor_part_id, a->out_hw_version,
@@ -283,8 +309,10 @@ static void put_limits(struct grid *g, const struct kverbs_device *dev)
 	grid_cell(g, 1, "queue pairs %u, work requests in a queue %u, completions %u",
 		  a->out_max_qp, a->out_max_qp_wr, a->out_max_cqe);
 	grid_row(g);
-	grid_cell(g, 1, "scatter entries %u, of a READ %u; READs in flight %u in, %u out",
-		  a->out_max_send_sge, a->out_max_read_sge, a->out_max_rd_atomic,
+	grid_cell(g, 1, "scatter entries of a SEND %u, of a RECV %u, of a READ %u",
+		  a->out_max_send_sge, a->out_max_recv_sge, a->out_max_read_sge);
+	grid_row(g);
+	grid_cell(g, 1, "READs in flight %u in, %u out", a->out_max_rd_atomic,
 		  a->out_max_init_rd_atomic);
 	grid_row(g);
 	grid_cell(g, 1, "memory regions %u, pages in one %u", a->out_max_mr,
@@ -293,6 +321,35 @@ static void put_limits(struct grid *g, const struct kverbs_device *dev)
 	grid_cell(g, 1, "atomics %s, remote invalidation %s, DMA by virtual address %s",
 		  yes(a, KVERBS_CAP_ATOMIC), yes(a, KVERBS_CAP_REMOTE_INV),
 		  yes(a, KVERBS_CAP_VIRT_DMA));
+}
+
+/* In lines that leave room for the name of a device before them. */
+static void put_words(struct grid *g, const char *text)
+{
+	size_t len = strlen(text);
+	int fits;
+
+	while (len > LINE) {
+		for (fits = LINE; fits && text[fits] != ' '; fits--)
+			;
+		grid_row(g);
+		grid_cell(g, 1, "%.*s", fits, text);
+		text += fits + 1;
+		len -= fits + 1;
+	}
+	grid_row(g);
+	grid_cell(g, 1, "%s", text);
+}
+
+static void put_unusable(struct grid *g, const struct kverbs_device *dev)
+{
+	uint32_t reason = dev->attr->out_unusable;
+
+	grid_row(g);
+	if (!dev->nr_ports)
+		grid_cell(g, 0, "%s", dev->attr->out_name);
+	grid_cell(g, 1, "kverbs cannot use it: %s", unusable_why(reason));
+	put_words(g, unusable_advice(reason));
 }
 
 static void put_device(struct grid *g, const struct kverbs_device *dev, bool limits)
@@ -304,6 +361,8 @@ static void put_device(struct grid *g, const struct kverbs_device *dev, bool lim
 		put_port(g, dev, &dev->ports[i]);
 		put_gids(g, dev, &dev->ports[i]);
 	}
+	if (dev->attr->out_unusable)
+		put_unusable(g, dev);
 	put_own(g, dev);
 	if (limits)
 		put_limits(g, dev);
@@ -331,10 +390,19 @@ int dev_table(const struct kverbs_device *list, int nr, bool limits)
 	return grid_print(&g);
 }
 
+static int count_usable(const struct kverbs_device *list, int nr)
+{
+	int i, usable = 0;
+
+	for (i = 0; i < nr; i++)
+		usable += !list[i].attr->out_unusable;
+	return usable;
+}
+
 static int show(struct kverbs *kv, int verbose)
 {
 	struct kverbs_device *list;
-	int nr, ret = 0;
+	int nr, usable, ret = 0;
 
 	nr = kverbs_device_list(kv, &list);
 	if (nr < 0)
@@ -343,9 +411,10 @@ static int show(struct kverbs *kv, int verbose)
 		dev_json(list, nr);
 	else if (nr)
 		ret = dev_table(list, nr, verbose);
+	usable = count_usable(list, nr);
 	kverbs_device_list_free(list, nr);
-	if (!nr)
-		return err_report(ERR_DEVICE, -ENODEV, "list devices");
+	if (!usable)
+		return err_report(ERR_DEVICE, -ENODEV, "find a device that kverbs can use");
 	if (ret)
 		return err_report(ERR_LOCAL, ret, "list devices");
 	return EXIT_OK;
@@ -354,10 +423,11 @@ static int show(struct kverbs *kv, int verbose)
 static const char usage[] =
 "usage: kverbs dev [options]\n"
 "\n"
-"Show RDMA devices, their ports and GIDs: all that ibv_devinfo and ibstat show.\n";
+"Show RDMA devices, their ports and GIDs: all that ibv_devinfo and ibstat show.\n"
+"A device that kverbs cannot use is shown with the reason.\n";
 
 static const char notes[] =
-"Exit status: 0 there is a device, 2 usage, 4 not permitted or no device.\n";
+"Exit status: 0 there is a device that kverbs can use, 2 usage, 4 not permitted or none.\n";
 
 /* Options. */
 struct dev {

@@ -10,6 +10,7 @@
 
 #include <kverbs.h>
 
+#include "dev/unusable.h"
 #include "doctor/doctor.h"
 #include "doctor/host.h"
 
@@ -109,20 +110,59 @@ static void list_devices(const struct doctor *d, char *text, size_t room)
 				       kverbs_transport_str(port[i].transport));
 }
 
+/* "efa_0 (its driver offers RDMA to user space only)" */
+static void list_unusable(const struct doctor *d, char *text, size_t room)
+{
+	size_t at = 0;
+	unsigned int i;
+
+	*text = '\0';
+	for (i = 0; i < d->nr_unusable && at < room; i++)
+		at += snprintf(text + at, room - at, "%s%s (%s)", i ? ", " : "",
+			       d->unusable[i].name, unusable_why(d->unusable[i].reason));
+}
+
+static void none_usable(const struct doctor *d, struct finding *f)
+{
+	const struct net_dev *dev = likely_netdev(d);
+	char text[400];
+
+	list_unusable(d, text, sizeof(text));
+	finding_fail(f, "kverbs cannot use %s", text);
+	finding_advise(f, "%s Or use Soft-RoCE, on this host and its peers:",
+		       unusable_advice(d->unusable[0].reason));
+	doctor_mend_with_rxe(d, f, dev ? dev->name : "DEV");
+}
+
+static void some_usable(const struct doctor *d, struct finding *f)
+{
+	char usable[200], unusable[300];
+
+	list_devices(d, usable, sizeof(usable));
+	if (!d->nr_unusable) {
+		finding_ok(f, "%s", usable);
+		return;
+	}
+	list_unusable(d, unusable, sizeof(unusable));
+	finding_warn(f, "%s; kverbs cannot use %s", usable, unusable);
+	finding_advise(f, "%s", unusable_advice(d->unusable[0].reason));
+}
+
 void doctor_device(struct doctor *d, struct finding *f)
 {
 	char text[400];
 
-	if (!d->rdma.nr) {
+	if (!d->rdma.nr && d->nr_unusable) {
+		none_usable(d, f);
+	} else if (!d->rdma.nr) {
 		no_device(d, f);
-		return;
-	}
-	list_devices(d, text, sizeof(text));
-	finding_ok(f, "%s", text);
-	if (d->kv && !d->nr_devices) {
-		finding_fail(f, "kverbs can use none of them: %s", text);
-		finding_advise(f, "kverbs needs fast registration of memory. See the kernel log:");
+	} else if (d->kv && !d->nr_devices) {
+		list_devices(d, text, sizeof(text));
+		finding_fail(f, "kverbs does not know of %s", text);
+		finding_advise(f, "See the kernel log:");
 		finding_mend(f, "dmesg | grep kverbs");
+	} else {
+		some_usable(d, f);
 	}
 }
 

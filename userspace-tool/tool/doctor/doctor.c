@@ -98,18 +98,43 @@ static void look(struct doctor *d, unsigned int id)
 		d->cause[id] = id;
 }
 
-static void learn_ports(struct doctor *d)
+/* Checks of ports and addresses are about devices that can be used. */
+static void learn_unusable(struct doctor *d, const struct kverbs_cmd_device_query *attr)
+{
+	struct doctor_unusable *unusable = &d->unusable[d->nr_unusable];
+
+	rdma_forget(&d->rdma, attr->out_name);
+	if (d->nr_unusable == ARRAY_SIZE(d->unusable))
+		return;
+	snprintf(unusable->name, sizeof(unusable->name), "%s", attr->out_name);
+	unusable->reason = attr->out_unusable;
+	d->nr_unusable++;
+}
+
+static void learn_device(struct doctor *d, const struct kverbs_device *dev)
+{
+	unsigned int port;
+
+	if (dev->attr->out_unusable) {
+		learn_unusable(d, dev->attr);
+		return;
+	}
+	d->nr_devices++;
+	for (port = 0; port < dev->nr_ports; port++)
+		rdma_learn(&d->rdma, dev->attr->out_name, &dev->ports[port]);
+}
+
+static void learn_devices(struct doctor *d)
 {
 	struct kverbs_device *list;
-	unsigned int port;
-	int i;
+	int i, nr = kverbs_device_list(d->kv, &list);
 
-	d->nr_devices = kverbs_device_list(d->kv, &list);
-	for (i = 0; i < d->nr_devices; i++)
-		for (port = 0; port < list[i].nr_ports; port++)
-			rdma_learn(&d->rdma, list[i].attr->out_name, &list[i].ports[port]);
-	if (d->nr_devices >= 0)
-		kverbs_device_list_free(list, d->nr_devices);
+	d->nr_devices = 0;
+	d->nr_unusable = 0;
+	for (i = 0; i < nr; i++)
+		learn_device(d, &list[i]);
+	if (nr >= 0)
+		kverbs_device_list_free(list, nr);
 }
 
 static void gather(struct doctor *d)
@@ -120,7 +145,7 @@ static void gather(struct doctor *d)
 	if (d->kv_err)
 		d->kv = NULL;
 	else
-		learn_ports(d);
+		learn_devices(d);
 }
 
 static void summarize(const struct doctor *d)

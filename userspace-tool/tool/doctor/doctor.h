@@ -35,15 +35,27 @@ enum doctor_id {
 };
 
 /**
+ * struct doctor_unusable - a device that kverbs cannot use
+ * @name: of the device
+ * @reason: enum kverbs_unusable
+ */
+struct doctor_unusable {
+	char name[64];
+	uint32_t reason;
+};
+
+/**
  * struct doctor - one run
  * @root: the files looked at are below that, "" but in tests
  * @to: the peer; its host is NULL if none was given
  * @key: to prove, or NULL
  * @net: interfaces of this host
- * @rdma: ports of its RDMA devices
+ * @rdma: ports of its RDMA devices, except those that the module cannot use
  * @kv: the module, if it could be opened
  * @kv_err: -errno of that
  * @nr_devices: that the module can use
+ * @unusable: devices that the module cannot use
+ * @nr_unusable: how many
  * @peer: the peer's address
  * @peer_text: the same, as text
  * @route: the way there
@@ -64,6 +76,8 @@ struct doctor {
 	struct kverbs *kv;
 	int kv_err;
 	int nr_devices;
+	struct doctor_unusable unusable[RDMA_PORTS];
+	unsigned int nr_unusable;
 	struct sockaddr_storage peer;
 	char peer_text[NET_ADDR_LEN + 16];
 	struct net_route route;

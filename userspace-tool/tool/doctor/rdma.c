@@ -164,6 +164,16 @@ const struct rdma_port *rdma_on(const struct rdma *rdma, const char *netdev)
 	return NULL;
 }
 
+void rdma_forget(struct rdma *rdma, const char *device)
+{
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < rdma->nr; i++)
+		if (strcmp(rdma->port[i].device, device))
+			rdma->port[nr++] = rdma->port[i];
+	rdma->nr = nr;
+}
+
 bool rdma_is_active(const struct rdma_port *port)
 {
 	return !strcmp(port->state, "ACTIVE");

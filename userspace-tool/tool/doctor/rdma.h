@@ -56,5 +56,7 @@ const struct rdma_port *rdma_on(const struct rdma *rdma, const char *netdev);
 bool rdma_is_active(const struct rdma_port *port);
 /* Add what only the module knows: MTUs, and interfaces that sysfs does not name. */
 void rdma_learn(struct rdma *rdma, const char *device, const struct kverbs_port *port);
+/* Remove the ports of a device. */
+void rdma_forget(struct rdma *rdma, const char *device);
 
 #endif /* KVERBS_TOOL_DOCTOR_RDMA_H */

@@ -21,9 +21,11 @@ static struct kverbs_gid gids[] = {
 	{ .index = 4, .port = 1, .type = KVERBS_GID_IB, .gid = { 0xfe, 0x80 } },
 };
 
+static struct kverbs_cmd_device_query attrs[2];
+
 static struct kverbs_device devices[] = {
-	{ .gids = gids, .nr_gids = 5 },
-	{ .gids = gids, .nr_gids = 1 },
+	{ .attr = &attrs[0], .gids = gids, .nr_gids = 5 },
+	{ .attr = &attrs[1], .gids = gids, .nr_gids = 1 },
 };
 
 static void a_gid_index_selects_an_address(void **state)
@@ -56,6 +58,16 @@ static void an_index_that_several_ports_have_is_refused(void **state)
 	assert_int_equal(gid_find(devices, 0, 1, addr), -ENOENT);
 }
 
+static void a_device_that_cannot_be_used_does_not_count(void **state)
+{
+	char addr[GID_ADDR_LEN];
+
+	(void)state;
+	attrs[1].out_unusable = KVERBS_UNUSABLE_NO_FAST_REG;
+	assert_int_equal(gid_find(devices, 2, 0, addr), 0);
+	attrs[1].out_unusable = KVERBS_USABLE;
+}
+
 static void only_roce_v2_gids_are_accepted(void **state)
 {
 	char addr[GID_ADDR_LEN];
@@ -71,6 +83,7 @@ int main(void)
 		cmocka_unit_test(a_gid_index_selects_an_address),
 		cmocka_unit_test(a_link_local_address_names_its_interface),
 		cmocka_unit_test(an_index_that_several_ports_have_is_refused),
+		cmocka_unit_test(a_device_that_cannot_be_used_does_not_count),
 		cmocka_unit_test(only_roce_v2_gids_are_accepted),
 	};
 

@@ -15,6 +15,7 @@
 #include "cli/out.h"
 #include "cli/util.h"
 #include "dev/dev.h"
+#include "dev/unusable.h"
 
 #define TEXT 8192
 
@@ -43,7 +44,18 @@ static struct kverbs_cmd_device_query attr = {
 	.out_vendor_id = 0x2c9, .out_vendor_part_id = 4129, .out_hw_version = 2,
 	.out_max_qp = 131072, .out_max_qp_wr = 32768, .out_max_cqe = 4194303,
 	.out_caps = KVERBS_CAP_ATOMIC,
+	.out_max_send_sge = 30, .out_max_recv_sge = 32, .out_max_read_sge = 30,
+	.out_numa_node = 1,
 };
+
+/* Without a port that can be queried. */
+static struct kverbs_cmd_device_query unusable_attr = {
+	.out_name = "hns_0",
+	.out_driver = "hns_roce_hw_v2",
+	.out_numa_node = -1,
+};
+
+static struct kverbs_device unusable = { .attr = &unusable_attr };
 
 static struct kverbs_device device = {
 	.attr = &attr,
@@ -53,8 +65,8 @@ static struct kverbs_device device = {
 	.nr_gids = ARRAY_SIZE(gids),
 };
 
-/* Returns the output of a table, to be freed. */
-static char *shown(bool limits)
+/* Returns the output of a table with one device, to be freed. */
+static char *shown_of(const struct kverbs_device *dev, bool limits)
 {
 	char *text = calloc(1, TEXT);
 	int out = dup(STDOUT_FILENO);
@@ -62,13 +74,18 @@ static char *shown(bool limits)
 
 	fflush(stdout);
 	dup2(fileno(file), STDOUT_FILENO);
-	assert_int_equal(dev_table(&device, 1, limits), 0);
+	assert_int_equal(dev_table(dev, 1, limits), 0);
 	dup2(out, STDOUT_FILENO);
 	close(out);
 	rewind(file);
 	assert_true(fread(text, 1, TEXT - 1, file) > 0);
 	fclose(file);
 	return text;
+}
+
+static char *shown(bool limits)
+{
+	return shown_of(&device, limits);
 }
 
 /*
@@ -121,7 +138,7 @@ static void a_device_has_its_guids_driver_firmware_and_vendor(void **state)
 	(void)state;
 	assert_non_null(strstr(text, "node GUID 9803:9b03:0091:2a4c"));
 	assert_non_null(strstr(text, "system image GUID 9803:9b03:0091:2a4d"));
-	assert_non_null(strstr(text, "driver mlx5_ib, firmware 28.39.1002"));
+	assert_non_null(strstr(text, "driver mlx5_ib, firmware 28.39.1002, NUMA node 1"));
 	assert_non_null(strstr(text, "vendor 0x2c9, part 4129, revision 0x2, Ethernet"));
 	free(text);
 }
@@ -135,19 +152,63 @@ static void verbose_shows_limits(void **state)
 	free(text);
 	text = shown(true);
 	assert_non_null(strstr(text, "queue pairs 131072, work requests in a queue 32768"));
+	assert_non_null(strstr(text, "of a SEND 30, of a RECV 32, of a READ 30"));
 	assert_non_null(strstr(text, "largest message 1073741824 bytes, GIDs 256 at most"));
+	free(text);
+}
+
+static void check_width(char *text)
+{
+	char *line;
+
+	for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+		if (strlen(line) > 80)
+			fail_msg("%zu: %s", strlen(line), line);
 	free(text);
 }
 
 static void lines_fit_eighty_columns(void **state)
 {
-	char *text = shown(true), *line;
+	uint32_t reason;
 
 	(void)state;
-	for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
-		if (strlen(line) > 80)
-			fail_msg("%zu: %s", strlen(line), line);
+	check_width(shown(true));
+	for (reason = 1; reason <= KVERBS_UNUSABLE_NETNS; reason++) {
+		attr.out_unusable = reason;
+		check_width(shown(true));
+	}
+	attr.out_unusable = KVERBS_USABLE;
+}
+
+static void a_device_that_cannot_be_used_has_the_reason_and_advice(void **state)
+{
+	char *text;
+
+	(void)state;
+	unusable_attr.out_unusable = KVERBS_UNUSABLE_NO_FAST_REG;
+	text = shown_of(&unusable, false);
+	assert_true(has_line(text, "hns_0 kverbs cannot use it: "
+				   "it does not register memory by work requests"));
+	assert_non_null(strstr(text, "newer firmware"));
+	assert_non_null(strstr(text, "driver hns_roce_hw_v2, firmware -, NUMA node -"));
 	free(text);
+}
+
+static void each_reason_has_words_of_its_own(void **state)
+{
+	uint32_t a, b;
+
+	(void)state;
+	for (a = 1; a <= KVERBS_UNUSABLE_NETNS; a++)
+		for (b = 0; b < a; b++)
+			assert_string_not_equal(unusable_why(a), unusable_why(b));
+}
+
+static void a_reason_of_a_newer_module_is_reported_as_unknown(void **state)
+{
+	(void)state;
+	assert_non_null(strstr(unusable_why(KVERBS_UNUSABLE_NETNS + 1), "does not know"));
+	assert_non_null(strstr(unusable_advice(UINT32_MAX), "module's version"));
 }
 
 static void json_has_the_same_information(void **state)
@@ -165,6 +226,26 @@ static void json_has_the_same_information(void **state)
 	assert_non_null(strstr(text, "\"link_layer\":\"InfiniBand\""));
 	assert_non_null(strstr(text, "\"sm_lid\":9"));
 	assert_non_null(strstr(text, "\"sys_image_guid\":\"9803:9b03:0091:2a4d\""));
+	assert_non_null(strstr(text, "\"usable\":true"));
+	assert_non_null(strstr(text, "\"numa_node\":1"));
+	assert_null(strstr(text, "unusable_why"));
+	out_end(0);
+}
+
+static void json_has_the_reason_too(void **state)
+{
+	struct json_object *o;
+	const char *text;
+
+	(void)state;
+	unusable_attr.out_unusable = KVERBS_UNUSABLE_SWITCH;
+	out_begin("dev", true);
+	dev_json(&unusable, 1);
+	json_object_object_get_ex(out_root(), "devices", &o);
+	text = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN);
+	assert_non_null(strstr(text, "\"usable\":false"));
+	assert_non_null(strstr(text, "\"unusable_why\":\"it is a switch\""));
+	assert_non_null(strstr(text, "\"advice\":\"Use an adapter"));
 	out_end(0);
 }
 
@@ -176,7 +257,11 @@ int main(void)
 		cmocka_unit_test(a_device_has_its_guids_driver_firmware_and_vendor),
 		cmocka_unit_test(verbose_shows_limits),
 		cmocka_unit_test(lines_fit_eighty_columns),
+		cmocka_unit_test(a_device_that_cannot_be_used_has_the_reason_and_advice),
+		cmocka_unit_test(each_reason_has_words_of_its_own),
+		cmocka_unit_test(a_reason_of_a_newer_module_is_reported_as_unknown),
 		cmocka_unit_test(json_has_the_same_information),
+		cmocka_unit_test(json_has_the_reason_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

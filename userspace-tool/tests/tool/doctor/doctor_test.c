@@ -188,6 +188,56 @@ static void an_adapter_without_its_rdma_driver_is_reported(void **state)
 	host_blames(h, DOCTOR_DEVICE, FINDING_FAIL, "no RDMA device", "modprobe mlx5_ib");
 }
 
+static void a_device_that_cannot_be_used_is_reported_with_the_reason(void **state)
+{
+	struct host *h = *state;
+	const struct finding *f = &h->d.finding[DOCTOR_DEVICE];
+
+	fake_make_unusable(0, KVERBS_UNUSABLE_NO_FAST_REG);
+	host_blames(h, DOCTOR_DEVICE, FINDING_FAIL,
+		    "cannot use rxe0 (it does not register memory by work requests)",
+		    "rdma link add rxe1 type rxe netdev eth0");
+	assert_int_equal(h->status, EXIT_DENIED);
+	assert_true(host_has(f->advice, "newer firmware"));
+	assert_string_equal(h->d.finding[DOCTOR_PORT].seen, "until device is fixed");
+}
+
+static void a_device_beside_one_that_can_be_used_is_a_warning(void **state)
+{
+	struct host *h = *state;
+
+	host_write(h, "sys/class/infiniband/efa_0/ports/1/link_layer", "Unspecified\n");
+	host_write(h, "sys/class/infiniband/efa_0/ports/1/state", "1: DOWN\n");
+	fake_add_device(1, "efa_0", 1, 0);
+	fake_make_unusable(1, KVERBS_UNUSABLE_NO_KERNEL_VERBS);
+	host_blames(h, DOCTOR_DEVICE, FINDING_WARN,
+		    "; kverbs cannot use efa_0 (its driver offers RDMA to user space only)",
+		    NULL);
+	assert_int_equal(h->status, EXIT_OK);
+	assert_int_equal(h->d.finding[DOCTOR_PORT].verdict, FINDING_OK);
+}
+
+/* sysfs shows only devices of the namespace that it is mounted in. */
+static void a_device_of_another_network_namespace_is_reported(void **state)
+{
+	struct host *h = *state;
+
+	host_remove(h, "sys/class/infiniband");
+	fake_make_unusable(0, KVERBS_UNUSABLE_NETNS);
+	host_blames(h, DOCTOR_DEVICE, FINDING_FAIL,
+		    "cannot use rxe0 (it is in another network namespace)", "rdma link add");
+	assert_true(host_has(h->d.finding[DOCTOR_DEVICE].advice, "rdma dev set DEV netns"));
+}
+
+static void a_device_that_the_module_does_not_list_is_reported(void **state)
+{
+	struct host *h = *state;
+
+	fake_reset();
+	host_blames(h, DOCTOR_DEVICE, FINDING_FAIL, "kverbs does not know of rxe0",
+		    "dmesg | grep kverbs");
+}
+
 static void a_port_whose_interface_is_down_is_reported(void **state)
 {
 	struct host *h = *state;
@@ -462,6 +512,10 @@ int main(void)
 		host_test(a_version_that_differs_is_a_warning),
 		host_test(without_a_device_a_software_device_is_suggested),
 		host_test(an_adapter_without_its_rdma_driver_is_reported),
+		host_test(a_device_that_cannot_be_used_is_reported_with_the_reason),
+		host_test(a_device_beside_one_that_can_be_used_is_a_warning),
+		host_test(a_device_of_another_network_namespace_is_reported),
+		host_test(a_device_that_the_module_does_not_list_is_reported),
 		host_test(a_port_whose_interface_is_down_is_reported),
 		host_test(a_port_without_carrier_suggests_checking_the_cable),
 		host_test(infiniband_needs_a_subnet_manager),
