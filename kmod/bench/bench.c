@@ -615,6 +615,11 @@ static void init_recv(struct kverbs_bench *bench, unsigned int i)
 	op->req.length = plan->answer.length;
 }
 
+static void *alloc_items(const struct kverbs_bench *bench, size_t nr, size_t size)
+{
+	return kvzalloc_node(array_size(nr, size), GFP_KERNEL_ACCOUNT, bench->conn->node);
+}
+
 /* All that it takes, so that nothing is allocated while it runs. */
 static int prepare(struct kverbs_bench *bench)
 {
@@ -624,10 +629,9 @@ static int prepare(struct kverbs_bench *bench)
 	init_waitqueue_head(&bench->wait);
 	bench->granted = plan->credit;
 	bench->nr_ops = plan->depth * plan->nr_parts;
-	bench->chain = kvmalloc(sizeof(*bench->chain), GFP_KERNEL_ACCOUNT);
-	bench->ops = kvcalloc(bench->nr_ops, sizeof(*bench->ops), GFP_KERNEL_ACCOUNT);
-	bench->recvs = kvcalloc(max(plan->nr_recvs, 1U), sizeof(*bench->recvs),
-				GFP_KERNEL_ACCOUNT);
+	bench->chain = alloc_items(bench, 1, sizeof(*bench->chain));
+	bench->ops = alloc_items(bench, bench->nr_ops, sizeof(*bench->ops));
+	bench->recvs = alloc_items(bench, max(plan->nr_recvs, 1U), sizeof(*bench->recvs));
 	if (!bench->chain || !bench->ops || !bench->recvs)
 		return -ENOMEM;
 	for (i = 0; i < bench->nr_ops; i++)

@@ -38,14 +38,15 @@ static void count(struct kverbs_tenant *tenant, struct kverbs_moved *sum)
 /**
  * kverbs_conn_alloc() - allocate a connection that is on no device yet
  * @state: CONNECTING or REQUESTED
+ * @node: NUMA node of the device, NUMA_NO_NODE if that is not known yet
  *
  * The caller sets up @attr, @queue and the works.
  *
  * Return: the connection or ERR_PTR(-ENOMEM).
  */
-struct kverbs_conn *kverbs_conn_alloc(enum kverbs_conn_state state)
+struct kverbs_conn *kverbs_conn_alloc(enum kverbs_conn_state state, int node)
 {
-	struct kverbs_conn *conn = kzalloc(sizeof(*conn), GFP_KERNEL_ACCOUNT);
+	struct kverbs_conn *conn = kzalloc_node(sizeof(*conn), GFP_KERNEL_ACCOUNT, node);
 
 	if (!conn)
 		return ERR_PTR(-ENOMEM);
@@ -61,6 +62,7 @@ struct kverbs_conn *kverbs_conn_alloc(enum kverbs_conn_state state)
 	conn->state = state;
 	conn->tenant.count = count;
 	conn->device_index = U32_MAX;
+	conn->node = node;
 	/* The active one, if the caller has set it, else that of the task. */
 	conn->memcg = get_mem_cgroup_from_mm(NULL);
 	kverbs_conn_stamp(conn, KVERBS_STAMP_BEGIN);

@@ -139,6 +139,7 @@ enum kverbs_conn_stamp {
  * @port: of the device
  * @transport: enum kverbs_transport
  * @device_index: of the device, U32_MAX before it is known
+ * @node: NUMA node of the device, NUMA_NO_NODE before it is known
  * @mtu: path MTU in bytes, 0 before it is known
  * @local: its address here
  * @remote: its address there
@@ -194,6 +195,7 @@ struct kverbs_conn {
 	u32 port;
 	enum kverbs_transport transport;
 	u32 device_index;
+	int node;
 	u32 mtu;
 	struct sockaddr_storage local;
 	struct sockaddr_storage remote;
@@ -201,7 +203,7 @@ struct kverbs_conn {
 	u8 peer_priv_len;
 };
 
-struct kverbs_conn *kverbs_conn_alloc(enum kverbs_conn_state state);
+struct kverbs_conn *kverbs_conn_alloc(enum kverbs_conn_state state, int node);
 void kverbs_conn_release(struct kverbs_conn *conn);
 bool kverbs_conn_move(struct kverbs_conn *conn, enum kverbs_conn_state from,
 		      enum kverbs_conn_state to);

@@ -102,6 +102,7 @@ static void note_addresses(struct kverbs_conn *conn)
 	complete_scope(&conn->remote, id);
 	conn->port = id->port_num;
 	WRITE_ONCE(conn->device_index, id->device->index);
+	conn->node = ibdev_to_node(id->device);
 	conn->transport = kverbs_port_transport(id->device, id->port_num);
 	conn->queue.quirks = kverbs_quirks(id->device, id->port_num);
 }
@@ -259,10 +260,10 @@ static void deadline_work(struct work_struct *work)
 	kverbs_conn_expire(container_of(work, struct kverbs_conn, deadline.work));
 }
 
-static struct kverbs_conn *new_conn(enum kverbs_conn_state state,
+static struct kverbs_conn *new_conn(enum kverbs_conn_state state, int node,
 				    const struct kverbs_conn_attr *attr)
 {
-	struct kverbs_conn *conn = kverbs_conn_alloc(state);
+	struct kverbs_conn *conn = kverbs_conn_alloc(state, node);
 
 	if (IS_ERR(conn))
 		return conn;
@@ -295,7 +296,7 @@ struct kverbs_conn *kverbs_conn_create(struct net *net,
 	struct kverbs_conn *conn;
 	int ret;
 
-	conn = new_conn(KVERBS_CONN_CONNECTING, attr);
+	conn = new_conn(KVERBS_CONN_CONNECTING, NUMA_NO_NODE, attr);
 	if (IS_ERR(conn))
 		return conn;
 	memcpy(&conn->remote, dst, rdma_addr_size((struct sockaddr *)dst));
@@ -375,7 +376,7 @@ struct kverbs_conn *kverbs_conn_adopt(struct rdma_cm_id *id,
 	struct kverbs_conn *conn;
 	int ret;
 
-	conn = new_conn(KVERBS_CONN_REQUESTED, attr);
+	conn = new_conn(KVERBS_CONN_REQUESTED, ibdev_to_node(id->device), attr);
 	if (IS_ERR(conn))
 		return conn;
 	ret = kverbs_backlog_enter(backlog);

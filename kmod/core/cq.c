@@ -150,7 +150,7 @@ static struct kverbs_cq *new_cq(struct kverbs_cq_set *set, struct ib_device *ib,
 
 	if (nr > size)
 		return ERR_PTR(-EINVAL);
-	cq = kzalloc(sizeof(*cq), GFP_KERNEL_ACCOUNT);
+	cq = kzalloc_node(sizeof(*cq), GFP_KERNEL_ACCOUNT, ibdev_to_node(ib));
 	if (!cq)
 		return ERR_PTR(-ENOMEM);
 	cq->ib = kverbs_ib_alloc_cq(ib, cq, size, set->context);

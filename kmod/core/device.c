@@ -300,7 +300,7 @@ static int add_device(struct ib_device *ib)
 	struct kverbs_device *dev;
 	int kind;
 
-	dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+	dev = kzalloc_node(sizeof(*dev), GFP_KERNEL, ibdev_to_node(ib));
 	if (!dev)
 		return -ENOMEM;
 	dev->ib = ib;

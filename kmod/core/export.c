@@ -209,9 +209,9 @@ static int export_locked(struct kverbs_conn *conn, struct kverbs_region *region,
 	ret = kverbs_export_check(conn, rights);
 	if (ret)
 		return ret;
-	*export = kvzalloc(struct_size(*export, mrs,
-				       kverbs_export_count(conn, region, offset, length)),
-			   GFP_KERNEL_ACCOUNT);
+	*export = kvzalloc_node(struct_size(*export, mrs,
+					    kverbs_export_count(conn, region, offset, length)),
+				GFP_KERNEL_ACCOUNT, conn->node);
 	if (!*export)
 		return -ENOMEM;
 	(*export)->conn = conn;

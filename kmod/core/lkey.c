@@ -77,7 +77,8 @@ struct kverbs_lkeys *kverbs_lkeys_get(struct kverbs_lkey_cache *set,
 			return local;
 
 	nr = DIV_ROUND_UP_ULL((u64)region->npages << PAGE_SHIFT, set->stride);
-	local = kvzalloc(struct_size(local, mrs, nr), GFP_KERNEL_ACCOUNT);
+	local = kvzalloc_node(struct_size(local, mrs, nr), GFP_KERNEL_ACCOUNT,
+			      ibdev_to_node(set->pool->pd->device));
 	if (!local)
 		return ERR_PTR(-ENOMEM);
 	local->region = region;

@@ -177,7 +177,7 @@ static struct kverbs_mr *new_mr(struct kverbs_mr_pool *pool, enum kverbs_mr_size
 	struct kverbs_mr *mr;
 	int ret;
 
-	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
+	mr = kzalloc_node(sizeof(*mr), GFP_KERNEL_ACCOUNT, ibdev_to_node(pool->pd->device));
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 	INIT_LIST_HEAD(&mr->public);

@@ -210,8 +210,8 @@ static int make_spans(struct kverbs_map *map)
 	unsigned int i;
 
 	/* User space chooses the size, so a failure deserves no warning. */
-	map->spans = kvcalloc(map->sgt.nents, sizeof(*map->spans),
-			      GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	map->spans = kvzalloc_node(array_size(map->sgt.nents, sizeof(*map->spans)),
+				   GFP_KERNEL_ACCOUNT | __GFP_NOWARN, ibdev_to_node(map->ib));
 	if (!map->spans)
 		return -ENOMEM;
 	for_each_sgtable_dma_sg(&map->sgt, sg, i) {
@@ -326,7 +326,7 @@ static struct kverbs_map *new_map(struct kverbs_region *region, struct ib_device
 	struct kverbs_map *map;
 	int ret;
 
-	map = kzalloc(sizeof(*map), GFP_KERNEL_ACCOUNT);
+	map = kzalloc_node(sizeof(*map), GFP_KERNEL_ACCOUNT, ibdev_to_node(ib));
 	if (!map)
 		return ERR_PTR(-ENOMEM);
 	map->region = region;

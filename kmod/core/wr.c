@@ -570,7 +570,8 @@ static struct kverbs_chain *recv_chain(struct kverbs_lkey_cache *set)
 {
 	lockdep_assert_held(&set->lock);
 	if (!set->chain)
-		set->chain = kvmalloc(sizeof(*set->chain), GFP_KERNEL_ACCOUNT);
+		set->chain = kvmalloc_node(sizeof(*set->chain), GFP_KERNEL_ACCOUNT,
+					   ibdev_to_node(set->pool->pd->device));
 	return set->chain;
 }
 

@@ -217,6 +217,28 @@ struct fake_hca *fake_switch_new(struct kunit *test)
 	return hca;
 }
 
+static void remove_parent(void *data)
+{
+	root_device_unregister(data);
+}
+
+/**
+ * fake_parent_create() - create a device of a bus for an RDMA device to be on
+ * @test: the test, at whose end it is removed
+ * @node: its NUMA node
+ *
+ * Return: the device, created before the RDMA device so that it outlives that.
+ */
+struct device *fake_parent_create(struct kunit *test, int node)
+{
+	struct device *parent = root_device_register("kverbs_fake");
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(parent));
+	set_dev_node(parent, node);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, remove_parent, parent));
+	return parent;
+}
+
 /**
  * fake_device_register() - register a device
  * @hca: from fake_device_new()
