@@ -71,6 +71,7 @@ SHOW(kverbs_cq_set_poll);
 SHOW(kverbs_device_count);
 SHOW(kverbs_device_enter);
 SHOW(kverbs_device_for_each);
+SHOW(kverbs_device_judge);
 SHOW(kverbs_device_leave);
 SHOW(kverbs_device_mr_pages);
 SHOW(kverbs_device_next);

@@ -277,8 +277,15 @@ bool kverbs_device_has_atomics(struct ib_device *ib)
 	return false;
 }
 
-/* Some drivers take the limits of fast registration from the firmware or from the host. */
-static enum kverbs_unusable judge(struct ib_device *ib)
+/**
+ * kverbs_device_judge() - whether kverbs can use a device at all
+ * @ib: the device
+ *
+ * Some drivers take the limits of fast registration from the firmware or from the host.
+ *
+ * Return: KVERBS_USABLE, or the reason why not, whatever network namespace its user is in.
+ */
+enum kverbs_unusable kverbs_device_judge(struct ib_device *ib)
 {
 	u32 port;
 
@@ -304,7 +311,7 @@ static int add_device(struct ib_device *ib)
 	if (!dev)
 		return -ENOMEM;
 	dev->ib = ib;
-	dev->unusable = judge(ib);
+	dev->unusable = kverbs_device_judge(ib);
 	kref_init(&dev->ref);
 	spin_lock_init(&dev->lock);
 	init_waitqueue_head(&dev->left);

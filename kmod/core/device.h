@@ -107,6 +107,7 @@ static inline void kverbs_device_put(struct ib_device *ib)
 	ib_device_put(ib);
 }
 
+enum kverbs_unusable kverbs_device_judge(struct ib_device *ib);
 u32 kverbs_device_count(const struct net *net);
 void kverbs_device_for_each(void (*show)(const struct kverbs_device_use *use, void *arg),
 			    void *arg);

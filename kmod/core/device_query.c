@@ -210,7 +210,7 @@ void kverbs_device_query(struct ib_device *ib, enum kverbs_unusable unusable,
 			 struct kverbs_cmd_device_query *cmd)
 {
 	cmd->out_unusable = unusable;
-	cmd->__reserved = 0;
+	cmd->__reserved2 = 0;
 	fill_identity(ib, cmd);
 	fill_limits(ib, cmd);
 }

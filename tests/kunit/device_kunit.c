@@ -72,7 +72,6 @@ static void devices_may_come_and_go_in_any_order(struct kunit *test)
  * @what: its special property
  * @unusable: why kverbs cannot use it
  * @user_only: it has no verbs for the kernel
- * @is_switch: it is a switch
  * @cap_flags: flags in its attributes
  * @mr_pages: pages of an MR
  * @port_caps: capabilities of its port
@@ -81,7 +80,6 @@ struct kind {
 	const char *what;
 	enum kverbs_unusable unusable;
 	bool user_only;
-	bool is_switch;
 	u64 cap_flags;
 	u32 mr_pages;
 	u32 port_caps;
@@ -101,14 +99,13 @@ static const struct kind kinds[] = {
 	  .cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS, HAS_CM },
 	{ "has no CM", KVERBS_UNUSABLE_NO_CM, FAST_REG, HAS_NO_CM },
 	{ "has nothing of that", KVERBS_UNUSABLE_NO_FAST_REG, HAS_NO_CM },
-	{ "is a switch", KVERBS_UNUSABLE_SWITCH, .is_switch = true, FAST_REG },
 };
 
 KUNIT_ARRAY_PARAM_DESC(kinds, kinds, what);
 
 static struct fake_hca *create_kind(struct kunit *test, const struct kind *kind)
 {
-	struct fake_hca *hca = kind->is_switch ? fake_switch_new(test) : fake_device_new(test);
+	struct fake_hca *hca = fake_device_new(test);
 
 	hca->limits.device_cap_flags = kind->cap_flags;
 	hca->limits.max_fast_reg_page_list_len = kind->mr_pages;
@@ -131,6 +128,24 @@ static void device_is_listed_with_the_reason_why_it_is_unusable(struct kunit *te
 	KUNIT_EXPECT_EQ(test, kind->unusable, verdict_on(hca));
 	fake_device_remove(hca);
 	KUNIT_EXPECT_EQ(test, -1, verdict_on(hca));
+}
+
+static void be_no_switch(void *data)
+{
+	struct fake_hca *hca = data;
+
+	hca->ib.is_switch = false;
+}
+
+/* Without a CM. It cannot be registered as such: ib_cm reads beyond the ports of a switch. */
+static void switch_is_unusable_as_such(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+
+	KUNIT_EXPECT_EQ(test, KVERBS_USABLE, kverbs_device_judge(&hca->ib));
+	hca->ib.is_switch = true;
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, be_no_switch, hca));
+	KUNIT_EXPECT_EQ(test, KVERBS_UNUSABLE_SWITCH, kverbs_device_judge(&hca->ib));
 }
 
 static void count_name(const struct kverbs_device_use *use, void *arg)
@@ -459,6 +474,7 @@ static struct kunit_case device_cases[] = {
 	KUNIT_CASE(devices_are_found_by_index),
 	KUNIT_CASE(devices_may_come_and_go_in_any_order),
 	KUNIT_CASE_PARAM(device_is_listed_with_the_reason_why_it_is_unusable, kinds_gen_params),
+	KUNIT_CASE(switch_is_unusable_as_such),
 	KUNIT_CASE_PARAM(device_that_is_unusable_is_neither_used_nor_counted, kinds_gen_params),
 	KUNIT_CASE_PARAM(device_limits_the_pages_of_an_mr, pages_gen_params),
 	KUNIT_CASE_PARAM(device_has_mrs_of_its_own_pages, sizes_gen_params),

@@ -161,7 +161,14 @@ static void free_device(void *data)
 	ib_dealloc_device(&hca->ib);
 }
 
-static struct fake_hca *new_device(struct kunit *test)
+/**
+ * fake_device_new() - create a device that can be registered
+ * @test: the test, at whose end it is removed
+ *
+ * Return: the device, whose limits can still be changed. Listening on FAKE_ADDRESS and
+ * connecting to it use the first of these devices.
+ */
+struct fake_hca *fake_device_new(struct kunit *test)
 {
 	struct fake_hca *hca = ib_alloc_device(fake_hca, ib);
 
@@ -181,39 +188,9 @@ static struct fake_hca *new_device(struct kunit *test)
 	ib_set_device_ops(&hca->ib, &fake_qp_ops);
 	ib_set_device_ops(&hca->ib, &fake_iw_ops);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, free_device, hca));
-	return hca;
-}
-
-/**
- * fake_device_new() - create a device that can be registered
- * @test: the test, at whose end it is removed
- *
- * Return: the device, whose limits can still be changed. Listening on FAKE_ADDRESS and
- * connecting to it use the first of these devices.
- */
-struct fake_hca *fake_device_new(struct kunit *test)
-{
-	struct fake_hca *hca = new_device(test);
-
 	give_address(test);
 	give_mac(test);
 	KUNIT_ASSERT_EQ(test, 0, ib_device_set_netdev(&hca->ib, init_net.loopback_dev, 1));
-	return hca;
-}
-
-/**
- * fake_switch_new() - create a switch that can be registered
- * @test: the test, at whose end it is removed
- *
- * Return: the device. It has port 0, and no interface or connection manager.
- */
-struct fake_hca *fake_switch_new(struct kunit *test)
-{
-	struct fake_hca *hca = new_device(test);
-
-	hca->ib.node_type = RDMA_NODE_IB_SWITCH;
-	hca->ib.is_switch = true;
-	hca->port_caps = 0;
 	return hca;
 }
 

@@ -11,7 +11,6 @@
 #define FAKE_ADDRESS	0xc6336401
 
 struct fake_hca *fake_device_new(struct kunit *test);
-struct fake_hca *fake_switch_new(struct kunit *test);
 struct device *fake_parent_create(struct kunit *test, int node);
 int fake_device_register(struct fake_hca *hca);
 struct fake_hca *fake_device_create(struct kunit *test);
