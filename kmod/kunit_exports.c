@@ -68,6 +68,7 @@ SHOW(kverbs_cq_set_exit);
 SHOW(kverbs_cq_set_init);
 SHOW(kverbs_cq_set_poll);
 
+SHOW(kverbs_device_claim);
 SHOW(kverbs_device_count);
 SHOW(kverbs_device_enter);
 SHOW(kverbs_device_for_each);
@@ -76,6 +77,8 @@ SHOW(kverbs_device_leave);
 SHOW(kverbs_device_mr_pages);
 SHOW(kverbs_device_next);
 SHOW(kverbs_device_query);
+SHOW(kverbs_device_reserve);
+SHOW(kverbs_device_unreserve);
 SHOW(kverbs_port_transport);
 
 SHOW(kverbs_export_count);

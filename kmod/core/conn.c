@@ -54,6 +54,7 @@ struct kverbs_conn *kverbs_conn_alloc(enum kverbs_conn_state state, int node)
 	mutex_init(&conn->mutex);
 	init_waitqueue_head(&conn->answered);
 	init_rwsem(&conn->use);
+	INIT_LIST_HEAD(&conn->reserved);
 	mutex_init(&conn->recv_lock);
 	mutex_init(&conn->held_lock);
 	mutex_init(&conn->sync_lock);
@@ -75,6 +76,7 @@ struct kverbs_conn *kverbs_conn_alloc(enum kverbs_conn_state state, int node)
  */
 void kverbs_conn_release(struct kverbs_conn *conn)
 {
+	kverbs_device_unreserve(&conn->reserved);
 	mem_cgroup_put(conn->memcg);
 	kvfree(conn->held_chain);
 	kfree(conn);

@@ -118,6 +118,8 @@ enum kverbs_conn_stamp {
  * @recv_lock: held while deferred receives are posted
  * @held_lock: guards @held_chain; held while held operations are posted
  * @sync_lock: held while a synchronous chain is posted
+ * @reserved: what is charged to the user until the device is known, of the active side
+ * @quotas: what is charged to the user on the device; given back by the teardown
  * @tenant: on the device, once that is known
  * @id: the CM id, NULL when torn down
  * @connect: the call of rdma_connect()
@@ -174,6 +176,8 @@ struct kverbs_conn {
 	struct mutex recv_lock;
 	struct mutex held_lock;
 	struct mutex sync_lock;
+	struct list_head reserved;
+	struct kverbs_quota quotas[KVERBS_CONN_OBJECTS];
 	struct kverbs_tenant tenant;
 	struct rdma_cm_id *id;
 	struct kverbs_connect connect;

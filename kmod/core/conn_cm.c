@@ -126,6 +126,8 @@ static int begin_route(struct kverbs_conn *conn)
 
 	ret = kverbs_device_enter(conn->id->device, &conn->tenant, KVERBS_TENANT_CM,
 				  evict);
+	if (!ret)
+		ret = kverbs_device_claim(&conn->reserved, conn->id->device, conn->quotas);
 	if (ret)
 		return ret;
 	note_addresses(conn);
@@ -219,6 +221,16 @@ static void fail(struct kverbs_conn *conn, int error)
 	kverbs_conn_end(conn, KVERBS_CQE_FAILED, error, 0);
 }
 
+static void leave_device(struct kverbs_conn *conn)
+{
+	struct kverbs_device *dev = conn->tenant.dev;
+
+	if (dev)
+		kverbs_quota_uncharge(conn->quotas, KVERBS_CONN_OBJECTS, dev->ib);
+	kverbs_device_leave(&conn->tenant);
+	kverbs_device_unreserve(&conn->reserved);
+}
+
 /* Does not wait for the peer: if it had to, kverbs_conn_note_answer() lets it be repeated. */
 static void teardown(struct kverbs_conn *conn)
 {
@@ -243,7 +255,7 @@ static void teardown(struct kverbs_conn *conn)
 	kverbs_keepalive_stop(&conn->keepalive);
 	kverbs_conn_destroy_qp(conn);
 	kverbs_backlog_leave(&conn->backlog);
-	kverbs_device_leave(&conn->tenant);
+	leave_device(conn);
 	kverbs_conn_set_dead(conn);
 	conn->attr.ops->ended(conn);
 out_unlock:
@@ -285,7 +297,8 @@ static struct kverbs_conn *new_conn(enum kverbs_conn_state state, int node,
  * @src: local address, or NULL
  * @dst: the peer
  *
- * Context: process, may sleep; @src is bound with the caller's rights.
+ * Context: process, may sleep; @src is bound with the caller's rights, and the caller's
+ * control group is charged.
  * Return: the connection, not started, or an ERR_PTR.
  */
 struct kverbs_conn *kverbs_conn_create(struct net *net,
@@ -310,6 +323,8 @@ struct kverbs_conn *kverbs_conn_create(struct net *net,
 	ret = set_options(conn);
 	if (!ret && src)
 		ret = kverbs_rdma_bind_addr(conn->id, (struct sockaddr *)src);
+	if (!ret)
+		ret = kverbs_device_reserve(&conn->reserved, conn->id->device, net);
 	if (ret) {
 		rdma_destroy_id(conn->id);
 		kverbs_conn_set_dead(conn);
@@ -470,8 +485,8 @@ static void replace_attr(struct kverbs_conn *conn, const struct kverbs_conn_attr
  * @attr: its parameters; copied
  *
  * Context: process, may sleep and be killed.
- * Return: 0; -ENOTCONN if the connection is not REQUESTED; -EINTR; after any other error it
- * ends.
+ * Return: 0; -ENOTCONN if the connection is not REQUESTED; -EINTR; after any other error,
+ * such as -EDQUOT, it ends.
  */
 int kverbs_conn_accept(struct kverbs_conn *conn, struct kverbs_conn_attr *attr)
 {
@@ -486,6 +501,9 @@ int kverbs_conn_accept(struct kverbs_conn *conn, struct kverbs_conn_attr *attr)
 			attr->ops->accepting(conn, attr);
 		ret = kverbs_queue_resize(&conn->queue, attr->param.sq_depth,
 					  attr->param.rq_depth);
+		if (!ret)
+			ret = kverbs_quota_charge(conn->quotas, KVERBS_CONN_OBJECTS,
+						  conn->id->device);
 		if (!ret)
 			ret = answer_request(conn);
 		if (ret)

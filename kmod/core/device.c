@@ -18,6 +18,25 @@
 static DEFINE_MUTEX(registry_lock);
 static LIST_HEAD(registry);
 
+/**
+ * struct reservation - objects of a device, charged before the device is known to be the one
+ * @entry: in the list of the device
+ * @owned: in the list of the connection
+ * @dev: the device
+ * @quotas: what is charged
+ * @error: why nothing is charged, or 0
+ *
+ * Only a task of the user can charge the user, but a worker learns which device a connection
+ * will be on.
+ */
+struct reservation {
+	struct list_head entry;
+	struct list_head owned;
+	struct kverbs_device *dev;
+	struct kverbs_quota quotas[KVERBS_CONN_OBJECTS];
+	int error;
+};
+
 static void device_release(struct kref *ref)
 {
 	kfree(container_of(ref, struct kverbs_device, ref));
@@ -171,6 +190,113 @@ u32 kverbs_device_count(const struct net *net)
 	return n;
 }
 
+static void drop(struct reservation *reservation)
+{
+	lockdep_assert_held(&registry_lock);
+	kverbs_quota_uncharge(reservation->quotas, KVERBS_CONN_OBJECTS, reservation->dev->ib);
+	list_del(&reservation->entry);
+	list_del(&reservation->owned);
+	kfree(reservation);
+}
+
+static void drop_all(struct list_head *reserved)
+{
+	struct reservation *reservation, *next;
+
+	list_for_each_entry_safe(reservation, next, reserved, owned)
+		drop(reservation);
+}
+
+static int reserve(struct list_head *reserved, struct kverbs_device *dev)
+{
+	struct reservation *reservation = kzalloc(sizeof(*reservation), GFP_KERNEL_ACCOUNT);
+
+	lockdep_assert_held(&registry_lock);
+	if (!reservation)
+		return -ENOMEM;
+	reservation->dev = dev;
+	reservation->error = kverbs_quota_charge(reservation->quotas, KVERBS_CONN_OBJECTS,
+						 dev->ib);
+	list_add(&reservation->entry, &dev->reservations);
+	list_add(&reservation->owned, reserved);
+	return reservation->error;
+}
+
+/**
+ * kverbs_device_reserve() - charge the caller for a connection to come
+ * @reserved: an empty list, of the connection
+ * @ib: its device, NULL if that is not known yet; then all of them are charged
+ * @net: network namespace that must have access
+ *
+ * Context: process of the user, may sleep.
+ * Return: 0; -EDQUOT if the control group of the caller permits no connection on any
+ * device; -ENOMEM.
+ */
+int kverbs_device_reserve(struct list_head *reserved, const struct ib_device *ib,
+			  const struct net *net)
+{
+	struct kverbs_device *dev;
+	bool reserved_one = false;
+	int ret = 0, err;
+
+	mutex_lock(&registry_lock);
+	list_for_each_entry(dev, &registry, entry) {
+		if (!is_usable(dev, net) || (ib && dev->ib != ib))
+			continue;
+		err = reserve(reserved, dev);
+		reserved_one |= !err;
+		ret = ret ?: err;
+	}
+	if (reserved_one)
+		ret = 0;
+	if (ret)
+		drop_all(reserved);
+	mutex_unlock(&registry_lock);
+	return ret;
+}
+
+/**
+ * kverbs_device_claim() - take the reservation on a device, and drop all others
+ * @reserved: from kverbs_device_reserve()
+ * @ib: the device; the caller is its tenant
+ * @quotas: set to what is charged; the caller returns it before it leaves
+ *
+ * Context: process, may sleep.
+ * Return: 0; -EDQUOT or -ENOMEM if nothing could be charged there; -ENODEV if the device
+ * came after the reservation.
+ */
+int kverbs_device_claim(struct list_head *reserved, const struct ib_device *ib,
+			struct kverbs_quota quotas[KVERBS_CONN_OBJECTS])
+{
+	struct reservation *reservation;
+	int ret = -ENODEV;
+
+	mutex_lock(&registry_lock);
+	list_for_each_entry(reservation, reserved, owned) {
+		if (reservation->dev->ib != ib)
+			continue;
+		ret = reservation->error;
+		memcpy(quotas, reservation->quotas, sizeof(reservation->quotas));
+		memset(reservation->quotas, 0, sizeof(reservation->quotas));
+	}
+	drop_all(reserved);
+	mutex_unlock(&registry_lock);
+	return ret;
+}
+
+/**
+ * kverbs_device_unreserve() - drop reservations that were not claimed
+ * @reserved: from kverbs_device_reserve(), may be empty
+ *
+ * Context: process, may sleep.
+ */
+void kverbs_device_unreserve(struct list_head *reserved)
+{
+	mutex_lock(&registry_lock);
+	drop_all(reserved);
+	mutex_unlock(&registry_lock);
+}
+
 static void get_use(struct kverbs_device *dev, struct kverbs_device_use *use)
 {
 	struct kverbs_tenant *tenant;
@@ -315,6 +441,7 @@ static int add_device(struct ib_device *ib)
 	kref_init(&dev->ref);
 	spin_lock_init(&dev->lock);
 	init_waitqueue_head(&dev->left);
+	INIT_LIST_HEAD(&dev->reservations);
 	for (kind = 0; kind < KVERBS_TENANT_KINDS; kind++)
 		INIT_LIST_HEAD(&dev->tenants[kind]);
 
@@ -352,6 +479,7 @@ static bool all_left(struct kverbs_device *dev, enum kverbs_tenant_kind kind)
 /* Does not depend on user space: tenants leave by work that they queue. */
 static void remove_device(struct ib_device *ib, void *client_data)
 {
+	struct reservation *reservation, *next;
 	struct kverbs_device *dev;
 	int kind;
 
@@ -359,6 +487,8 @@ static void remove_device(struct ib_device *ib, void *client_data)
 	dev = find_device(ib);
 	if (dev) {
 		list_del(&dev->entry);
+		list_for_each_entry_safe(reservation, next, &dev->reservations, entry)
+			drop(reservation);
 		spin_lock(&dev->lock);
 		dev->removing = true;
 		spin_unlock(&dev->lock);

@@ -9,6 +9,8 @@
 #include <linux/wait.h>
 #include <rdma/ib_verbs.h>
 
+#include "quota.h"
+
 /**
  * enum kverbs_tenant_kind - in which order tenants leave a device
  * @KVERBS_TENANT_CM: connections and listeners, which leave first
@@ -20,6 +22,9 @@ enum kverbs_tenant_kind {
 	KVERBS_TENANT_MAP,
 	KVERBS_TENANT_KINDS,
 };
+
+/* Objects that a connection is on its device: PD, CQ and QP. */
+#define KVERBS_CONN_OBJECTS	3
 
 /**
  * struct kverbs_moved - traffic of completed operations
@@ -53,6 +58,8 @@ struct kverbs_device_use {
  * @unusable: why it has no tenants, for users in its network namespace as well
  * @ref: keeps this struct, not @ib
  * @entry: in the registry, by age
+ * @reservations: of connections that may come to be on the device; guarded by the lock of
+ *	the registry
  * @lock: guards @removing, @tenants and @moved; held around @evict and @count, so
  *	outside the locks that those take
  * @removing: no more tenants may enter
@@ -69,6 +76,7 @@ struct kverbs_device {
 	enum kverbs_unusable unusable;
 	struct kref ref;
 	struct list_head entry;
+	struct list_head reservations;
 	spinlock_t lock;
 	bool removing;
 	bool no_atomics;
@@ -99,6 +107,11 @@ int kverbs_device_enter(struct ib_device *ib, struct kverbs_tenant *tenant,
 			enum kverbs_tenant_kind kind,
 			void (*evict)(struct kverbs_tenant *tenant));
 void kverbs_device_leave(struct kverbs_tenant *tenant);
+int kverbs_device_reserve(struct list_head *reserved, const struct ib_device *ib,
+			  const struct net *net);
+int kverbs_device_claim(struct list_head *reserved, const struct ib_device *ib,
+			struct kverbs_quota quotas[KVERBS_CONN_OBJECTS]);
+void kverbs_device_unreserve(struct list_head *reserved);
 struct ib_device *kverbs_device_next(u32 index, const struct net *net,
 				     enum kverbs_unusable *unusable);
 

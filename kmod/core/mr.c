@@ -107,7 +107,7 @@ void kverbs_mr_revoke(struct kverbs_mr_pool *pool, u32 rkey)
 }
 
 /* The region may be unpinned after this. */
-static void forget_mr(struct kverbs_mr *mr)
+static void forget_mr(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
 {
 	list_del(&mr->entry);
 	if (mr->region)
@@ -116,6 +116,7 @@ static void forget_mr(struct kverbs_mr *mr)
 		kverbs_region_uncache(mr->region);
 	else if (mr->region)
 		kverbs_region_unuse(mr->region);
+	kverbs_quota_uncharge(&mr->quota, 1, pool->pd->device);
 	kfree(mr);
 }
 
@@ -135,7 +136,7 @@ static int destroy_mr(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
 		WRITE_ONCE(mr->state, KVERBS_MR_POSTED);
 		return ret;
 	}
-	forget_mr(mr);
+	forget_mr(pool, mr);
 	return 0;
 }
 
@@ -160,7 +161,7 @@ void kverbs_mr_pool_destroy(struct kverbs_mr_pool *pool)
 	init_llist_head(&pool->returned);
 	list_for_each_entry_safe(mr, next, &pool->busy, entry) {
 		if (destroy_mr(pool, mr))
-			forget_mr(mr);
+			forget_mr(pool, mr);
 		cond_resched();
 	}
 	mutex_unlock(&pool->lock);
@@ -182,13 +183,21 @@ static struct kverbs_mr *new_mr(struct kverbs_mr_pool *pool, enum kverbs_mr_size
 		return ERR_PTR(-ENOMEM);
 	INIT_LIST_HEAD(&mr->public);
 	mr->size = size;
+	ret = kverbs_quota_charge(&mr->quota, 1, pool->pd->device);
+	if (ret)
+		goto out_free_mr;
 	mr->ib = kverbs_ib_alloc_mr(pool->pd, pages * (PAGE_SIZE / mr_page_size(pool)));
 	if (IS_ERR(mr->ib)) {
 		ret = PTR_ERR(mr->ib);
-		kfree(mr);
-		return ERR_PTR(ret);
+		goto out_uncharge;
 	}
 	return mr;
+
+out_uncharge:
+	kverbs_quota_uncharge(&mr->quota, 1, pool->pd->device);
+out_free_mr:
+	kfree(mr);
+	return ERR_PTR(ret);
 }
 
 /* They are as many as there were sinks at a time, so at most the slots of the send queue. */

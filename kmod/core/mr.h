@@ -8,6 +8,8 @@
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 
+#include "quota.h"
+
 struct kverbs_map;
 struct kverbs_region;
 
@@ -51,6 +53,7 @@ enum kverbs_mr_size {
  * @next_sink: the next sink of the same READ
  * @mapped: in the list of MRs that entries may name, in debug builds
  * @ib: the MR
+ * @quota: what is charged for it
  * @size: of what it can cover
  * @region: the region that it covers, counted in its uses; NULL when FREE
  * @cached: counts in @cached of the region, too
@@ -68,6 +71,7 @@ struct kverbs_mr {
 	struct list_head mapped;
 #endif
 	struct ib_mr *ib;
+	struct kverbs_quota quota;
 	enum kverbs_mr_size size;
 	struct kverbs_region *region;
 	bool cached;

@@ -376,6 +376,59 @@ static void device_removal_does_not_disturb_another(struct kunit *test)
 	kverbs_device_leave(&guest->tenant);
 }
 
+/* ---- reservations ------------------------------------------------------- */
+
+/* Kernel threads, as this test is, are not charged; tests/e2e/rights tests the charges. */
+static void reservation_on_a_device_can_be_claimed_once(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	struct fake_hca *other = fake_device_create(test);
+	struct kverbs_quota quotas[KVERBS_CONN_OBJECTS] = {};
+	LIST_HEAD(reserved);
+
+	KUNIT_ASSERT_EQ(test, 0, kverbs_device_reserve(&reserved, NULL, &init_net));
+	KUNIT_EXPECT_EQ(test, 0, kverbs_device_claim(&reserved, &hca->ib, quotas));
+	KUNIT_EXPECT_TRUE(test, list_empty(&reserved));
+	KUNIT_EXPECT_EQ(test, -ENODEV, kverbs_device_claim(&reserved, &other->ib, quotas));
+}
+
+static void reservation_for_one_device_is_on_no_other(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	struct fake_hca *other = fake_device_create(test);
+	struct kverbs_quota quotas[KVERBS_CONN_OBJECTS] = {};
+	LIST_HEAD(reserved);
+
+	KUNIT_ASSERT_EQ(test, 0, kverbs_device_reserve(&reserved, &hca->ib, &init_net));
+	KUNIT_EXPECT_TRUE(test, list_is_singular(&reserved));
+	KUNIT_EXPECT_EQ(test, -ENODEV, kverbs_device_claim(&reserved, &other->ib, quotas));
+}
+
+static void reservation_does_not_keep_a_device(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	struct kverbs_quota quotas[KVERBS_CONN_OBJECTS] = {};
+	LIST_HEAD(reserved);
+
+	KUNIT_ASSERT_EQ(test, 0, kverbs_device_reserve(&reserved, &hca->ib, &init_net));
+	fake_device_remove(hca);
+	KUNIT_EXPECT_TRUE(test, list_empty(&reserved));
+	KUNIT_EXPECT_EQ(test, -ENODEV, kverbs_device_claim(&reserved, &hca->ib, quotas));
+	kverbs_device_unreserve(&reserved);
+}
+
+static void reservation_that_is_not_claimed_is_dropped(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	LIST_HEAD(reserved);
+
+	KUNIT_ASSERT_EQ(test, 0, kverbs_device_reserve(&reserved, NULL, &init_net));
+	KUNIT_EXPECT_FALSE(test, list_empty(&reserved));
+	kverbs_device_unreserve(&reserved);
+	KUNIT_EXPECT_TRUE(test, list_empty(&reserved));
+	fake_device_remove(hca);
+}
+
 /* ---- what is done with a device ------------------------------------------- */
 
 static void count(struct kverbs_tenant *tenant, struct kverbs_moved *sum)
@@ -484,6 +537,10 @@ static struct kunit_case device_cases[] = {
 	KUNIT_CASE(maps_are_notified_after_the_connections_have_left),
 	KUNIT_CASE(device_being_removed_accepts_no_tenants),
 	KUNIT_CASE(device_removal_does_not_disturb_another),
+	KUNIT_CASE(reservation_on_a_device_can_be_claimed_once),
+	KUNIT_CASE(reservation_for_one_device_is_on_no_other),
+	KUNIT_CASE(reservation_does_not_keep_a_device),
+	KUNIT_CASE(reservation_that_is_not_claimed_is_dropped),
 	KUNIT_CASE(bytes_moved_count_for_the_device),
 	KUNIT_CASE(bytes_of_a_tenant_that_left_still_count),
 	KUNIT_CASE(tenant_that_moves_nothing_is_no_connection),

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Objects of the device are charged to the rdma control group of their user. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "proc.h"
+
+#define CGROUP	"/sys/fs/cgroup"
+#define GROUP	CGROUP "/quota"
+/* A connection is a protection domain, a completion queue and a queue pair. */
+#define CONN	3
+/* Both ends of a connection of this host to itself */
+#define PAIR	(2 * CONN)
+
+static unsigned char memory[PAGE] __aligned(4096);
+static struct pair pair;
+
+static void set_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+
+	if (fd < 0)
+		FAIL("cannot open %s: %s", path, test_errno(errno));
+	if (write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		FAIL("%s to %s: %s", text, path, test_errno(errno));
+	close(fd);
+}
+
+static const char *device(void)
+{
+	static struct kverbs_cmd_device_query query = { .size = sizeof(query) };
+	int fd = dev_open();
+
+	CHECK_ERR(dev_cmd(fd, KVERBS_DEVICE_QUERY, &query), EMSGSIZE);
+	close(fd);
+	return query.out_name;
+}
+
+static void limit_objects(int max)
+{
+	char line[128];
+
+	snprintf(line, sizeof(line), "%s hca_object=%d", device(), max);
+	set_file(GROUP "/rdma.max", line);
+}
+
+static void make_group(int max)
+{
+	if (access(CGROUP "/cgroup.controllers", R_OK))
+		test_skip("no control groups, version 2, here");
+	set_file(CGROUP "/cgroup.subtree_control", "+rdma");
+	CHECK(!mkdir(GROUP, 0755) || errno == EEXIST);
+	limit_objects(max);
+}
+
+static void enter_group(void)
+{
+	set_file(GROUP "/cgroup.procs", "0");
+}
+
+/* Charged to the group, on the device; there is no other. */
+static int objects(void)
+{
+	FILE *file = fopen(GROUP "/rdma.current", "r");
+	int handles = -1, nr = -1;
+
+	CHECK(file);
+	CHECK_EQ(fscanf(file, "%*s hca_handle=%d hca_object=%d", &handles, &nr), 2);
+	fclose(file);
+	CHECK_EQ(handles, 0);
+	return nr;
+}
+
+/* Once all of its processes are gone, nothing may be left. */
+static void drop_group(void)
+{
+	CHECK_EQ(objects(), 0);
+	CHECK_EQ(rmdir(GROUP), 0);
+}
+
+static int try_connect(uint32_t *id)
+{
+	struct kverbs_cmd_connect cmd = {
+		.size = sizeof(cmd),
+		.ring_id = pair.ring.id,
+		.dst = pair.addr,
+	};
+	int ret = dev_cmd(pair.fd, KVERBS_CONNECT, &cmd);
+
+	*id = cmd.out_id;
+	return ret;
+}
+
+static int try_export(uint32_t *id)
+{
+	struct kverbs_segment seg;
+	struct kverbs_cmd_export cmd = {
+		.size = sizeof(cmd),
+		.conn_id = pair.server,
+		.region_id = dev_region(pair.fd, memory, PAGE, 0),
+		.access = KVERBS_REMOTE_WRITE,
+		.segs_len = 1,
+		.length = PAGE,
+		.segs_uptr = (uintptr_t)&seg,
+	};
+	int ret = dev_cmd(pair.fd, KVERBS_EXPORT, &cmd);
+
+	*id = cmd.out_id;
+	return ret;
+}
+
+static void open_pair(void)
+{
+	enter_group();
+	pair_open(&pair);
+}
+
+static void listen_only(void)
+{
+	enter_group();
+	pair = (struct pair){ .fd = dev_open(), .addr = addr_of("a", 0) };
+	ring_open(&pair.ring, pair.fd, 64, 64);
+	pair.listener = dev_listen(&pair.ring, &pair.addr);
+}
+
+static void count_objects(void)
+{
+	uint32_t export;
+
+	open_pair();
+	CHECK_EQ(objects(), PAIR);
+	CHECK_OK(try_export(&export));
+	CHECK_EQ(objects(), PAIR + 1);
+	/* The MR is kept for the next export, and only that. */
+	CHECK_OK(dev_destroy(pair.fd, export));
+	CHECK_OK(try_export(&export));
+	CHECK_EQ(objects(), PAIR + 1);
+	CHECK_OK(dev_destroy(pair.fd, pair.server));
+	CHECK_EQ(ring_end_of(&pair.ring, pair.client).id, pair.client);
+	CHECK_OK(dev_destroy(pair.fd, pair.client));
+	CHECK_EQ(objects(), 0);
+}
+
+TEST(connections_and_memory_regions_are_charged_to_the_control_group)
+{
+	make_group(100);
+	in_child(count_objects);
+	drop_group();
+}
+
+static void connect_beyond(void)
+{
+	uint32_t id;
+
+	open_pair();
+	CHECK_ERR(try_connect(&id), EDQUOT);
+	CHECK_EQ(objects(), PAIR);
+	CHECK_OK(dev_destroy(pair.fd, pair.client));
+	CHECK_EQ(ring_end_of(&pair.ring, pair.server).id, pair.server);
+	CHECK_OK(try_connect(&id));
+	CHECK_EQ(objects(), CONN);
+}
+
+TEST(CONNECT_beyond_the_limit_of_the_control_group_gives_EDQUOT)
+{
+	make_group(PAIR + CONN - 1);
+	in_child(connect_beyond);
+	drop_group();
+}
+
+static void accept_beyond(void)
+{
+	uint32_t client, server;
+
+	listen_only();
+	CHECK_OK(try_connect(&client));
+	server = ring_event(&pair.ring, KVERBS_CQE_CONN_REQUEST, 0).id;
+	CHECK_EQ(objects(), CONN);
+	CHECK_ERR(dev_accept(&pair.ring, server, NULL), EDQUOT);
+	CHECK_EQ(ring_end_of(&pair.ring, server).result, -EDQUOT);
+	CHECK_EQ(ring_end_of(&pair.ring, client).id, client);
+	CHECK_EQ(objects(), 0);
+}
+
+TEST(ACCEPT_beyond_the_limit_of_the_control_group_gives_EDQUOT)
+{
+	make_group(PAIR - 1);
+	in_child(accept_beyond);
+	drop_group();
+}
+
+static void export_beyond(void)
+{
+	uint32_t export;
+
+	open_pair();
+	CHECK_ERR(try_export(&export), EDQUOT);
+	CHECK_EQ(objects(), PAIR);
+	CHECK_EQ(dev_query(pair.fd, pair.server).out_state, KVERBS_CONN_ESTABLISHED);
+	limit_objects(PAIR + 1);
+	CHECK_OK(try_export(&export));
+}
+
+TEST(EXPORT_beyond_the_limit_of_the_control_group_gives_EDQUOT)
+{
+	make_group(PAIR);
+	in_child(export_beyond);
+	drop_group();
+}
+
+static void connect_nowhere(void)
+{
+	struct kverbs_addr nobody = addr_of("a", 1);
+	uint32_t id;
+
+	listen_only();
+	pair.addr = nobody;
+	CHECK_OK(try_connect(&id));
+	CHECK_EQ(ring_end_of(&pair.ring, id).result, -ECONNREFUSED);
+	CHECK_EQ(objects(), 0);
+}
+
+TEST(a_connection_that_failed_is_not_charged)
+{
+	make_group(CONN);
+	in_child(connect_nowhere);
+	drop_group();
+}
+
+static void die_connected(void)
+{
+	uint32_t export;
+
+	open_pair();
+	CHECK_OK(try_export(&export));
+	raise(SIGKILL);
+}
+
+TEST(what_a_killed_process_was_charged_for_is_given_back)
+{
+	int pid, status;
+
+	make_group(100);
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid)
+		die_connected();
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	drop_group();
+}
+
+/* Charged where the process was, and given back there. */
+static void move_out(void)
+{
+	open_pair();
+	set_file(CGROUP "/cgroup.procs", "0");
+	CHECK_EQ(objects(), PAIR);
+	close(pair.fd);
+	ring_unmap(&pair.ring);
+	CHECK_EQ(objects(), 0);
+}
+
+TEST(a_process_that_leaves_the_control_group_leaves_the_charge_there)
+{
+	make_group(100);
+	in_child(move_out);
+	drop_group();
+}
