@@ -120,7 +120,7 @@ static void info_has_an_unusable_device_with_its_port(struct kunit *test)
 	told = ask(test, hca);
 	KUNIT_EXPECT_EQ(test, KVERBS_UNUSABLE_NO_MR_PAGES, told.cmd.out_unusable);
 	KUNIT_EXPECT_EQ(test, 0, told.cmd.out_max_mr_pages);
-	KUNIT_EXPECT_EQ(test, 1, told.cmd.ports_len);
+	KUNIT_EXPECT_EQ(test, 1, told.cmd.inout_ports_len);
 	KUNIT_EXPECT_EQ(test, 1, told.port.port);
 }
 
@@ -134,8 +134,8 @@ static void info_has_an_unusable_device_whose_port_cannot_be_queried(struct kuni
 	hca->errors[FAKE_QUERY_PORT] = -EIO;
 	told = ask(test, hca);
 	KUNIT_EXPECT_EQ(test, KVERBS_UNUSABLE_NO_MR_PAGES, told.cmd.out_unusable);
-	KUNIT_EXPECT_EQ(test, 0, told.cmd.ports_len);
-	KUNIT_EXPECT_EQ(test, 0, told.cmd.gids_len);
+	KUNIT_EXPECT_EQ(test, 0, told.cmd.inout_ports_len);
+	KUNIT_EXPECT_EQ(test, 0, told.cmd.inout_gids_len);
 }
 
 static void info_has_the_entries_of_sends_and_receives_apart(struct kunit *test)

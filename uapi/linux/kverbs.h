@@ -53,6 +53,8 @@
  *   length field), or a message is larger than the connection can carry.
  * - ENODEV: no such device, or the device is gone.
  * - EPERM, ENOMEM: a limit: RLIMIT_MEMLOCK, objects per file, memory.
+ * - EDQUOT: the limit that rdma.max of the caller's control group has for the
+ *   device.
  * - EAGAIN: no free completion slot; reap completions, retry.
  * - EADDRINUSE, EADDRNOTAVAIL, EACCES: as bind(2) means them.
  * - EBADF: the file is not open for writing, which all commands need but INFO,
@@ -62,9 +64,9 @@
  *   accepted entries even so: the ring's sq_head shows how many.
  *
  * The last completion of a connection carries one of ECONNREFUSED, ECONNRESET,
- * ETIMEDOUT, EHOSTUNREACH, ENETUNREACH, ECANCELED, ENODEV, EINVAL (depths or an
- * address that the device cannot serve) or EIO, as a negative number, or 0 if
- * this side disconnected.
+ * ETIMEDOUT, EHOSTUNREACH, ENETUNREACH, ECANCELED, ENODEV, EDQUOT, EINVAL (depths
+ * or an address that the device cannot serve) or EIO, as a negative number, or 0
+ * if this side disconnected.
  *
  * A failed work request completes with -EIO and its work completion status.
  *
@@ -678,7 +680,7 @@ struct kverbs_cmd_ring_create {
  * Every entry is accepted for which there is a completion slot, and is read once. What is
  * wrong with an entry is its completion, with or without KVERBS_SQE_SIGNAL: EINVAL,
  * EFAULT, ENOENT, ENOTCONN, EBUSY (BENCH uses the connection), ENODEV, EOPNOTSUPP,
- * EMSGSIZE or ENOMEM. It is in the ring when SUBMIT returns. The operations behind it for
+ * EMSGSIZE, ENOMEM or EDQUOT. It is in the ring when SUBMIT returns. The operations behind it for
  * the same connection, receives excepted, complete with ECANCELED, so that none
  * overtakes one that failed; the next SUBMIT begins anew.
  *
@@ -864,7 +866,8 @@ struct kverbs_cmd_listen {
  *
  * CONNECT does not wait. ESTABLISHED, REJECTED, FAILED or DEVICE_REMOVED follows.
  *
- * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EAGAIN, EADDRNOTAVAIL, ENODEV, ENOMEM.
+ * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EAGAIN, EADDRNOTAVAIL, ENODEV, ENOMEM,
+ * EDQUOT.
  */
 struct kverbs_cmd_connect {
 	__u32 size;
@@ -899,7 +902,7 @@ struct kverbs_cmd_connect {
  * FAILED or DEVICE_REMOVED follows, even if ACCEPT returns an error other than the
  * first six below.
  *
- * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EAGAIN, ENOTCONN; ENODEV, ENOMEM.
+ * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EAGAIN, ENOTCONN; ENODEV, ENOMEM, EDQUOT.
  */
 struct kverbs_cmd_accept {
 	__u32 size;
@@ -1084,7 +1087,8 @@ struct kverbs_segment {
  * this side's RECV reports it, and only a new export restores access.
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, ENOTCONN, EOPNOTSUPP, EMSGSIZE,
- * ENOMEM, ENODEV, EINTR, EIO (registration failed; the connection has ended).
+ * ENOMEM, EDQUOT, ENODEV, EINTR, EIO (registration failed; the connection has
+ * ended).
  */
 struct kverbs_cmd_export {
 	__u32 size;
