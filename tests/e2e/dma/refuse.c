@@ -21,7 +21,7 @@ static int try_export(void)
 		.conn_id = both.server.conn,
 		.region_id = both.server.region,
 		.access = KVERBS_REMOTE_READ,
-		.segs_len = 1,
+		.inout_segs_len = 1,
 		.length = PAGE,
 		.segs_uptr = (uintptr_t)&seg,
 	};

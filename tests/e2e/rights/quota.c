@@ -104,7 +104,7 @@ static int try_export(uint32_t *id)
 		.conn_id = pair.server,
 		.region_id = dev_region(pair.fd, memory, PAGE, 0),
 		.access = KVERBS_REMOTE_WRITE,
-		.segs_len = 1,
+		.inout_segs_len = 1,
 		.length = PAGE,
 		.segs_uptr = (uintptr_t)&seg,
 	};
