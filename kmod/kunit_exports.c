@@ -52,6 +52,7 @@ SHOW(kverbs_conn_end);
 SHOW(kverbs_conn_enter);
 SHOW(kverbs_conn_forget);
 SHOW(kverbs_conn_free);
+SHOW(kverbs_conn_post_deferred);
 SHOW(kverbs_conn_post_held);
 SHOW(kverbs_conn_post_list);
 SHOW(kverbs_conn_recv);
@@ -154,6 +155,7 @@ SHOW(kverbs_req_unuse);
 
 SHOW(kverbs_ring_event);
 SHOW(kverbs_ring_reserve);
+SHOW(kverbs_ring_has_room);
 SHOW(kverbs_ring_unread);
 SHOW(kverbs_ring_unreserve);
 SHOW(kverbs_ring_wait);

@@ -566,6 +566,78 @@ static void submit_of_more_than_the_queue_has_slots_for_waits_in_order(struct ku
 	KUNIT_EXPECT_EQ(test, 5, s->hca->nr_sends);
 }
 
+static void submit_held_operation_that_fails_closes_the_queue(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_send(s, 7);
+
+	put_some(s, &sqe, SQ_SLOTS);
+	KUNIT_ASSERT_EQ(test, 0, submit(s, SQ_SLOTS));
+	KUNIT_EXPECT_EQ(test, -EBUSY, kverbs_queue_reserve(&s->conn.queue));
+	fake_wr_complete(&s->hca->sends[0], IB_WC_SUCCESS);
+	fake_hca_refuse(s->hca, 0, -ENOMEM);
+	kverbs_conn_post_held(&s->conn);
+	KUNIT_EXPECT_EQ(test, -ENOMEM, last_cqe(s)->result);
+	KUNIT_EXPECT_EQ(test, 7, last_cqe(s)->user_data);
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, kverbs_queue_check_up(&s->conn.queue));
+}
+
+static void submit_of_more_receives_than_slots_waits_in_order(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_recv(s, 0);
+	int i;
+
+	for (i = 0; i < 3; i++)
+		KUNIT_ASSERT_EQ(test, 0, submit_one(s, &sqe));
+	sqe.user_data = 3;
+	KUNIT_ASSERT_EQ(test, 0, submit_one(s, &sqe));
+	KUNIT_EXPECT_EQ(test, 3, s->hca->nr_recvs);
+	fake_wr_complete(&s->hca->recvs[0], IB_WC_SUCCESS);
+	/* There is a slot, but not for one that comes later. */
+	sqe.user_data = 4;
+	KUNIT_ASSERT_EQ(test, 0, submit_one(s, &sqe));
+	KUNIT_EXPECT_EQ(test, 4, s->hca->nr_recvs);
+	fake_wr_complete(&s->hca->recvs[3], IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, 3, last_cqe(s)->user_data);
+	kverbs_conn_post_deferred(&s->conn);
+	KUNIT_EXPECT_EQ(test, 5, s->hca->nr_recvs);
+}
+
+static void submit_flushes_what_is_held_when_the_queue_goes(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_send(s, 7);
+
+	put_some(s, &sqe, SQ_SLOTS);
+	KUNIT_ASSERT_EQ(test, 0, submit(s, SQ_SLOTS));
+	kverbs_queue_close(&s->conn.queue);
+	kverbs_queue_flush_remaining(&s->conn.queue);
+	KUNIT_EXPECT_EQ(test, SQ_SLOTS, kverbs_ring_unread(s->ring));
+	KUNIT_EXPECT_EQ(test, -EIO, last_cqe(s)->result);
+	KUNIT_EXPECT_EQ(test, IB_WC_WR_FLUSH_ERR, last_cqe(s)->wc_status);
+	KUNIT_EXPECT_EQ(test, 0, s->ring->reserved);
+}
+
+static void submit_says_in_the_ring_why_it_stopped(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	const struct kverbs_ring_kernel *shared = fake_ring_kernel(s->ring);
+	struct kverbs_sqe sqe = a_send(s, 0);
+
+	KUNIT_ASSERT_EQ(test, 0, kverbs_ring_reserve(s->ring, CQ_SLOTS));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, submit_one(s, &sqe));
+	KUNIT_EXPECT_EQ(test, KVERBS_KFLAG_FULL, shared->flags);
+	KUNIT_EXPECT_FALSE(test, kverbs_ring_has_room(s->ring));
+	kverbs_ring_unreserve(s->ring, CQ_SLOTS);
+	KUNIT_EXPECT_TRUE(test, kverbs_ring_has_room(s->ring));
+	KUNIT_EXPECT_EQ(test, 0, submit(s, 1));
+	KUNIT_EXPECT_EQ(test, 0, shared->flags);
+	fake_ring_user(s->ring)->sq_tail--;
+	KUNIT_EXPECT_EQ(test, -EINVAL, submit(s, 1));
+	KUNIT_EXPECT_EQ(test, KVERBS_KFLAG_BAD_INDEX, shared->flags);
+}
+
 static void submit_without_signals_completes_with_the_last(struct kunit *test)
 {
 	struct submitter *s = test->priv;
@@ -609,6 +681,10 @@ static struct kunit_case submit_cases[] = {
 	KUNIT_CASE(submit_keeps_the_order_of_sends_and_receives),
 	KUNIT_CASE(submit_of_which_half_is_refused_posts_half),
 	KUNIT_CASE(submit_of_more_than_the_queue_has_slots_for_waits_in_order),
+	KUNIT_CASE(submit_held_operation_that_fails_closes_the_queue),
+	KUNIT_CASE(submit_of_more_receives_than_slots_waits_in_order),
+	KUNIT_CASE(submit_flushes_what_is_held_when_the_queue_goes),
+	KUNIT_CASE(submit_says_in_the_ring_why_it_stopped),
 	KUNIT_CASE(submit_without_signals_completes_with_the_last),
 	{}
 };
