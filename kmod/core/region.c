@@ -3,6 +3,8 @@
  * User memory, pinned for as long as a region lives, and its DMA mapping on each device,
  * made when the region is first used there.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/dma-map-ops.h>
 #include <linux/iommu.h>
 #include <linux/mm.h>
@@ -270,9 +272,12 @@ static int fill_map(struct kverbs_map *map)
 	ret = kverbs_ib_dma_map_sgtable(map->ib, &map->sgt, direction(map->region));
 	if (ret)
 		goto out_free_pages;
-	ret = -EOPNOTSUPP;
-	if (bounces(map))
+	if (bounces(map)) {
+		pr_warn_once("%s is refused memory, which it reaches only through bounce buffers\n",
+			     dev_name(&map->ib->dev));
+		ret = -EOPNOTSUPP;
 		goto out_unmap;
+	}
 	ret = make_spans(map);
 	if (ret)
 		goto out_unmap;
