@@ -33,9 +33,10 @@ static void set_file(const char *path, const char *text)
 
 static const char *device(void)
 {
-	static struct kverbs_cmd_device_query query = { .size = sizeof(query) };
+	static struct kverbs_cmd_device_query query;
 	int fd = dev_open();
 
+	query = (struct kverbs_cmd_device_query){ .size = sizeof(query) };
 	CHECK_ERR(dev_cmd(fd, KVERBS_DEVICE_QUERY, &query), EMSGSIZE);
 	close(fd);
 	return query.out_name;
