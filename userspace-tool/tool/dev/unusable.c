@@ -14,23 +14,19 @@ static const struct {
 	},
 	[KVERBS_UNUSABLE_NO_KERNEL_VERBS] = {
 		"its driver offers RDMA to user space only",
-		"Programs can use it with libibverbs. A newer driver may offer it to the kernel, "
-		"too.",
+		"Programs can use it with libibverbs. A newer driver may offer it to the kernel.",
 	},
 	[KVERBS_UNUSABLE_NO_FAST_REG] = {
 		"it does not register memory by work requests",
-		"Some adapters do with newer firmware, virtual functions if their host permits "
-		"it, others never.",
+		"Some do with newer firmware, virtual functions if their host permits it.",
 	},
 	[KVERBS_UNUSABLE_NO_MR_PAGES] = {
 		"its memory regions cannot cover a page",
-		"That limit comes from the firmware, or from the host of a virtual function: "
-		"update it.",
+		"The firmware, or the host of a virtual function, sets that limit: update it.",
 	},
 	[KVERBS_UNUSABLE_NO_CM] = {
 		"none of its ports has a connection manager",
-		"Use a port for InfiniBand, RoCE or iWARP; some adapters let their ports be set "
-		"to one.",
+		"Use a port for InfiniBand, RoCE or iWARP; of some adapters the type can be set.",
 	},
 	[KVERBS_UNUSABLE_SWITCH] = {
 		"it is a switch",
