@@ -555,7 +555,7 @@ static bool says_atomics(struct rig *rig)
 	u32 flags = port->core_cap_flags;
 
 	port->core_cap_flags = rig->hca->guise->port_data[1].immutable.core_cap_flags;
-	kverbs_device_query(&rig->hca->ib, &cmd);
+	kverbs_device_query(&rig->hca->ib, KVERBS_USABLE, &cmd);
 	port->core_cap_flags = flags;
 	return cmd.out_caps & KVERBS_CAP_ATOMIC;
 }

@@ -63,7 +63,7 @@ bool doctor_ib_core_differs(const struct doctor *d, const char *release, struct 
 		finding_fail(f, "kverbs was built for the kernel's own ib_core, but %s replaces it",
 			     path);
 	else if (!replaced && !strcmp(built_for, "replaced"))
-		finding_fail(f, "kverbs was built for a replaced ib_core, not for this kernel's own");
+		finding_fail(f, "kverbs was built for a replaced ib_core, not the kernel's own");
 	else
 		return false;
 	mend(d, f);
