@@ -225,7 +225,7 @@ static int hold(struct kverbs_conn *conn, struct kverbs_req **reqs, unsigned int
 	return ret;
 }
 
-/* Holds what follows an operation that has to wait. Returns how many, as kverbs_conn_post_list(). */
+/* Holds an operation that has to wait and those behind it, as kverbs_conn_post_list() posts. */
 static unsigned int hold_list(struct kverbs_conn *conn, struct kverbs_req **reqs,
 			      unsigned int nr, int *error)
 {

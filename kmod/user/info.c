@@ -15,6 +15,12 @@
 #include "ring.h"
 #include "version.h"
 
+#ifdef KVERBS_HAVE_BENCH
+#define FEATURES	KVERBS_FEATURE_BENCH
+#else
+#define FEATURES	0
+#endif
+
 /* How the flags of the table of opcodes appear to user space. */
 static const struct {
 	u16 opf;
@@ -86,7 +92,7 @@ int kverbs_cmd_info(struct kverbs_ucmd *ucmd)
 		return ret;
 	cmd->out_abi = KVERBS_ABI_VERSION;
 	cmd->out_nr_devices = kverbs_device_count(current->nsproxy->net_ns);
-	cmd->out_features = IS_ENABLED(KVERBS_HAVE_BENCH) ? KVERBS_FEATURE_BENCH : 0;
+	cmd->out_features = FEATURES;
 	fill_limits(cmd);
 	memset(cmd->out_version, 0, sizeof(cmd->out_version));
 	strscpy(cmd->out_version, KVERBS_VERSION, sizeof(cmd->out_version));

@@ -273,7 +273,7 @@ static int prepare(struct batch *batch, struct kverbs_slot *slot)
 	return find_memory(batch, &slot->req);
 }
 
-/* What is wrong with an entry is told by its completion, so that it delays no other entry. */
+/* An invalid entry completes with its error, so that it delays no other entry. */
 static void refuse(struct batch *batch, struct kverbs_slot *slot, int error)
 {
 	const struct kverbs_sqe *sqe = &batch->sqe;

@@ -38,7 +38,7 @@ static int try_rdma(uint8_t opcode)
 	return ring_put(&both.client.ring, &sqe);
 }
 
-/* What was refused completes with the error. */
+/* ring_put() returns the error of a refused entry's completion. */
 static void check_refused(void)
 {
 	struct kverbs_sqe recv, send;

@@ -40,7 +40,11 @@ static void options_reach_the_kernel(void **state)
 {
 	struct kverbs_conn_opts opts = {
 		.sz = sizeof(opts),
-		.param = &(struct kverbs_conn_param){ .valid = KVERBS_PARAM_RETRY, .retry = 3, .sq_depth = 17 },
+		.param = &(struct kverbs_conn_param){
+			.valid = KVERBS_PARAM_RETRY,
+			.retry = 3,
+			.sq_depth = 17,
+		},
 		.param_sz = sizeof(struct kverbs_conn_param),
 		.source = "198.51.100.7",
 		.priv = "hello",

@@ -7,7 +7,7 @@
 
 /* A clause about the device, for an enum kverbs_unusable that is not 0. */
 const char *unusable_why(uint32_t reason);
-/* What can be done, in sentences. */
+/* Advice for an enum kverbs_unusable that is not 0, in sentences. */
 const char *unusable_advice(uint32_t reason);
 
 #endif /* KVERBS_TOOL_UNUSABLE_H */
