@@ -94,7 +94,7 @@ static const struct cmd_op cmd_ops[] = {
 	CMD_OP_READ(KVERBS_DEVICE_QUERY, kverbs_cmd_device_query,
 		    struct kverbs_cmd_device_query, __reserved2),
 	CMD_OP(KVERBS_RING_CREATE, kverbs_cmd_ring_create,
-	       struct kverbs_cmd_ring_create, __reserved),
+	       struct kverbs_cmd_ring_create, out_cqes_offset),
 	CMD_OP(KVERBS_SUBMIT, kverbs_cmd_submit, struct kverbs_cmd_submit, out_error),
 	CMD_OP(KVERBS_REGION_CREATE, kverbs_cmd_region_create,
 	       struct kverbs_cmd_region_create, __reserved),

@@ -192,8 +192,6 @@ static void describe(const struct kverbs_ring *ring, struct kverbs_cmd_ring_crea
 
 static int check_ring(const struct kverbs_cmd_ring_create *cmd)
 {
-	if (cmd->__reserved)
-		return -EINVAL;
 	switch (cmd->flags) {
 	case 0:
 	case KVERBS_RING_BUSY_POLL:

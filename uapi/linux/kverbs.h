@@ -623,7 +623,6 @@ struct kverbs_ring_user {
  * @out_cq_size: bytes to map at @out_cq_offset
  * @out_idx_size: bytes to map at @out_idx_offset
  * @out_cqes_offset: of the first completion in the mapping at @out_cq_offset, bytes
- * @__reserved: must be 0
  *
  * Map each area with MAP_SHARED and exactly its size. A child of fork(2) does not
  * inherit the mappings. A file holds 256 rings at most.
@@ -654,8 +653,7 @@ struct kverbs_cmd_ring_create {
 	__aligned_u64 out_sq_size;
 	__aligned_u64 out_cq_size;
 	__aligned_u64 out_idx_size;
-	__u32 out_cqes_offset;
-	__u32 __reserved;
+	__aligned_u64 out_cqes_offset;
 };
 
 /* Bits of kverbs_cmd_submit.flags */

@@ -143,7 +143,7 @@ static void prepare(const struct command *command, union any_cmd *cmd)
 /* Make the command fail, with a missing device or object or an unknown flag. */
 static void spoil(const struct command *command, union any_cmd *cmd)
 {
-	const uint32_t unknown = 0x80000000;
+	const uint32_t unknown = 0x40000000;
 
 	if (command->number == KVERBS_DEVICE_QUERY)
 		cmd->device_query.index = 10000;

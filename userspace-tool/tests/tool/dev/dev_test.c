@@ -182,13 +182,14 @@ static void lines_fit_eighty_columns(void **state)
 
 static void a_device_that_cannot_be_used_has_the_reason_and_advice(void **state)
 {
+	const char *line =
+		"hns_0 kverbs cannot use it: it does not register memory by work requests";
 	char *text;
 
 	(void)state;
 	unusable_attr.out_unusable = KVERBS_UNUSABLE_NO_FAST_REG;
 	text = shown_of(&unusable, false);
-	assert_true(has_line(text, "hns_0 kverbs cannot use it: "
-			     "it does not register memory by work requests"));
+	assert_true(has_line(text, line));
 	assert_non_null(strstr(text, "newer firmware"));
 	assert_non_null(strstr(text, "driver hns_roce_hw_v2, firmware -, NUMA node -"));
 	free(text);
