@@ -12,25 +12,33 @@
 #include "cli/util.h"
 #include "doctor/nft.h"
 
-#define DEPTH_MAX 16
 #define TEXT_MAX 64
+#define KEY_MAX 512
 
 enum known { NO, UNKNOWN, YES };
 
 /* Where a packet is after a rule or a chain. */
 enum step { GO_ON, RETURN, ACCEPT, DROP };
 
+/* What may happen besides, in the outcome of a chain, which is an enum step. */
+#define MAYBE_DROP 0x10
+#define MAYBE_ACCEPT 0x20
+
 /**
  * struct judge - the look at one base chain
- * @all: the ruleset's objects
  * @packet: of which packet
+ * @rules: arrays of the ruleset's rules, by key_of() of their chain
+ * @maps: the ruleset's named maps, by key_of()
+ * @outcomes: of the chains that were walked, by key_of(): an outcome depends on the packet alone
  * @chain: the base chain
  * @maybe_drop: some rule would drop it if what we do not know held
  * @maybe_accept: the same
  */
 struct judge {
-	struct json_object *all;
 	const struct nft_packet *packet;
+	struct json_object *rules;
+	struct json_object *maps;
+	struct json_object *outcomes;
 	struct json_object *chain;
 	bool maybe_drop;
 	bool maybe_accept;
@@ -55,11 +63,6 @@ static const char *text(struct json_object *o, const char *key)
 static size_t length(struct json_object *o)
 {
 	return json_object_is_type(o, json_type_array) ? json_object_array_length(o) : 0;
-}
-
-static bool same(struct json_object *a, struct json_object *b, const char *key)
-{
-	return !strcmp(text(a, key), text(b, key));
 }
 
 static enum known payload_value(const struct nft_packet *p, struct json_object *payload,
@@ -181,10 +184,10 @@ static enum known match_holds(const struct nft_packet *p, struct json_object *ma
 	return !strcmp(op, "==") || !strcmp(op, "in") || !*op ? result : UNKNOWN;
 }
 
-static enum step walk_chain(struct judge *j, const char *name, unsigned int depth);
+static enum step walk_chain(struct judge *j, const char *name);
 
 /* A verdict as such, or in a map; GO_ON is none. */
-static enum step verdict_of(struct judge *j, struct json_object *o, unsigned int depth)
+static enum step verdict_of(struct judge *j, struct json_object *o)
 {
 	const char *to = text(get(o, "jump"), "target");
 	enum step step;
@@ -197,13 +200,13 @@ static enum step verdict_of(struct judge *j, struct json_object *o, unsigned int
 	if (json_object_object_get_ex(o, "return", NULL))
 		return RETURN;
 	if (*to) {
-		step = walk_chain(j, to, depth + 1);
+		step = walk_chain(j, to);
 		return step == RETURN ? GO_ON : step;
 	}
 	to = text(get(o, "goto"), "target");
 	if (!*to)
 		return GO_ON;
-	step = walk_chain(j, to, depth + 1);
+	step = walk_chain(j, to);
 	return step == GO_ON ? RETURN : step;
 }
 
@@ -220,15 +223,37 @@ static enum step weigh(struct judge *j, enum known holds, enum step step)
 	return GO_ON;
 }
 
-static enum step walk_map(struct judge *j, struct json_object *map, enum known before,
-			  unsigned int depth)
+/* What names a chain or a map: a name is one of its table only. */
+static const char *key_of(char key[KEY_MAX], struct json_object *of, const char *name)
 {
-	struct json_object *list = get(get(map, "data"), "set"), *pair;
+	snprintf(key, KEY_MAX, "%s %s %s", text(of, "family"), text(of, "table"), name);
+	return key;
+}
+
+/* The pairs of a map, which stands in the rule or has a name; NULL: they are not known. */
+static struct json_object *pairs_of(const struct judge *j, struct json_object *map)
+{
+	struct json_object *data = get(map, "data");
+	const char *name = data ? json_object_get_string(data) : "";
+	char key[KEY_MAX];
+
+	if (*name != '@')
+		return get(data, "set");
+	return get(get(j->maps, key_of(key, j->chain, name + 1)), "elem");
+}
+
+static enum step walk_map(struct judge *j, struct json_object *map, enum known before)
+{
+	struct json_object *list = pairs_of(j, map), *pair;
 	char value[TEXT_MAX] = "";
 	enum known known = value_of(j->packet, get(map, "key"), value), holds;
 	enum step step = GO_ON;
 	size_t i;
 
+	if (!list && before != NO) {
+		j->maybe_drop = true;
+		j->maybe_accept = true;
+	}
 	for (i = 0; i < length(list) && step == GO_ON; i++) {
 		pair = json_object_array_get_idx(list, i);
 		if (length(pair) != 2)
@@ -239,7 +264,7 @@ static enum step walk_map(struct judge *j, struct json_object *map, enum known b
 		if (holds == NO)
 			continue;
 		step = weigh(j, holds,
-			     verdict_of(j, json_object_array_get_idx(pair, 1), depth));
+			     verdict_of(j, json_object_array_get_idx(pair, 1)));
 	}
 	return step;
 }
@@ -256,7 +281,7 @@ static enum known statement_holds(struct judge *j, struct json_object *s)
 	return YES;
 }
 
-static enum step walk_rule(struct judge *j, struct json_object *rule, unsigned int depth)
+static enum step walk_rule(struct judge *j, struct json_object *rule)
 {
 	struct json_object *expr = get(rule, "expr"), *s;
 	enum known holds = YES, one;
@@ -272,31 +297,54 @@ static enum step walk_rule(struct judge *j, struct json_object *rule, unsigned i
 		if (holds == NO)
 			return GO_ON;
 		if (get(s, "vmap"))
-			step = walk_map(j, get(s, "vmap"), holds, depth);
+			step = walk_map(j, get(s, "vmap"), holds);
 		else
-			step = weigh(j, holds, verdict_of(j, s, depth));
+			step = weigh(j, holds, verdict_of(j, s));
 	}
 	return step;
 }
 
-static enum step walk_chain(struct judge *j, const char *name, unsigned int depth)
+static enum step walk_rules(struct judge *j, struct json_object *rules)
 {
 	enum step step = GO_ON;
-	struct json_object *rule;
 	size_t i;
 
-	for (i = 0; depth < DEPTH_MAX && i < length(j->all) && step == GO_ON; i++) {
-		rule = get(json_object_array_get_idx(j->all, i), "rule");
-		if (rule && !strcmp(text(rule, "chain"), name) &&
-		    same(rule, j->chain, "table") && same(rule, j->chain, "family"))
-			step = walk_rule(j, rule, depth);
-	}
+	for (i = 0; i < length(rules) && step == GO_ON; i++)
+		step = walk_rule(j, json_object_array_get_idx(rules, i));
 	return step;
+}
+
+/* Chains may be jumped to from many places, so each is walked once. */
+static enum step walk_chain(struct judge *j, const char *name)
+{
+	const struct judge before = *j;
+	struct json_object *known;
+	char key[KEY_MAX];
+	enum step step;
+	int outcome;
+
+	key_of(key, j->chain, name);
+	known = get(j->outcomes, key);
+	if (!known) {
+		/* The kernel accepts no loops; should there be one, it ends here. */
+		json_object_object_add(j->outcomes, key, json_object_new_int(GO_ON));
+		j->maybe_drop = false;
+		j->maybe_accept = false;
+		step = walk_rules(j, get(j->rules, key));
+		outcome = (int)step | (j->maybe_drop ? MAYBE_DROP : 0) |
+			  (j->maybe_accept ? MAYBE_ACCEPT : 0);
+		known = json_object_new_int(outcome);
+		json_object_object_add(j->outcomes, key, known);
+	}
+	outcome = json_object_get_int(known);
+	j->maybe_drop = before.maybe_drop || outcome & MAYBE_DROP;
+	j->maybe_accept = before.maybe_accept || outcome & MAYBE_ACCEPT;
+	return outcome & ~(MAYBE_DROP | MAYBE_ACCEPT);
 }
 
 static enum nft_fate fate_of(struct judge *j)
 {
-	enum step step = walk_chain(j, text(j->chain, "name"), 0);
+	enum step step = walk_chain(j, text(j->chain, "name"));
 
 	if (step != ACCEPT && step != DROP)
 		step = strcmp(text(j->chain, "policy"), "drop") ? ACCEPT : DROP;
@@ -320,29 +368,73 @@ static bool concerns(struct json_object *chain, const struct nft_packet *p)
 	return !strcmp(hook, "prerouting") || !strcmp(hook, "input");
 }
 
+static void add_rule(struct json_object *rules, struct json_object *rule)
+{
+	struct json_object *list;
+	char key[KEY_MAX];
+
+	list = get(rules, key_of(key, rule, text(rule, "chain")));
+	if (!list) {
+		list = json_object_new_array();
+		json_object_object_add(rules, key, list);
+	}
+	json_object_array_add(list, json_object_get(rule));
+}
+
+static void index_ruleset(struct json_object *all, struct judge *j)
+{
+	struct json_object *rule, *map;
+	char key[KEY_MAX];
+	size_t i;
+
+	j->rules = json_object_new_object();
+	j->maps = json_object_new_object();
+	for (i = 0; i < length(all); i++) {
+		rule = get(json_object_array_get_idx(all, i), "rule");
+		map = get(json_object_array_get_idx(all, i), "map");
+		if (rule)
+			add_rule(j->rules, rule);
+		if (map)
+			json_object_object_add(j->maps, key_of(key, map, text(map, "name")),
+					       json_object_get(map));
+	}
+}
+
+static enum nft_fate judge_chain(struct judge *j, struct json_object *chain)
+{
+	enum nft_fate fate;
+
+	j->chain = chain;
+	j->maybe_drop = false;
+	j->maybe_accept = false;
+	j->outcomes = json_object_new_object();
+	fate = fate_of(j);
+	json_object_put(j->outcomes);
+	return fate;
+}
+
 void nft_judge(struct json_object *ruleset, const struct nft_packet *packet,
 	       struct nft_block *block)
 {
-	struct json_object *all = get(ruleset, "nftables");
+	struct json_object *all = get(ruleset, "nftables"), *chain;
+	struct judge j = { .packet = packet };
 	enum nft_fate fate;
 	size_t i;
 
 	memset(block, 0, sizeof(*block));
+	index_ruleset(all, &j);
 	for (i = 0; i < length(all); i++) {
-		struct judge j = {
-			.all = all,
-			.packet = packet,
-			.chain = get(json_object_array_get_idx(all, i), "chain"),
-		};
-
-		if (!j.chain || !concerns(j.chain, packet))
+		chain = get(json_object_array_get_idx(all, i), "chain");
+		if (!chain || !concerns(chain, packet))
 			continue;
-		fate = fate_of(&j);
+		fate = judge_chain(&j, chain);
 		if (fate <= block->fate)
 			continue;
 		block->fate = fate;
-		block->family = text(j.chain, "family");
-		block->table = text(j.chain, "table");
-		block->chain = text(j.chain, "name");
+		block->family = text(chain, "family");
+		block->table = text(chain, "table");
+		block->chain = text(chain, "name");
 	}
+	json_object_put(j.maps);
+	json_object_put(j.rules);
 }

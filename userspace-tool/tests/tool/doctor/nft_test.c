@@ -41,10 +41,11 @@ static enum nft_fate fate(const char *rules)
 	const struct nft_packet packet = { .proto = "udp", .dport = 4791, .netdev = "eth0" };
 	struct json_object *ruleset;
 	struct nft_block block;
-	char text[4096];
+	char *text;
 
-	snprintf(text, sizeof(text), "{\"nftables\":[%s]}", rules);
+	assert_true(asprintf(&text, "{\"nftables\":[%s]}", rules) > 0);
 	ruleset = json_tokener_parse(text);
+	free(text);
 	assert_non_null(ruleset);
 	nft_judge(ruleset, &packet, &block);
 	json_object_put(ruleset);
@@ -239,6 +240,55 @@ static void doctor_knows_that_adapters_send_past_the_rules(void **state)
 	host_blames(h, DOCTOR_FIREWALL, FINDING_SKIP, "adapters bypass", NULL);
 }
 
+#define DPORT_VMAP(_data)							\
+	"{\"vmap\":{\"key\":{\"payload\":{\"protocol\":\"udp\",\"field\":\"dport\"}}," \
+	"\"data\":" _data "}}"
+#define MAP(_table, _name, _pairs)						\
+	"{\"map\":{\"family\":\"inet\",\"table\":\"" _table "\",\"name\":\"" _name "\"," \
+	"\"type\":\"inet_service\",\"map\":\"verdict\",\"elem\":[" _pairs "]}},"
+
+/* map ports { type inet_service : verdict; elements = { 4791 : drop } }; udp dport vmap @ports */
+static void named_maps_are_looked_up(void **state)
+{
+	(void)state;
+	is_blocked(MAP("filter", "ports", "[4791," DROP "]") INPUT("accept")
+		   RULE("input", DPORT_VMAP("\"@ports\"")));
+	passes(MAP("filter", "ports", "[4790," DROP "]") INPUT("accept")
+	       RULE("input", DPORT_VMAP("\"@ports\"")));
+	/* A map of another table is another map; what is not there is not known. */
+	may_pass(MAP("other", "ports", "[4791," DROP "]") INPUT("accept")
+		 RULE("input", DPORT_VMAP("\"@ports\"")));
+}
+
+#define LEVELS 60
+
+/* Walked once for each way to it, the last of 60 chains would be walked 2^60 times. */
+static void a_chain_is_walked_once_however_many_jump_to_it(void **state)
+{
+	char *rules = strdup(INPUT("accept") RULE("input", JUMP("c0"))), *more;
+	int i;
+
+	(void)state;
+	for (i = 0; i < LEVELS; i++) {
+		assert_true(asprintf(&more, "%s" RULE("c%d", JUMP("c%d")) RULE("c%d", JUMP("c%d")),
+				     rules, i, i + 1, i, i + 1) > 0);
+		free(rules);
+		rules = more;
+	}
+	assert_true(asprintf(&more, "%s" RULE("c%d", DROP) END, rules, LEVELS) > 0);
+	assert_int_equal(fate(more), NFT_BLOCK);
+	free(more);
+	free(rules);
+}
+
+/* The kernel accepts none, but this is read from a pipe. */
+static void a_loop_of_chains_ends(void **state)
+{
+	(void)state;
+	passes(INPUT("accept") RULE("input", JUMP("a")) RULE("a", JUMP("b"))
+	       RULE("b", JUMP("a")));
+}
+
 static void doctor_asks_for_tcp_where_iwarp_is(void **state)
 {
 	struct host *h = *state;
@@ -265,6 +315,9 @@ int main(void)
 		cmocka_unit_test(unknown_expressions_decide_nothing),
 		cmocka_unit_test(chains_are_followed),
 		cmocka_unit_test(chains_of_another_family_or_direction_are_ignored),
+		cmocka_unit_test(named_maps_are_looked_up),
+		cmocka_unit_test(a_chain_is_walked_once_however_many_jump_to_it),
+		cmocka_unit_test(a_loop_of_chains_ends),
 		host_test(doctor_opens_the_chain_that_drops),
 		host_test(doctor_opens_both_ways),
 		host_test(doctor_makes_anew_what_could_not_send),
