@@ -13,12 +13,12 @@ edu() {
 }
 
 build
-whole edu 6.12 --iommu
-whole edu 6.1 --iommu
-whole edu 6.12
-whole edu 6.1
-whole edu 6.12 --append swiotlb=force
-whole edu 6.1 --append swiotlb=force
+every edu 6.12 --iommu
+every edu 6.1 --iommu
+every edu 6.12
+every edu 6.1
+every edu 6.12 --append swiotlb=force
+every edu 6.1 --append swiotlb=force
 # Without an IOMMU, but with a record of all mappings.
-whole edu debug
+every edu debug
 finish
