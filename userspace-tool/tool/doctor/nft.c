@@ -20,7 +20,7 @@ enum known { NO, UNKNOWN, YES };
 /* Where a packet is after a rule or a chain. */
 enum step { GO_ON, RETURN, ACCEPT, DROP };
 
-/* What may happen besides, in the outcome of a chain, which is an enum step. */
+/* Bits beside the enum step in the outcome of a chain. */
 #define MAYBE_DROP 0x10
 #define MAYBE_ACCEPT 0x20
 
@@ -223,7 +223,7 @@ static enum step weigh(struct judge *j, enum known holds, enum step step)
 	return GO_ON;
 }
 
-/* What names a chain or a map: a name is one of its table only. */
+/* The key of a chain or a map, whose name is known within its table only. */
 static const char *key_of(char key[KEY_MAX], struct json_object *of, const char *name)
 {
 	snprintf(key, KEY_MAX, "%s %s %s", text(of, "family"), text(of, "table"), name);
