@@ -195,7 +195,10 @@ static void retire(struct kverbs_queue *queue, struct kverbs_req *req)
 	count(queue, req);
 }
 
-/* Held operations are posted many at a time. Fewer free slots do while others are in flight. */
+/*
+ * Held operations are posted in batches. Operations in flight hold the other slots, and their
+ * completions check again.
+ */
 static bool has_room(unsigned int free, unsigned int depth)
 {
 	return free >= DIV_ROUND_UP(depth, 4);

@@ -161,7 +161,7 @@ void kverbs_ring_publish(struct kverbs_ring *ring, u32 nr)
  * kverbs_ring_publish_room() - wake tasks that wait for a completion slot
  * @ring: the ring, locked, since this may be the last work that keeps it
  *
- * For work that has completed without a completion.
+ * Called when unsignalled operations have succeeded: they free slots without a completion.
  *
  * Context: process or softirq.
  */
@@ -181,7 +181,7 @@ void kverbs_ring_publish_room(struct kverbs_ring *ring)
  */
 bool kverbs_ring_has_room(struct kverbs_ring *ring)
 {
-	/* Reads @reserved without the lock: who frees a slot wakes those who looked before. */
+	/* Without the lock: kverbs_ring_publish_room() wakes tasks that read an old value. */
 	return ring->cq_entries - kverbs_ring_unread(ring) > READ_ONCE(ring->reserved);
 }
 

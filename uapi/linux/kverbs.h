@@ -675,16 +675,16 @@ struct kverbs_cmd_ring_create {
  * @watch_old: WATCH: the byte's previous value, 0-255; else 0
  * @__reserved: must be 0
  *
- * Every entry is accepted for which there is a completion slot, and is read once. What is
- * wrong with an entry is its completion, with or without KVERBS_SQE_SIGNAL: EINVAL,
+ * SUBMIT accepts every entry for which there is a free completion slot, and reads it once.
+ * An invalid entry completes with an error, with or without KVERBS_SQE_SIGNAL: EINVAL,
  * EFAULT, ENOENT, ENOTCONN, EBUSY (BENCH uses the connection), ENODEV, EOPNOTSUPP,
- * EMSGSIZE, ENOMEM or EDQUOT. It is in the ring when SUBMIT returns. The operations behind it for
- * the same connection, receives excepted, complete with ECANCELED, so that none
- * overtakes one that failed; the next SUBMIT begins anew.
+ * EMSGSIZE, ENOMEM or EDQUOT. That completion is in the ring when SUBMIT returns. Later
+ * operations of this SUBMIT for the same connection, except receives, complete with
+ * ECANCELED, so that none overtakes one that failed.
  *
- * An operation for which the connection's queue has no room waits until it has, behind
- * those before it; it delays no other connection. If it cannot be posted then, it
- * completes with an error, and the connection ends.
+ * If the connection's queue is full, operations are held until there is room, and are then
+ * posted in order; other connections are not delayed. If a held operation cannot be
+ * posted, it completes with an error, and the connection ends.
  *
  * Returns 0 if an entry was accepted, if @to_submit is 0, or if the time is
  * over: check @out_taken and @out_ready. If no entry could be accepted, SUBMIT

@@ -136,7 +136,7 @@ static void hand_over(struct kverbs *kv)
 		kverbs_done_run(kv, kverbs_at_once, NULL, 0);
 }
 
-/* A wait of the kernel has ended, maybe for a slot that work without a completion has freed. */
+/* SUBMIT stopped waiting, perhaps because an unsignalled operation freed a completion slot. */
 void kverbs_room_found(struct kverbs *kv)
 {
 	if (!kv->room_wanted)
