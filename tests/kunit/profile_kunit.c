@@ -89,6 +89,8 @@ static void connect(struct rig *rig, enum fake_stage stage, u8 max_sge)
 	rig->fake = fake_conn_create(rig->test, rig->hca);
 	rig->fake->max_sge = max_sge;
 	fake_conn_go(rig->fake, stage);
+	if (stage == FAKE_UP || stage == FAKE_UP_PASSIVE)
+		fake_conn_scatter(rig->fake);
 }
 
 /* As connect(), with completion queues that only kverbs polls. */
@@ -98,6 +100,7 @@ static void connect_polled(struct rig *rig)
 	kverbs_cq_set_exit(&rig->fake->cqs);
 	kverbs_cq_set_init(&rig->fake->cqs, IB_POLL_DIRECT);
 	fake_conn_go(rig->fake, FAKE_UP);
+	fake_conn_scatter(rig->fake);
 }
 
 static struct rig *rig_at(struct kunit *test, const struct fake_profile *profile,

@@ -185,6 +185,37 @@ struct fake_conn *fake_conn_create(struct kunit *test, struct fake_hca *hca)
 	return fake;
 }
 
+/**
+ * fake_conn_scatter() - map the memory as if no two of its pages were neighbours
+ * @fake: the owner of a connection, which has posted nothing yet
+ *
+ * Which pages are neighbours is chance, and on it depends how many entries a range requires.
+ */
+void fake_conn_scatter(struct fake_conn *fake)
+{
+	unsigned long npages = fake->region->npages, page;
+	struct kverbs_span *spans;
+	struct kverbs_map *map;
+
+	map = kverbs_map_get(fake->region, &fake->hca->ib);
+	KUNIT_ASSERT_FALSE(fake->test, IS_ERR(map));
+	spans = kvcalloc(npages, sizeof(*spans), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(fake->test, spans);
+	for (page = 0; page < npages; page++) {
+		u64 start = page * PAGE_SIZE;
+		const struct kverbs_span *span = kverbs_map_find(map, start);
+
+		spans[page] = (struct kverbs_span) {
+			.start = start,
+			.addr = span->addr + (start - span->start),
+			.length = PAGE_SIZE,
+		};
+	}
+	kvfree(map->spans);
+	map->spans = spans;
+	map->nr_spans = npages;
+}
+
 static struct sockaddr_in address_of(__be32 address)
 {
 	return (struct sockaddr_in) {

@@ -108,6 +108,7 @@ void fake_conn_listen(struct fake_conn *fake, __be32 address);
 int fake_conn_try_begin(struct fake_conn *fake, bool bound);
 void fake_conn_begin(struct fake_conn *fake);
 void fake_conn_go(struct fake_conn *fake, enum fake_stage stage);
+void fake_conn_scatter(struct fake_conn *fake);
 struct fake_conn *fake_conn_at(struct kunit *test, struct fake_hca *hca,
 			       enum fake_stage stage);
 void fake_conn_destroy(struct fake_conn *fake);
