@@ -313,7 +313,7 @@ static void conn_that_waits_for_its_peer_delays_no_other(struct kunit *test)
 	INIT_WORK_ONSTACK(&others.work, await_others);
 	kverbs_conn_end(fake->conn, KVERBS_CQE_FAILED, -ETIMEDOUT, 0);
 	queue_work(system_unbound_wq, &others.work);
-	KUNIT_EXPECT_NE(test, 0, wait_for_completion_timeout(&others.done, HZ));
+	KUNIT_EXPECT_TRUE(test, fake_await(&others.done));
 	KUNIT_EXPECT_EQ(test, 0, fake->nr_ended);
 	fake_iw_give_up(fake->hca);
 	flush_work(&others.work);

@@ -216,6 +216,9 @@ struct slow {
 };
 
 #define SLOW_OPS	4
+#define STEP		HZ
+/* What the guest may stall for without harm is all of this but a step. */
+#define TIMEOUT		(4 * STEP)
 
 static void complete_next(struct work_struct *work)
 {
@@ -224,7 +227,7 @@ static void complete_next(struct work_struct *work)
 
 	if (slow->next < SLOW_OPS) {
 		fake_wr_complete(&hca->sends[slow->next++], IB_WC_SUCCESS);
-		schedule_delayed_work(&slow->work, HZ / 4);
+		schedule_delayed_work(&slow->work, STEP);
 		return;
 	}
 	for (; slow->next < hca->nr_sends; slow->next++)
@@ -241,9 +244,9 @@ static void sync_waits_while_earlier_work_is_outstanding(struct kunit *test)
 	chain->fake->hca->work_queued = false;
 	for (i = 0; i < SLOW_OPS; i++)
 		fake_queue_send(test, chain->fake, 1);
-	chain->sync.timeout = HZ / 2;
+	chain->sync.timeout = TIMEOUT;
 	INIT_DELAYED_WORK_ONSTACK(&slow.work, complete_next);
-	schedule_delayed_work(&slow.work, HZ / 4);
+	schedule_delayed_work(&slow.work, STEP);
 	KUNIT_EXPECT_EQ(test, 0, sync_post(chain));
 	KUNIT_EXPECT_EQ(test, 0, chain->fake->broken);
 	cancel_delayed_work_sync(&slow.work);
