@@ -75,6 +75,7 @@ SHOW(kverbs_device_enter);
 SHOW(kverbs_device_for_each);
 SHOW(kverbs_device_judge);
 SHOW(kverbs_device_leave);
+SHOW(kverbs_device_large_pages);
 SHOW(kverbs_device_mr_pages);
 SHOW(kverbs_device_next);
 SHOW(kverbs_device_query);
@@ -103,12 +104,14 @@ SHOW(kverbs_map_find);
 SHOW(kverbs_map_get);
 SHOW(kverbs_map_sges);
 
+SHOW(kverbs_mr_count);
 SHOW(kverbs_mr_free);
 SHOW(kverbs_mr_get);
 SHOW(kverbs_mr_page_size);
 SHOW(kverbs_mr_pool_destroy);
 SHOW(kverbs_mr_pool_init);
 SHOW(kverbs_mr_publish);
+SHOW(kverbs_mr_reach);
 SHOW(kverbs_mr_recycle);
 SHOW(kverbs_mr_revoke);
 

@@ -4,6 +4,7 @@
 
 #include <linux/bitops.h>
 #include <linux/capability.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 
 #include "device.h"
@@ -352,6 +353,19 @@ u32 kverbs_mr_page_size(u64 cap, u32 page_size)
 {
 	cap &= 2ULL * page_size - 1;
 	return cap ? BIT_ULL(fls64(cap) - 1) : page_size;
+}
+
+/**
+ * kverbs_device_large_pages() - sizes of the pages of an MR that are larger than the kernel's
+ * @ib: the device
+ *
+ * Return: a bit for each, up to 1 GiB.
+ */
+u64 kverbs_device_large_pages(const struct ib_device *ib)
+{
+	if (!(kverbs_driver_quirks(ib) & KVERBS_QUIRK_HUGE_PAGES))
+		return 0;
+	return ib->attrs.page_size_cap & (2ULL * SZ_1G - 1) & ~(2ULL * PAGE_SIZE - 1);
 }
 
 /**

@@ -125,6 +125,7 @@ u32 kverbs_device_count(const struct net *net);
 void kverbs_device_for_each(void (*show)(const struct kverbs_device_use *use, void *arg),
 			    void *arg);
 u32 kverbs_mr_page_size(u64 cap, u32 page_size);
+u64 kverbs_device_large_pages(const struct ib_device *ib);
 u32 kverbs_device_mr_pages(struct ib_device *ib);
 bool kverbs_device_has_atomics(struct ib_device *ib);
 

@@ -27,31 +27,33 @@ static int access_rights(u32 rights)
 
 /**
  * kverbs_export_count() - how many segments a range takes
- * @conn: the connection, which has its queue pair
- * @region: the region
+ * @conn: the connection, established and in use
+ * @region: the region, counted in its uses by the caller
  * @offset: first byte
  * @length: bytes, at least 1, within the region
+ * @nr: set to their number
  *
- * Return: their number.
+ * Context: process, may sleep.
+ * Return: 0, or the error of kverbs_map_get().
  */
-unsigned int kverbs_export_count(struct kverbs_conn *conn,
-				 struct kverbs_region *region, u64 offset, u64 length)
+int kverbs_export_count(struct kverbs_conn *conn, struct kverbs_region *region, u64 offset,
+			u64 length, unsigned int *nr)
 {
-	u64 size = (u64)conn->pool.pages << PAGE_SHIFT;
-	u64 skip = offset_in_page(region->page_offset + offset);
+	struct kverbs_map *map = kverbs_map_get(region, conn->pool.pd->device);
 
-	return div64_u64(skip + length + size - 1, size);
+	if (IS_ERR(map))
+		return PTR_ERR(map);
+	*nr = kverbs_mr_count(&conn->pool, map, offset, length);
+	return 0;
 }
 
 static int map_segments(struct kverbs_export *export, struct kverbs_map *map,
 			u64 offset, u64 length, int access)
 {
 	struct kverbs_mr_pool *pool = &export->conn->pool;
-	u64 size = (u64)pool->pages << PAGE_SHIFT;
-	u64 skip = offset_in_page(map->region->page_offset + offset);
 
 	while (length) {
-		u64 part = min(size - skip, length);
+		u64 part = kverbs_mr_reach(pool, map, offset, length);
 		struct kverbs_mr *mr;
 
 		/* A large range takes so many MRs that a kill or the teardown must not wait. */
@@ -66,7 +68,6 @@ static int map_segments(struct kverbs_export *export, struct kverbs_map *map,
 		export->mrs[export->nr++] = mr;
 		offset += part;
 		length -= part;
-		skip = 0;
 		cond_resched();
 	}
 	return 0;
@@ -204,14 +205,15 @@ static int export_locked(struct kverbs_conn *conn, struct kverbs_region *region,
 			 u64 offset, u64 length, u32 rights,
 			 struct kverbs_export **export, struct kverbs_segment *segs)
 {
+	unsigned int nr;
 	int ret;
 
 	ret = kverbs_export_check(conn, rights);
+	if (!ret)
+		ret = kverbs_export_count(conn, region, offset, length, &nr);
 	if (ret)
 		return ret;
-	*export = kvzalloc_node(struct_size(*export, mrs,
-					    kverbs_export_count(conn, region, offset, length)),
-				GFP_KERNEL_ACCOUNT, conn->node);
+	*export = kvzalloc_node(struct_size(*export, mrs, nr), GFP_KERNEL_ACCOUNT, conn->node);
 	if (!*export)
 		return -ENOMEM;
 	(*export)->conn = conn;

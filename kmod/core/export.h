@@ -28,7 +28,7 @@ struct kverbs_export *kverbs_export_create(struct kverbs_conn *conn,
 					   u64 length, u32 rights,
 					   struct kverbs_segment *segs);
 int kverbs_export_destroy(struct kverbs_export *export);
-unsigned int kverbs_export_count(struct kverbs_conn *conn,
-				 struct kverbs_region *region, u64 offset, u64 length);
+int kverbs_export_count(struct kverbs_conn *conn, struct kverbs_region *region, u64 offset,
+			u64 length, unsigned int *nr);
 
 #endif /* KVERBS_EXPORT_H */

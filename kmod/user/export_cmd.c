@@ -70,7 +70,7 @@ static int check_room(struct kverbs_cmd_export *cmd, struct kverbs_conn *conn,
 	down_read(&conn->use);
 	ret = kverbs_export_check(conn, cmd->access);
 	if (!ret)
-		nr = kverbs_export_count(conn, region, cmd->offset, cmd->length);
+		ret = kverbs_export_count(conn, region, cmd->offset, cmd->length, &nr);
 	up_read(&conn->use);
 	if (!ret && cmd->inout_segs_len < nr)
 		ret = -EMSGSIZE;
@@ -85,10 +85,8 @@ static int export_to_peer(struct kverbs_ucmd *ucmd, struct kverbs_conn_obj *conn
 	struct kverbs_export *export;
 	int ret;
 
-	kverbs_region_use(region);
 	export = kverbs_export_create(conn_obj->conn, region, cmd->offset, cmd->length,
 				      cmd->access, segs);
-	kverbs_region_unuse(region);
 	if (IS_ERR(export))
 		return PTR_ERR(export);
 	/* User memory may fault for any length of time, so no lock is held here. */
@@ -101,17 +99,13 @@ static int export_to_peer(struct kverbs_ucmd *ucmd, struct kverbs_conn_obj *conn
 	return ret;
 }
 
-static int export_region(struct kverbs_ucmd *ucmd, struct kverbs_conn_obj *conn_obj,
-			 struct kverbs_region *region)
+static int export_used(struct kverbs_ucmd *ucmd, struct kverbs_conn_obj *conn_obj,
+		       struct kverbs_region *region)
 {
 	struct kverbs_cmd_export *cmd = ucmd->cmd;
 	struct kverbs_segment *segs;
 	int ret;
 
-	if (!cmd->length || !kverbs_region_covers(region, cmd->offset, cmd->length))
-		return -EINVAL;
-	if (cmd->access & WRITES && !region->writable)
-		return -EINVAL;
 	ret = check_room(cmd, conn_obj->conn, region);
 	if (ret)
 		return ret;
@@ -120,6 +114,22 @@ static int export_region(struct kverbs_ucmd *ucmd, struct kverbs_conn_obj *conn_
 		return -ENOMEM;
 	ret = export_to_peer(ucmd, conn_obj, region, segs);
 	kvfree(segs);
+	return ret;
+}
+
+static int export_region(struct kverbs_ucmd *ucmd, struct kverbs_conn_obj *conn_obj,
+			 struct kverbs_region *region)
+{
+	struct kverbs_cmd_export *cmd = ucmd->cmd;
+	int ret;
+
+	if (!cmd->length || !kverbs_region_covers(region, cmd->offset, cmd->length))
+		return -EINVAL;
+	if (cmd->access & WRITES && !region->writable)
+		return -EINVAL;
+	kverbs_region_use(region);
+	ret = export_used(ucmd, conn_obj, region);
+	kverbs_region_unuse(region);
 	return ret;
 }
 

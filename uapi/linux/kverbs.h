@@ -312,7 +312,8 @@ enum kverbs_unusable {
  * @out_max_cqe: entries in one completion queue
  * @out_max_mr: memory regions
  * @out_max_mr_pages: pages in one fast-registered memory region; times the page
- *	size, this limits the length of one segment of an export
+ *	size, this limits the length of one segment of an export, unless the device
+ *	registers huge pages as such
  * @out_max_rd_atomic: READs and atomics in flight per connection as a target
  * @out_max_init_rd_atomic: READs and atomics in flight per connection as a
  *	source
@@ -996,7 +997,8 @@ enum kverbs_conn_state {
  * @out_max_read: READs and atomics that this side may have in flight, limited by
  *	what the peer answers; 0: none
  * @out_max_msg: largest SEND or RECV, bytes
- * @out_max_segment: most bytes that one segment of an export can cover
+ * @out_max_segment: most bytes that one segment of an export covers, unless the memory
+ *	lies in huge pages, or is contiguous for the device: then up to 1 GiB
  * @out_sq_used: work requests in flight
  * @out_rq_used: receives in flight
  * @out_ops: operations that succeeded, receives included
