@@ -38,6 +38,7 @@ SHOW(kverbs_check_send);
 SHOW(kverbs_checks);
 
 SHOW(kverbs_cmd_bench);
+SHOW(kverbs_cmd_conn_query);
 SHOW(kverbs_cmd_connect);
 SHOW(kverbs_cmd_device_query);
 SHOW(kverbs_cmd_ring_create);

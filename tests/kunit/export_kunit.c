@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Exports that fail leave nothing behind. */
+#include <linux/sched/signal.h>
+
 #include "export.h"
 #include "fake_conn.h"
 #include "quirks.h"
@@ -140,6 +142,54 @@ static void export_is_abandoned_when_the_connection_ends(struct kunit *test)
 	expect_unused(fake);
 }
 
+static int killed_export(struct fake_conn *fake)
+{
+	int ret;
+
+	allow_signal(SIGKILL);
+	send_sig(SIGKILL, current, 1);
+	ret = try_export(fake);
+	flush_signals(current);
+	disallow_signal(SIGKILL);
+	return ret;
+}
+
+/* A large range takes so many registrations that a killed task would linger for minutes. */
+static void export_can_be_killed_before_anything_is_posted(struct kunit *test)
+{
+	struct fake_conn *fake = exporter(test);
+	unsigned int allocs = fake->hca->nr_allocs, sends = fake->hca->nr_sends;
+
+	KUNIT_EXPECT_EQ(test, -EINTR, killed_export(fake));
+	KUNIT_EXPECT_EQ(test, allocs, fake->hca->nr_allocs);
+	KUNIT_EXPECT_EQ(test, sends, fake->hca->nr_sends);
+	KUNIT_EXPECT_EQ(test, KVERBS_CONN_ESTABLISHED, fake->conn->state);
+	expect_unused(fake);
+	KUNIT_EXPECT_EQ(test, 0, try_export(fake));
+}
+
+/* The peer's SEND_INV may leave nothing to invalidate; LOCAL_INV would break the connection. */
+static void export_that_the_peer_has_revoked_is_not_invalidated(struct kunit *test)
+{
+	struct fake_conn *fake = exporter(test);
+	struct kverbs_segment segs[PARTS];
+	struct kverbs_export *export = export_all(fake, segs);
+	unsigned int i, left = 0;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(export));
+	for (i = 1; i < PARTS; i++)
+		kverbs_mr_revoke(&fake->conn->pool, segs[i].rkey);
+	KUNIT_EXPECT_EQ(test, 0, kverbs_export_destroy(export));
+	for (i = 0; i < fake->hca->nr_sends; i++)
+		if (fake->hca->sends[i].opcode == IB_WR_LOCAL_INV) {
+			KUNIT_EXPECT_EQ(test, segs[0].rkey, fake->hca->sends[i].imm);
+			left++;
+		}
+	KUNIT_EXPECT_EQ(test, 1, left);
+	KUNIT_EXPECT_EQ(test, KVERBS_CONN_ESTABLISHED, fake->conn->state);
+	expect_unused(fake);
+}
+
 /* Some mlx5 refuse that right, and log each refusal. */
 static void export_for_atomics_is_tried_once_where_it_is_refused(struct kunit *test)
 {
@@ -169,6 +219,8 @@ static struct kunit_case export_cases[] = {
 	KUNIT_CASE(export_that_is_refused_in_part_ends_the_connection_first),
 	KUNIT_CASE(export_that_fails_ends_the_connection_first),
 	KUNIT_CASE(export_is_abandoned_when_the_connection_ends),
+	KUNIT_CASE(export_can_be_killed_before_anything_is_posted),
+	KUNIT_CASE(export_that_the_peer_has_revoked_is_not_invalidated),
 	KUNIT_CASE(export_for_atomics_is_tried_once_where_it_is_refused),
 	KUNIT_CASE(export_ends_without_an_invalidation_where_there_is_none),
 	{}
