@@ -212,8 +212,10 @@ static void step_work(struct work_struct *work)
 
 static void next_step(struct kverbs_conn *conn, enum kverbs_conn_step step)
 {
+	bool posts = step == KVERBS_STEP_CONNECT && kverbs_queue_has_deferred(&conn->queue);
+
 	kverbs_conn_set_step(conn, step);
-	queue_work(kverbs_workqueue, &conn->work);
+	queue_work(posts ? kverbs_post_workqueue : kverbs_workqueue, &conn->work);
 }
 
 static void fail(struct kverbs_conn *conn, int error)
@@ -642,7 +644,7 @@ static void established(struct kverbs_conn *conn, struct rdma_cm_id *id,
 	kverbs_queue_up(&conn->queue);
 	conn->attr.ops->established(conn);
 	start_keepalive(conn, asked);
-	queue_work(kverbs_workqueue, &conn->work);
+	queue_work(kverbs_post_workqueue, &conn->work);
 }
 
 /* A connection that was requested keeps the private data of its request. */

@@ -44,7 +44,7 @@ static void queue_kick(struct kverbs_queue *queue)
 {
 	struct kverbs_conn *conn = container_of(queue, struct kverbs_conn, queue);
 
-	queue_work(kverbs_workqueue, &conn->work);
+	queue_work(kverbs_post_workqueue, &conn->work);
 }
 
 const struct kverbs_queue_ops kverbs_conn_queue_ops = {

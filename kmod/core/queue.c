@@ -926,6 +926,22 @@ void kverbs_queue_await_posted(struct kverbs_queue *queue, struct kverbs_cq_set 
 }
 
 /**
+ * kverbs_queue_has_deferred() - whether receives wait to be posted
+ * @queue: the queue
+ *
+ * Return: true if so, whether or not the queue can post them yet.
+ */
+bool kverbs_queue_has_deferred(struct kverbs_queue *queue)
+{
+	bool has;
+
+	spin_lock_bh(&queue->lock);
+	has = !list_empty(&queue->deferred);
+	spin_unlock_bh(&queue->lock);
+	return has;
+}
+
+/**
  * kverbs_queue_first_deferred() - the receive that must be posted next
  * @queue: the queue
  *

@@ -191,6 +191,7 @@ unsigned int kverbs_queue_peek_held(struct kverbs_queue *queue, struct kverbs_re
 				    unsigned int max);
 void kverbs_queue_fail_held(struct kverbs_queue *queue, struct kverbs_req *req, int result);
 void kverbs_queue_release_recvs(struct kverbs_queue *queue);
+bool kverbs_queue_has_deferred(struct kverbs_queue *queue);
 struct kverbs_req *kverbs_queue_first_deferred(struct kverbs_queue *queue);
 int kverbs_queue_post_recv(struct kverbs_queue *queue, struct kverbs_req *req,
 			   struct ib_sge *sges, int nr);

@@ -8,6 +8,7 @@
 #include "fake_conn.h"
 #include "fake_file.h"
 #include "fake_qp.h"
+#include "workqueue.h"
 
 /* Work requests that a connection needs besides the user's slots */
 #define OTHER_WRS	(KVERBS_SYNC_WRS + KVERBS_PROBE_WRS + 1)
@@ -536,6 +537,62 @@ static void reads_need_a_peer_with_responder_resources(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, IB_WR_RDMA_READ, fake->hca->sends[0].opcode);
 }
 
+/**
+ * struct mapper - a task that takes long to map a region
+ * @work: holds the lock of the region, as kverbs_map_get() does
+ * @region: the region
+ * @begun: signalled when the lock is held
+ * @let_go: signalled when it need not be any more
+ */
+struct mapper {
+	struct work_struct work;
+	struct kverbs_region *region;
+	struct completion begun;
+	struct completion let_go;
+};
+
+static void map_slowly(struct work_struct *work)
+{
+	struct mapper *mapper = container_of(work, struct mapper, work);
+
+	mutex_lock(&mapper->region->lock);
+	complete(&mapper->begun);
+	fake_await(&mapper->let_go);
+	mutex_unlock(&mapper->region->lock);
+}
+
+/* However long that takes, and however many connections wait for it */
+static void connection_comes_up_while_a_region_is_mapped(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	struct fake_conn *slow = fake_conn_create(test, hca), *fake;
+	struct mapper mapper = { .region = slow->region };
+
+	fake = fake_conn_create(test, hca);
+	hca->work_queued = true;
+	fake_conn_go(slow, FAKE_MADE);
+	fake_conn_post(slow, KVERBS_OP_RECV, 0, 100);
+	workqueue_set_max_active(kverbs_workqueue, 1);
+	init_completion(&mapper.begun);
+	init_completion(&mapper.let_go);
+	INIT_WORK_ONSTACK(&mapper.work, map_slowly);
+	queue_work(system_unbound_wq, &mapper.work);
+	KUNIT_EXPECT_TRUE(test, fake_await(&mapper.begun));
+	kverbs_conn_start(slow->conn);
+	KUNIT_EXPECT_TRUE(test, FAKE_SOON(READ_ONCE(slow->conn->qp)));
+	fake_conn_begin(fake);
+	kverbs_conn_start(fake->conn);
+	KUNIT_EXPECT_TRUE(test, fake_await(&hca->asked));
+	fake_iw_answer(hca, 0, NULL, 0);
+	KUNIT_EXPECT_TRUE(test, fake_await(&fake->up));
+	KUNIT_EXPECT_EQ(test, KVERBS_CONN_CONNECTING, slow->conn->state);
+	complete_all(&mapper.let_go);
+	flush_work(&mapper.work);
+	destroy_work_on_stack(&mapper.work);
+	workqueue_set_max_active(kverbs_workqueue, WQ_DFL_ACTIVE);
+	KUNIT_EXPECT_TRUE(test, FAKE_SOON(READ_ONCE(hca->pending)));
+}
+
 static struct kunit_case conn_setup_cases[] = {
 	KUNIT_CASE_PARAM(conn_ends_with_the_error_of_a_verb, broken_gen_params),
 	KUNIT_CASE(listener_returns_the_error_of_the_device),
@@ -556,6 +613,7 @@ static struct kunit_case conn_setup_cases[] = {
 	KUNIT_CASE(small_device_registers_buffers_of_many_pieces),
 	KUNIT_CASE(atomics_need_a_device_with_atomics),
 	KUNIT_CASE(reads_need_a_peer_with_responder_resources),
+	KUNIT_CASE(connection_comes_up_while_a_region_is_mapped),
 	{}
 };
 
