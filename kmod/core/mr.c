@@ -429,6 +429,22 @@ static void renew_key(struct kverbs_mr *mr)
 }
 
 /**
+ * kverbs_mr_settle() - charge the owner for an MR that a worker made
+ * @pool: the pool
+ * @mr: the MR, which no other task uses or frees meanwhile
+ *
+ * A worker makes MRs for operations that had to wait, and cannot charge them. The next task that
+ * uses the MR is one of the owner.
+ *
+ * Context: process, may sleep.
+ * Return: as kverbs_quota_settle().
+ */
+int kverbs_mr_settle(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
+{
+	return kverbs_quota_settle(&mr->quota, pool->pd->device);
+}
+
+/**
  * kverbs_mr_get() - an MR that covers a range, ready to be posted
  * @pool: the pool
  * @map: mapping of the region on this device; the caller counts in the region's uses
@@ -454,7 +470,9 @@ struct kverbs_mr *kverbs_mr_get(struct kverbs_mr_pool *pool,
 	mr = take_mr(pool, extent.size);
 	if (IS_ERR(mr))
 		return mr;
-	ret = map_range(mr, extent.page_size, map, offset, length, access);
+	ret = kverbs_mr_settle(pool, mr);
+	if (!ret)
+		ret = map_range(mr, extent.page_size, map, offset, length, access);
 	if (ret) {
 		kverbs_mr_free(pool, mr);
 		return ERR_PTR(ret);

@@ -117,6 +117,7 @@ u64 kverbs_mr_reach(const struct kverbs_mr_pool *pool, const struct kverbs_map *
 		    u64 offset, u64 length);
 unsigned int kverbs_mr_count(const struct kverbs_mr_pool *pool, const struct kverbs_map *map,
 			     u64 offset, u64 length);
+int kverbs_mr_settle(struct kverbs_mr_pool *pool, struct kverbs_mr *mr);
 struct kverbs_mr *kverbs_mr_get(struct kverbs_mr_pool *pool,
 				const struct kverbs_map *map, u64 offset,
 				u64 length, int access);
