@@ -202,6 +202,7 @@ static void join(struct fake_obj *o, struct fake_obj *peer,
 	if (cmd->src.family)
 		from = cmd->src;
 	peer->conn.peer = o->id;
+	peer->conn.local = cmd->dst;
 	peer->conn.remote = from;
 }
 
@@ -390,6 +391,7 @@ int fake_conn_query(int fd, struct kverbs_cmd_conn_query *cmd)
 		memcpy((void *)user_ptr(cmd->priv_uptr), o->conn.priv, o->conn.priv_len);
 	cmd->out_state = o->conn.state;
 	cmd->out_error = o->conn.error;
+	cmd->out_local = o->conn.local;
 	cmd->out_remote = o->conn.remote;
 	cmd->out_sq_depth = o->conn.sq_depth;
 	cmd->out_rq_depth = o->conn.rq_depth;

@@ -49,6 +49,7 @@ struct fake_conn {
 	uint32_t peer;
 	uint8_t priv[512];
 	uint32_t priv_len;
+	struct kverbs_addr local;
 	struct kverbs_addr remote;
 };
 

@@ -13,6 +13,7 @@
 #include "cli/err.h"
 #include "cli/opts.h"
 #include "cli/out.h"
+#include "cli/server_opts.h"
 #include "cli/signals.h"
 #include "copy/cp.h"
 #include "copy/cp_lists.h"
@@ -247,7 +248,8 @@ static const struct opts_option options[] = {
 			     "``KVERBS_KEY_FILE``, if set. The key also protects the contents,\n"
 			     "names, modes and times of files from modification on the path;\n"
 			     "nothing is encrypted. With a key, the client refuses a server that\n"
-			     "has none. See :manpage:`kverbs-serve(8)` for the format.")),
+			     "has none. See :manpage:`kverbs-key(1)` for the format.")),
+	SERVER_OPTS_KEY_NAME(struct cp, to),
 	OPTS_OPTION("port", 0, OPTS_PORT, struct cp, to.port,
 		    OPTS_HELP("PORT", "the server's port (default " WIRE_DEFAULT_PORT ")"),
 		    OPTS_DOC("The server's port; default 7472.")),

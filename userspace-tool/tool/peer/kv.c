@@ -60,6 +60,10 @@ static int report(const struct session *s, const struct session_to *to, int err)
 	case -EKEYREJECTED:
 		return err_report(ERR_REFUSED, err, "connect to %s port %s: it has another key",
 				  host, port);
+	case -EOPNOTSUPP:
+		return err_report(ERR_REFUSED, err,
+				  "connect to %s port %s: the key does not permit this service",
+				  host, port);
 	case -ENOKEY:
 		return err_report(ERR_PROOF, err,
 				  "connect to %s port %s: it does not prove that it has the key",
@@ -89,18 +93,18 @@ static int connect_with(struct session *s, struct kverbs *kv, const struct sessi
 int kv_connect(struct session *s, struct kverbs *kv, const struct session_to *to,
 	       const struct wire_hello *hello)
 {
-	const char *path = key_of_client(to->key_file);
-	struct key *key = NULL;
+	const struct key *key = NULL;
+	struct keyring *ring = NULL;
 	int ret;
 
 	/* rping has no authentication. */
-	if (path && hello->version) {
-		ret = key_load(&key, path);
+	if (hello->version) {
+		ret = keyring_of_client(&ring, &key, to->key_file, to->key_name);
 		if (ret)
 			return ret;
 	}
 	ret = connect_with(s, kv, to, hello, key);
-	key_put(key);
+	keyring_put(ring);
 	if (!ret)
 		return EXIT_OK;
 	session_free(s);

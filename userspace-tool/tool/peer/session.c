@@ -58,6 +58,7 @@ static void name_peer(struct session *s)
 	snprintf(s->peer, sizeof(s->peer), "-");
 	if (kverbs_conn_query(s->conn, &query, sizeof(query)))
 		return;
+	s->local = query.out_local;
 	s->addr = query.out_remote;
 	kverbs_addr_format(&s->addr, s->peer, sizeof(s->peer));
 }

@@ -25,6 +25,7 @@ struct visit;
  * @hello: what the connector asked for; version 0: its protocol has no hello
  * @welcome: what the acceptor said, also if it refused
  * @refusal: why the acceptor refused, enum wire_refusal, or 0
+ * @local: this side's address
  * @addr: the other side's address
  * @peer: the same, as text
  * @param: depths of the connection
@@ -53,6 +54,7 @@ struct session {
 	struct wire_hello hello;
 	struct wire_hello welcome;
 	unsigned int refusal;
+	struct kverbs_addr local;
 	struct kverbs_addr addr;
 	char peer[64];
 	struct kverbs_conn_param param;
@@ -79,6 +81,7 @@ struct session {
  * @port: service name or port number
  * @source: local address or NULL
  * @key_file: of a key that both prove to have, or NULL; see kv_connect()
+ * @key_name: of the key in that file, or NULL
  * @timeout_ms: for the connection, and for every wait on it
  */
 struct session_to {
@@ -86,6 +89,7 @@ struct session_to {
 	const char *port;
 	const char *source;
 	const char *key_file;
+	const char *key_name;
 	int timeout_ms;
 };
 

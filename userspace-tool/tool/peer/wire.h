@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define WIRE_MAGIC		0x4b564252u	/* "KVBR" */
-#define WIRE_VERSION		3
+#define WIRE_VERSION		4
 #define WIRE_DEFAULT_PORT	"7472"
 
 #define WIRE_HELLO_LEN		24
@@ -21,6 +21,7 @@
 #define WIRE_WINDOWS_MAX	64
 #define WIRE_NONCE_LEN		32
 #define WIRE_PROOF_LEN		32
+#define WIRE_KEY_NAME_MAX	32
 #define WIRE_SHA_LEN		32
 /* Of two keys of SipHash */
 #define WIRE_MAC_KEY_LEN	32
@@ -56,7 +57,7 @@ enum wire_refusal {
 	WIRE_REFUSED_ENDING = 10,
 };
 
-/* Bits of wire_hello.flags; WIRE_F_KEY is of the connector, too */
+/* Bits of wire_hello.flags, and of a server's PROOF; WIRE_F_KEY is of the connector, too */
 #define WIRE_F_SERVES_FILES	(1u << 0)
 #define WIRE_F_READ_ONLY	(1u << 1)
 #define WIRE_F_KEY		(1u << 2)	/* I have a key, and prove it */
@@ -190,7 +191,7 @@ enum wire_type {
  * @xattr: digest of the extended attributes, 0: there are none
  * @tail: a path, a packed token, a SHA-256 or an echo's payload; points into the message
  * @tail_len: its length
- * @extra: follows @tail: a SHA-256, a link's target or a name beneath the path
+ * @extra: follows @tail: a SHA-256, a link's target, a key's name or a name beneath the path
  * @extra_len: its length
  */
 struct wire_msg {

@@ -206,7 +206,7 @@ static int take(struct entries *e, const struct wire_msg *msg)
 	if (copy_check(&e->copy, msg))
 		return -EBADMSG;
 	if (e->conf->root < 0)
-		return answer(e, msg, -EOPNOTSUPP, false, NULL, 0);
+		return answer(e, msg, e->conf->root, false, NULL, 0);
 	return msg->type == WIRE_LIST ? list(e, msg) : remove_all(e, msg);
 }
 

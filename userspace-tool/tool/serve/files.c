@@ -42,7 +42,7 @@ static int open_target(struct sink *sink, const struct files_conf *conf,
 	int ret;
 
 	if (conf->root < 0)
-		return -EOPNOTSUPP;
+		return conf->root;
 	if (conf->read_only)
 		return -EROFS;
 	ret = path_parse(&path, put->tail, put->tail_len);
@@ -185,7 +185,7 @@ static int serve_get(struct source *src, const struct files_conf *conf, const st
 	src->copy->rate = get->size;
 	ret = parse_get(get, &path, &as);
 	if (!ret && conf->root < 0)
-		ret = -EOPNOTSUPP;
+		ret = conf->root;
 	name = get->flags & WIRE_F_CONTENTS ? "." : get->extra_len ? as.text : path.name;
 	if (!ret && strcmp(name, ".")) {
 		ret = send_other(src, conf->root, &path, name);

@@ -10,7 +10,7 @@
 
 /**
  * struct files_conf - what clients may do with files
- * @root: the directory, open, or -1
+ * @root: the directory, open, or -errno: why there is none
  * @read_only: nothing is written there
  * @no_delete: nothing is deleted there, but files may be replaced
  * @super: as root, owners, set-user-ID bits, devices and all attributes may be copied

@@ -19,10 +19,10 @@
 #include "cli/out.h"
 #include "cli/signals.h"
 #include "cli/units.h"
-#include "cli/util.h"
 #include "copy/path.h"
 #include "peer/auth.h"
 #include "peer/kv.h"
+#include "peer/service.h"
 #include "ping/rping.h"
 #include "serve/notify.h"
 #include "serve/serve.h"
@@ -352,15 +352,14 @@ static const struct opts_option options[] = {
 		    OPTS_DOC("Read such prefixes from *FILE*, separated by whitespace or\n"
 			     "commas; ``#`` starts a comment. SIGHUP reloads the file.")),
 	OPTS_OPTION("key", 0, OPTS_TEXT, struct server, guard.opts.key_file,
-		    OPTS_HELP("FILE", "authenticate both sides with the key in FILE\n"
+		    OPTS_HELP("FILE", "authenticate both sides with a key in FILE\n"
 			      "(default: the credential kverbs.key, if there is one)"),
-		    OPTS_DOC("Authenticate both sides with the key in *FILE* before any file is\n"
-			     "accessed or measurement started. The key is the contents of the\n"
-			     "file without trailing newlines, 16 to 4096 bytes, which should be\n"
-			     "random. The file must belong to the server's user or to root.\n"
-			     "Other users must have no permission on the file, and its group\n"
-			     "must not be able to write to it. Without this option the key is\n"
-			     "the systemd credential ``kverbs.key``\n"
+		    OPTS_DOC("Authenticate both sides with a key in *FILE* before any file is\n"
+			     "accessed or measurement started. *FILE* has named keys with rights,\n"
+			     "or one key; see :manpage:`kverbs-key(1)`. It must belong to the\n"
+			     "server's user or to root. Other users must have no permission on\n"
+			     "the file, and its group must not be able to write to it. Without\n"
+			     "this option the file is the systemd credential ``kverbs.key``\n"
 			     "(``$CREDENTIALS_DIRECTORY/kverbs.key``), if it exists. A client\n"
 			     "has 3 seconds to authenticate. At most 64 clients, 16 of one\n"
 			     "address, may be in that state; another one disconnects the oldest\n"
@@ -452,32 +451,21 @@ static int parse_umask(struct server *srv)
 
 static int parse_services(struct server *srv)
 {
-	static const char * const names[] = {
-		[WIRE_SERVICE_ECHO] = "ping",
-		[WIRE_SERVICE_FILES] = "files",
-		[WIRE_SERVICE_BENCH] = "bench",
-	};
-	const char *p = srv->services_list;
-	unsigned int i;
-	size_t len;
+	const char *wrong;
 
-	for (; p; p = p[len] ? p + len + 1 : NULL) {
-		len = strcspn(p, ",");
-		for (i = WIRE_SERVICE_ECHO; i < ARRAY_SIZE(names); i++)
-			if (strlen(names[i]) == len && !memcmp(names[i], p, len))
-				break;
-		if (i == ARRAY_SIZE(names))
-			return err_usage("--services: '%.*s' is none of ping, files and bench",
-					 (int)len, p);
-		srv->services |= 1u << i;
-	}
-	return 0;
+	if (!srv->services_list)
+		return 0;
+	wrong = service_parse(&srv->services, srv->services_list);
+	if (!wrong)
+		return 0;
+	return err_usage("--services: '%.*s' is none of ping, files and bench",
+			 (int)strcspn(wrong, ","), wrong);
 }
 
 static int serve_run(int argc, char **argv)
 {
 	struct server srv = {
-		.files.root = -1,
+		.files.root = -EOPNOTSUPP,
 		.guard.opts.log_rate = 5,
 		.guard.limit.clients = 256,
 		.auth_ms = AUTH_MS,

@@ -21,6 +21,8 @@ struct server;
  * @s: the connection
  * @visit: what it is counted as
  * @service: what it came for
+ * @keys: those that it could choose from, or NULL
+ * @key: the one of them that it has proved to have, or NULL
  * @over: it has gone
  * @done: the thread has ended, but for being joined; under the server's lock
  */
@@ -31,6 +33,8 @@ struct client {
 	struct session s;
 	struct visit visit;
 	const char *service;
+	struct keyring *keys;
+	const struct key *key;
 	bool over;
 	bool done;
 };
