@@ -51,6 +51,7 @@ tool-lib-y += copy/progress.o
 tool-lib-y += copy/prune.o
 tool-lib-y += copy/remote.o
 tool-lib-y += copy/report.o
+tool-lib-y += copy/retry.o
 tool-lib-y += copy/rm.o
 tool-lib-y += copy/sink.o
 tool-lib-y += copy/sink_dir.o

@@ -471,6 +471,22 @@ void fake_event(uint32_t conn_id, enum kverbs_cqe_type type, int result)
 	pthread_mutex_unlock(&fk.lock);
 }
 
+void fake_cut(void)
+{
+	struct fake_obj *o;
+	uint32_t id;
+
+	pthread_mutex_lock(&fk.lock);
+	for (id = 1; id <= fk.nr_ids; id++) {
+		o = fk.objs[id];
+		if (o && o->type == FAKE_CONN && o->conn.state == KVERBS_CONN_ESTABLISHED) {
+			hang_up(o);
+			put_event(o, KVERBS_CQE_DISCONNECTED, -ECONNRESET);
+		}
+	}
+	pthread_mutex_unlock(&fk.lock);
+}
+
 unsigned int fake_conn_state(uint32_t conn_id)
 {
 	struct fake_obj *o;

@@ -12,18 +12,6 @@
 
 #define SYNCED_MAX 256
 
-/* The linker resolves calls of x() to __wrap_x(), and __real_x() to x(). */
-int __real_fallocate(int fd, int mode, off_t at, off_t len);
-int __wrap_fallocate(int fd, int mode, off_t at, off_t len);
-int __real_fstatfs(int fd, struct statfs *fs);
-int __wrap_fstatfs(int fd, struct statfs *fs);
-int __real_fsync(int fd);
-int __wrap_fsync(int fd);
-int __real_ftruncate(int fd, off_t len);
-int __wrap_ftruncate(int fd, off_t len);
-ssize_t __real_pwrite(int fd, const void *buf, size_t len, off_t at);
-ssize_t __wrap_pwrite(int fd, const void *buf, size_t len, off_t at);
-
 struct fake_disk fake_disk = { .room = FAKE_DISK_ANY };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -82,10 +70,17 @@ int __wrap_fallocate(int fd, int mode, off_t at, off_t len)
 
 ssize_t __wrap_pwrite(int fd, const void *buf, size_t len, off_t at)
 {
+	void (*when_full)(void) = fake_disk.when_full;
 	uint64_t n = take(len, 1);
 
 	if (!fake_disk.reserved)
 		fake_disk.unreserved++;
+	if (!n && len && when_full) {
+		fake_disk.when_full = NULL;
+		fake_disk.room = FAKE_DISK_ANY;
+		when_full();
+		n = take(len, 1);
+	}
 	if (!n && len) {
 		errno = ENOSPC;
 		return -1;

@@ -152,6 +152,8 @@ uint32_t fake_request_family(uint16_t family, uint16_t port, const void *priv,
 			     uint32_t priv_len);
 /* Report an event of a connection. */
 void fake_event(uint32_t conn_id, enum kverbs_cqe_type type, int result);
+/* All connections are lost at both ends, as if a cable were cut; new ones can be made. */
+void fake_cut(void);
 /* Remove the device of a listener. */
 void fake_remove_listener(uint16_t port);
 /* Returns enum kverbs_conn_state, 0 if there is no such connection. */

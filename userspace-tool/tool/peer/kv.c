@@ -50,7 +50,7 @@ static int report_refusal(const struct session *s, const struct session_to *to, 
 			  wire_refusal_name(s->refusal));
 }
 
-static int report(const struct session *s, const struct session_to *to, int err)
+int kv_report(const struct session *s, const struct session_to *to, int err)
 {
 	const char *host = to->host, *port = to->port;
 
@@ -90,13 +90,14 @@ static int connect_with(struct session *s, struct kverbs *kv, const struct sessi
 	return !ret && key ? auth_connect(s, key) : ret;
 }
 
-int kv_connect(struct session *s, struct kverbs *kv, const struct session_to *to,
-	       const struct wire_hello *hello)
+int kv_try(struct session *s, struct kverbs *kv, const struct session_to *to,
+	   const struct wire_hello *hello)
 {
 	const struct key *key = NULL;
 	struct keyring *ring = NULL;
 	int ret;
 
+	session_init(s, kv, NULL, hello);
 	/* rping has no authentication. */
 	if (hello->version) {
 		ret = keyring_of_client(&ring, &key, to->key_file, to->key_name);
@@ -105,8 +106,16 @@ int kv_connect(struct session *s, struct kverbs *kv, const struct session_to *to
 	}
 	ret = connect_with(s, kv, to, hello, key);
 	keyring_put(ring);
+	return ret;
+}
+
+int kv_connect(struct session *s, struct kverbs *kv, const struct session_to *to,
+	       const struct wire_hello *hello)
+{
+	int ret = kv_try(s, kv, to, hello);
+
 	if (!ret)
 		return EXIT_OK;
 	session_free(s);
-	return report(s, to, ret);
+	return ret > 0 ? ret : kv_report(s, to, ret);
 }

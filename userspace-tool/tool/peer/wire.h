@@ -145,6 +145,8 @@ enum wire_type {
 #define WIRE_F_SUPER		(1u << 25)	/* the client has the rights of root */
 #define WIRE_F_EXISTING		(1u << 26)
 #define WIRE_F_IGNORE_EXISTING	(1u << 27)
+/* The destination is the name of the entry, even if it is a directory by now; also in SINK */
+#define WIRE_F_AS_NAMED		(1u << 28)
 
 /* Bits of wire_msg.flags in other messages */
 #define WIRE_F_EAGER		(1u << 4)	/* FILE: the whole of it is there */

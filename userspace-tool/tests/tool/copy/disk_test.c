@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Copies to a disk that is full, and what of a copy has reached the disk. */
+/* Copies to a disk that is full or whose host is lost, and what of a copy has reached the disk. */
 #define _GNU_SOURCE
 #include <linux/magic.h>
 #include <sys/inotify.h>
 
-#include "cli/units.h"
-#include "copy/copy.h"
+#include "copy/retry.h"
 #include "fake_disk.h"
 #include "server.h"
 
@@ -102,7 +101,7 @@ static void a_disk_that_fills_up_keeps_what_is_verified(void **state)
 	assert_int_equal(size_of(r, "root/f"), -1);
 	kept = size_of(r, PART);
 	assert_true(kept >= 4 << 20 && kept <= 5 << 20);
-	/* What is there is not written again. */
+	/* Data that is there is not written again. */
 	fake_disk.room = (10 << 20) - kept;
 	assert_int_equal(cp("-q", name(r, "f"), "192.0.2.1:f"), EXIT_OK);
 	assert_true(same(r, "f", "root/f"));
@@ -184,6 +183,168 @@ static void without_sync_nothing_is_forced_out(void **state)
 	assert_false(fake_disk_synced(r->tmp->fd, "root/d/e/large"));
 }
 
+/* ---- a connection that is lost ------------------------------------------------- */
+
+static int cp_again(const char *retry, const char *src, const char *dst)
+{
+	char *argv[] = {
+		"cp", "--timeout", FAKE_PATIENCE_S, "-r", "--stats", "--retry", (char *)retry,
+		(char *)src, (char *)dst, NULL,
+	};
+
+	err_command("cp");
+	return cmd_cp.run(9, argv);
+}
+
+/* Cut all connections when so many bytes have been written. */
+static void cut_at(uint64_t bytes)
+{
+	fake_disk.no_reserve = true;
+	fake_disk.room = bytes;
+	fake_disk.when_full = fake_cut;
+}
+
+static void a_lost_connection_ends_a_copy(void **state)
+{
+	struct server_run *r = *state;
+
+	make(r, "f", 10 << 20);
+	cut_at(7 << 20);
+	assert_int_equal(cp("-q", name(r, "f"), "192.0.2.1:f"), EXIT_FAILED);
+	assert_int_equal(err_last()->err, -ECONNRESET);
+	assert_int_equal(size_of(r, "root/f"), -1);
+	server_wait_idle();
+	assert_true(size_of(r, PART) >= 4 << 20);
+}
+
+static void a_copy_goes_on_from_what_is_verified(void **state)
+{
+	struct server_run *r = *state;
+
+	make(r, "f", 10 << 20);
+	cut_at(7 << 20);
+	assert_int_equal(cp_again("1", name(r, "f"), "192.0.2.1:f"), EXIT_OK);
+	assert_null(err_last());
+	assert_true(same(r, "f", "root/f"));
+	server_wait_idle();
+	assert_int_equal(size_of(r, PART), -1);
+	/* In the other direction, too. */
+	cut_at(7 << 20);
+	assert_int_equal(cp_again("1", "192.0.2.1:f", name(r, "g")), EXIT_OK);
+	assert_true(same(r, "f", "g"));
+}
+
+/* The first connection made the directory, so it must not count as one that was there. */
+static void a_tree_goes_on_to_the_same_place(void **state)
+{
+	struct server_run *r = *state;
+
+	a_tree(r);
+	cut_at(1 << 20);
+	assert_int_equal(cp_again("1", name(r, "d"), "192.0.2.1:new"), EXIT_OK);
+	assert_null(fake_disk.when_full);
+	assert_true(same(r, "d/e/large", "root/new/e/large"));
+	assert_true(same(r, "d/e/small", "root/new/e/small"));
+	assert_int_equal(size_of(r, "root/new/d"), -1);
+	cut_at(1 << 20);
+	assert_int_equal(cp_again("1", "192.0.2.1:new", name(r, "back")), EXIT_OK);
+	assert_true(same(r, "d/e/large", "back/e/large"));
+	assert_int_equal(size_of(r, "back/new"), -1);
+	/* A directory that was there takes it, also after a loss. */
+	cut_at(1 << 20);
+	assert_int_equal(cp_again("1", name(r, "d"), "192.0.2.1:new"), EXIT_OK);
+	assert_true(same(r, "d/e/large", "root/new/d/e/large"));
+}
+
+static int cuts;
+
+static void cut_again(void)
+{
+	fake_disk.room = 3 << 20;
+	fake_disk.when_full = cuts-- ? cut_again : NULL;
+	fake_cut();
+}
+
+/* Only attempts that copy nothing count. */
+static void progress_earns_more_attempts(void **state)
+{
+	struct server_run *r = *state;
+
+	make(r, "f", 30 << 20);
+	cut_at(3 << 20);
+	cuts = 4;
+	fake_disk.when_full = cut_again;
+	assert_int_equal(cp_again("1", name(r, "f"), "192.0.2.1:f"), EXIT_FAILED);
+	assert_int_equal(err_last()->err, -ENOSPC);
+	assert_int_equal(cuts, -1);
+	server_wait_idle();
+	fake_disk.room = FAKE_DISK_ANY;
+	assert_int_equal(cp_again("1", name(r, "f"), "192.0.2.1:f"), EXIT_OK);
+	assert_true(same(r, "f", "root/f"));
+}
+
+/* The server is gone when the client connects again. */
+static void cut_and_refuse(void)
+{
+	fake_script_connect(-ECONNREFUSED);
+	fake_cut();
+}
+
+static void a_copy_gives_up_in_the_end(void **state)
+{
+	struct server_run *r = *state;
+
+	make(r, "f", 10 << 20);
+	cut_at(7 << 20);
+	fake_disk.when_full = cut_and_refuse;
+	assert_int_equal(cp_again("1", name(r, "f"), "192.0.2.1:f"), EXIT_UNREACHABLE);
+	assert_int_equal(err_last()->err, -ECONNREFUSED);
+	server_wait_idle();
+	assert_int_equal(cp_again("1", name(r, "f"), "192.0.2.1:f"), EXIT_OK);
+	assert_true(same(r, "f", "root/f"));
+}
+
+static void standard_input_cannot_be_read_again(void **state)
+{
+	char *argv[] = { "cp", "--retry", "3", "-", "192.0.2.1:f", NULL };
+
+	(void)state;
+	err_command("cp");
+	assert_int_equal(cmd_cp.run(5, argv), EXIT_USAGE);
+}
+
+static void attempts_become_rare(void **state)
+{
+	static const int delays[] = { 0, 1, 2, 4, 8, 16, 30, 30, -1, -1 };
+	struct retry r = { .max = 8 };
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(delays); i++)
+		assert_int_equal(retry_begin(&r, 5), delays[i]);
+	/* Something was copied. */
+	assert_int_equal(retry_begin(&r, 6), 0);
+	assert_int_equal(retry_begin(&r, 6), 1);
+}
+
+static void only_what_may_pass_is_tried_again(void **state)
+{
+	(void)state;
+	assert_true(retry_is_lost(-ECONNRESET));
+	assert_true(retry_is_lost(-ETIMEDOUT));
+	assert_false(retry_is_lost(-EPROTO));
+	assert_false(retry_is_lost(-EBADMSG));
+	assert_false(retry_is_lost(0));
+	assert_false(retry_is_lost(EXIT_FAILED));
+	assert_true(retry_may_pass(-ECONNREFUSED, 0));
+	assert_true(retry_may_pass(-ECONNREFUSED, WIRE_REFUSED_ENDING));
+	assert_true(retry_may_pass(-ECONNREFUSED, WIRE_REFUSED_RATE));
+	assert_false(retry_may_pass(-ECONNREFUSED, WIRE_REFUSED_KEY));
+	assert_false(retry_may_pass(-ECONNREFUSED, WIRE_REFUSED_VERSION));
+	assert_false(retry_may_pass(-EKEYREJECTED, 0));
+	assert_false(retry_may_pass(-ENOKEY, 0));
+}
+
 /* ---- counting ------------------------------------------------------------------ */
 
 static bool was_opened(int watch)
@@ -231,6 +392,14 @@ int main(void)
 		disk_test(space_is_still_reserved_when_a_copy_is_resumed),
 		disk_test(sync_includes_new_files_and_the_names_of_new_directories),
 		disk_test(without_sync_nothing_is_forced_out),
+		disk_test(a_lost_connection_ends_a_copy),
+		disk_test(a_copy_goes_on_from_what_is_verified),
+		disk_test(a_tree_goes_on_to_the_same_place),
+		disk_test(progress_earns_more_attempts),
+		disk_test(a_copy_gives_up_in_the_end),
+		disk_test(standard_input_cannot_be_read_again),
+		cmocka_unit_test(attempts_become_rare),
+		cmocka_unit_test(only_what_may_pass_is_tried_again),
 		disk_test(a_tree_is_counted_before_the_connection),
 	};
 
