@@ -100,6 +100,7 @@ tool-lib-y += serve/log.o
 tool-lib-y += serve/notify.o
 tool-lib-y += serve/rping_server.o
 tool-lib-y += serve/serve.o
+tool-lib-y += serve/share.o
 tool-lib-y += watch/prom.o
 tool-lib-y += watch/rate.o
 tool-lib-y += watch/screen.o

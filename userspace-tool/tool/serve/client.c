@@ -23,7 +23,7 @@ static uint32_t welcome_flags(const struct server *srv)
 {
 	uint32_t flags = 0;
 
-	if (srv->files.root >= 0 && service_included(srv->services, WIRE_SERVICE_FILES))
+	if (files_exist(&srv->files) && service_included(srv->services, WIRE_SERVICE_FILES))
 		flags |= WIRE_F_SERVES_FILES;
 	if (srv->files.read_only)
 		flags |= WIRE_F_READ_ONLY;
@@ -155,15 +155,18 @@ void serve_client_evict(struct visit *v)
 	session_disconnect(&c->s);
 }
 
-static int open_dir(int root, const char *dir)
+/* Make a directory the root of what @conf permits; -errno in its place if it cannot be opened. */
+static void enter_dir(struct files_conf *conf, const char *dir)
 {
-	struct path path;
+	struct path path, beneath;
+	struct files_conf all = *conf;
 	int ret;
 
-	if (root < 0)
-		return root;
 	ret = path_parse(&path, dir, strlen(dir));
-	return ret ? ret : path_open(root, path.text, O_PATH | O_DIRECTORY);
+	if (!ret)
+		ret = files_select(&all, &path, conf, &beneath);
+	conf->root = ret ? ret : path_open(conf->root, beneath.text, O_PATH | O_DIRECTORY);
+	conf->shares = NULL;
 }
 
 static void tell_no_dir(const struct client *c, int err)
@@ -194,7 +197,7 @@ static int serve_files(struct client *c)
 	conf.super &= !rights->no_super;
 	if (!rights->dir)
 		return files_serve(&c->s, &conf);
-	conf.root = open_dir(conf.root, rights->dir);
+	enter_dir(&conf, rights->dir);
 	if (conf.root < 0)
 		tell_no_dir(c, conf.root);
 	ret = files_serve(&c->s, &conf);

@@ -46,6 +46,8 @@ struct client {
  * @bind: local address, or NULL
  * @port: port
  * @root_path: what is served, or NULL
+ * @share_words: named directories that are served in place of it
+ * @shares: those, open
  * @files: what clients may do with it
  * @umask: of that, as it was given, or NULL
  * @services_list: names of services, or NULL
@@ -68,6 +70,8 @@ struct server {
 	const char *bind;
 	const char *port;
 	const char *root_path;
+	struct opts_many share_words;
+	struct shares shares;
 	struct files_conf files;
 	const char *umask;
 	const char *services_list;
