@@ -83,6 +83,7 @@ tool-lib-y += peer/key.o
 tool-lib-y += peer/key_cmd.o
 tool-lib-y += peer/keyring.o
 tool-lib-y += peer/kv.o
+tool-lib-y += peer/seal.o
 tool-lib-y += peer/service.o
 tool-lib-y += peer/session.o
 tool-lib-y += peer/target.o

@@ -25,6 +25,8 @@ int auth_proof(const struct auth *a, const struct key *key, enum auth_role role,
 		[AUTH_CLIENT] = "kverbs client 2",
 		[AUTH_SERVER] = "kverbs server 2",
 		[AUTH_DIGESTS] = "kverbs digests3",
+		[AUTH_TO_SERVER] = "kverbs toserver",
+		[AUTH_TO_CLIENT] = "kverbs toclient",
 	};
 	uint8_t bytes[ROLE_LEN + sizeof(*a)];
 	size_t len;
@@ -48,11 +50,17 @@ static int check_proof(const struct auth *a, const struct key *key, enum auth_ro
 	return CRYPTO_memcmp(right, proof, sizeof(right)) ? -EKEYREJECTED : 0;
 }
 
-/* No other connection has the same key. */
-static int make_mac_key(struct session *s, const struct auth *a, const struct key *key)
+int auth_seal(struct session *s, const struct auth *a, const struct key *key, bool is_server)
 {
-	int ret = auth_proof(a, key, AUTH_DIGESTS, s->mac_key);
+	struct seal *to_server = is_server ? &s->seal_in : &s->seal_out;
+	struct seal *to_client = is_server ? &s->seal_out : &s->seal_in;
+	int ret;
 
+	ret = auth_proof(a, key, AUTH_DIGESTS, s->mac_key);
+	if (!ret)
+		ret = auth_proof(a, key, AUTH_TO_SERVER, to_server->key);
+	if (!ret)
+		ret = auth_proof(a, key, AUTH_TO_CLIENT, to_client->key);
 	s->keyed = !ret;
 	return ret;
 }
@@ -170,7 +178,7 @@ int auth_connect(struct session *s, const struct key *key)
 	set_flags(&a, msg.flags);
 	ret = check_proof(&a, key, AUTH_SERVER, msg.tail);
 	if (!ret)
-		ret = make_mac_key(s, &a, key);
+		ret = auth_seal(s, &a, key, false);
 	if (!ret)
 		s->welcome.flags = msg.flags;
 	return ret == -EKEYREJECTED ? -ENOKEY : ret;
@@ -301,7 +309,7 @@ static int let_in(struct door *d, const struct key *key, struct auth *a)
 	set_flags(a, flags);
 	ret = auth_proof(a, key, AUTH_SERVER, proof);
 	if (!ret)
-		ret = make_mac_key(d->s, a, key);
+		ret = auth_seal(d->s, a, key, true);
 	if (!ret)
 		ret = session_open(d->s);
 	if (ret)

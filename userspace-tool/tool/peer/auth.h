@@ -18,6 +18,8 @@ enum auth_role {
 	AUTH_CLIENT,
 	AUTH_SERVER,
 	AUTH_DIGESTS,	/* no proof, but a key for digests */
+	AUTH_TO_SERVER,	/* the same for messages of the client */
+	AUTH_TO_CLIENT,	/* the same for messages of the server */
 };
 
 /**
@@ -49,6 +51,12 @@ int auth_proof(const struct auth *a, const struct key *key, enum auth_role role,
 
 /* Fill in the address of a server. */
 void auth_address(struct auth *a, const struct kverbs_addr *server);
+
+/*
+ * After both have proved: messages are sealed from now on, with keys that no other connection has.
+ * @is_server: this side is the server
+ */
+int auth_seal(struct session *s, const struct auth *a, const struct key *key, bool is_server);
 
 /* Make a hello that of a client who has a key. */
 void auth_hello(struct wire_hello *hello);

@@ -11,6 +11,7 @@
 
 #include <kverbs.h>
 
+#include "peer/seal.h"
 #include "peer/wire.h"
 
 struct visit;
@@ -42,7 +43,9 @@ struct visit;
  * @bytes_out: bytes of messages sent so far
  * @end: no more messages than that, since no receive could be posted again; 0: any
  * @held: the slot of the last message is not posted again yet
- * @keyed: both have proved to have a key
+ * @keyed: both have proved to have a key, so messages are sealed
+ * @seal_out: of messages sent
+ * @seal_in: of messages taken
  * @mac_key: made of it for digests on this connection alone
  */
 struct session {
@@ -72,6 +75,8 @@ struct session {
 	uint64_t end;
 	bool held;
 	bool keyed;
+	struct seal seal_out;
+	struct seal seal_in;
 	uint8_t mac_key[WIRE_MAC_KEY_LEN];
 };
 

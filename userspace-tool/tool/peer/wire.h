@@ -25,6 +25,10 @@
 #define WIRE_SHA_LEN		32
 /* Of two keys of SipHash */
 #define WIRE_MAC_KEY_LEN	32
+/* Of a message on an authenticated connection, see seal.h */
+#define WIRE_SEAL_KEY_LEN	16
+#define WIRE_TAG_LEN		16
+#define WIRE_SEAL_LEN		(8 + WIRE_TAG_LEN)
 #define WIRE_NO_WINDOW		0xffffffffu
 
 /* Bytes that one digest covers; every file offset on the wire is a multiple of it. */

@@ -153,8 +153,9 @@ unsigned int guard_admit(struct guard *g, const struct kverbs_addr *peer)
  */
 static struct limit_need need_of(const struct wire_hello *hello)
 {
+	uint64_t seal = hello->flags & WIRE_F_KEY ? WIRE_SEAL_LEN : 0;
 	struct limit_need need = {
-		.bytes = 2ull * hello->depth * hello->msg_max,
+		.bytes = 2 * hello->depth * (hello->msg_max + seal),
 		.slots = 2ull * hello->depth + SPARE_SLOTS,
 	};
 

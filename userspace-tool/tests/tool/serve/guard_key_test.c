@@ -143,6 +143,8 @@ static void proof_of_another_connection_is_refused(void **state)
 	assert_int_equal(say(&c, WIRE_PROOF, proof, sizeof(proof)), 0);
 	assert_int_equal(session_recv(&c.s, &msg, FAKE_PATIENCE_MS), 0);
 	assert_int_equal(msg.status, 0);
+	a.flags[3] = msg.flags;
+	assert_int_equal(auth_seal(&c.s, &a, &key, false), 0);
 	expect_echo(&c);
 	leave(&c);
 	/* Send the same message again, byte for byte. */
@@ -393,6 +395,129 @@ static void a_name_cannot_be_changed_on_the_way(void **state)
 	expect_thrown_out(&c);
 }
 
+/* ---- sealed messages ----------------------------------------------------------- */
+
+static void authenticate(struct client *c)
+{
+	struct key key = key_of(right);
+
+	assert_int_equal(enter(c, NULL, &echo_with_key), 0);
+	assert_int_equal(auth_connect(&c->s, &key), 0);
+}
+
+/* Write an ECHO of 4 bytes as the client would send it next. Returns its length. */
+static int sealed_echo(struct client *c, uint8_t *buf, size_t room)
+{
+	const struct wire_msg msg = {
+		.type = WIRE_ECHO, .window = WIRE_NO_WINDOW, .tail = "hear", .tail_len = 4,
+	};
+	int len = wire_encode(&msg, buf, room);
+
+	assert_int_equal(seal_add(&c->s.seal_out, buf, len), 0);
+	return len + WIRE_SEAL_LEN;
+}
+
+/* The server must not answer. */
+static void expect_ended(struct client *c)
+{
+	struct wire_msg msg;
+
+	assert_int_equal(session_recv(&c->s, &msg, FAKE_PATIENCE_MS), -ECONNRESET);
+	leave(c);
+	server_wait_idle();
+}
+
+static void a_message_that_is_changed_ends_the_connection(void **state)
+{
+	uint8_t buf[256];
+	struct client c;
+	int len, i;
+
+	(void)state;
+	authenticate(&c);
+	len = sealed_echo(&c, buf, sizeof(buf));
+	leave(&c);
+	/* A field that no digest covers, the payload, the number and the code */
+	for (i = 12; i < len; i += 13) {
+		authenticate(&c);
+		len = sealed_echo(&c, buf, sizeof(buf));
+		buf[i] ^= 1;
+		assert_int_equal(session_send_raw(&c.s, buf, len), 0);
+		expect_ended(&c);
+	}
+	authenticate(&c);
+	len = sealed_echo(&c, buf, sizeof(buf));
+	assert_int_equal(session_send_raw(&c.s, buf, len - 1), 0);
+	expect_ended(&c);
+}
+
+static void a_message_without_a_seal_ends_the_connection(void **state)
+{
+	uint8_t buf[256];
+	struct client c;
+	int len;
+
+	(void)state;
+	authenticate(&c);
+	len = sealed_echo(&c, buf, sizeof(buf));
+	assert_int_equal(session_send_raw(&c.s, buf, len - WIRE_SEAL_LEN), 0);
+	expect_ended(&c);
+	authenticate(&c);
+	assert_int_equal(session_send_raw(&c.s, buf, 5), 0);
+	expect_ended(&c);
+}
+
+static void a_message_that_is_repeated_ends_the_connection(void **state)
+{
+	struct wire_msg msg;
+	uint8_t buf[256];
+	struct client c;
+	int len;
+
+	(void)state;
+	authenticate(&c);
+	len = sealed_echo(&c, buf, sizeof(buf));
+	assert_int_equal(session_send_raw(&c.s, buf, len), 0);
+	assert_int_equal(session_recv(&c.s, &msg, FAKE_PATIENCE_MS), 0);
+	assert_int_equal(session_send_raw(&c.s, buf, len), 0);
+	expect_ended(&c);
+	/* On another connection the keys are others. */
+	authenticate(&c);
+	assert_int_equal(session_send_raw(&c.s, buf, len), 0);
+	expect_ended(&c);
+}
+
+static void a_message_that_is_left_out_ends_the_connection(void **state)
+{
+	uint8_t buf[256];
+	struct client c;
+	int len;
+
+	(void)state;
+	authenticate(&c);
+	sealed_echo(&c, buf, sizeof(buf));
+	len = sealed_echo(&c, buf, sizeof(buf));
+	assert_int_equal(session_send_raw(&c.s, buf, len), 0);
+	expect_ended(&c);
+}
+
+static void a_message_of_the_server_that_is_sent_back_ends_the_connection(void **state)
+{
+	struct client c;
+	const void *buf;
+	size_t len;
+
+	(void)state;
+	authenticate(&c);
+	assert_int_equal(say(&c, WIRE_ECHO, "hear", 4), 0);
+	assert_int_equal(session_recv_raw(&c.s, &buf, &len, FAKE_PATIENCE_MS), 0);
+	assert_int_equal(len, WIRE_HEAD_LEN + 4 + WIRE_SEAL_LEN);
+	assert_memory_not_equal(c.s.seal_in.key, c.s.seal_out.key, WIRE_SEAL_KEY_LEN);
+	assert_int_equal(seal_check(&c.s.seal_in, buf, len), 0);
+	assert_int_equal(session_send_raw(&c.s, buf, len), 0);
+	expect_ended(&c);
+}
+
 /* ---- relays ------------------------------------------------------------------ */
 
 /**
@@ -566,6 +691,11 @@ int main(void)
 		guarded(a_key_permits_no_deletion, named),
 		guarded(a_name_alone_is_nothing, named),
 		guarded(a_name_cannot_be_changed_on_the_way, named),
+		guarded(a_message_that_is_changed_ends_the_connection, keyed),
+		guarded(a_message_without_a_seal_ends_the_connection, keyed),
+		guarded(a_message_that_is_repeated_ends_the_connection, keyed),
+		guarded(a_message_that_is_left_out_ends_the_connection, keyed),
+		guarded(a_message_of_the_server_that_is_sent_back_ends_the_connection, keyed),
 		guarded(a_proof_is_not_passed_on, keyed),
 		guarded(server_without_a_key_is_not_trusted, without_key),
 		cmocka_unit_test(server_that_echoes_the_client_is_not_trusted),
