@@ -91,9 +91,11 @@ static void unpublish(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
  * @rkey: the key that the peer named, which may be of no public MR
  *
  * Context: any but hardirq.
+ * Return: true if the pool has this MR.
  */
-void kverbs_mr_revoke(struct kverbs_mr_pool *pool, u32 rkey)
+bool kverbs_mr_revoke(struct kverbs_mr_pool *pool, u32 rkey)
 {
+	bool found = false;
 	struct kverbs_mr *mr;
 
 	spin_lock_bh(&pool->public_lock);
@@ -101,9 +103,11 @@ void kverbs_mr_revoke(struct kverbs_mr_pool *pool, u32 rkey)
 		if (mr->ib->rkey != rkey)
 			continue;
 		WRITE_ONCE(mr->state, KVERBS_MR_REVOKED);
+		found = true;
 		break;
 	}
 	spin_unlock_bh(&pool->public_lock);
+	return found;
 }
 
 /* The region may be unpinned after this. */

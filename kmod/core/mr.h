@@ -118,7 +118,7 @@ struct kverbs_mr *kverbs_mr_get(struct kverbs_mr_pool *pool,
 				u64 length, int access);
 void kverbs_mr_note_cached(struct kverbs_mr *mr);
 void kverbs_mr_publish(struct kverbs_mr_pool *pool, struct kverbs_mr *mr);
-void kverbs_mr_revoke(struct kverbs_mr_pool *pool, u32 rkey);
+bool kverbs_mr_revoke(struct kverbs_mr_pool *pool, u32 rkey);
 void kverbs_mr_return(struct kverbs_mr_pool *pool, struct kverbs_mr *mr);
 void kverbs_mr_recycle(struct kverbs_mr_pool *pool, struct kverbs_mr *mr);
 int kverbs_mr_free(struct kverbs_mr_pool *pool, struct kverbs_mr *mr);
