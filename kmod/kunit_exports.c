@@ -10,6 +10,7 @@
 #include "conn_io.h"
 #include "device_query.h"
 #include "export.h"
+#include "group.h"
 #include "info.h"
 #include "listener.h"
 #include "opcode.h"
@@ -85,9 +86,14 @@ SHOW(kverbs_port_transport);
 SHOW(kverbs_export_count);
 SHOW(kverbs_export_create);
 SHOW(kverbs_export_destroy);
+SHOW(kverbs_export_to_group);
 
 SHOW(kverbs_fault_test);
 SHOW(kverbs_fault_tested);
+
+SHOW(kverbs_group_close);
+SHOW(kverbs_group_create);
+SHOW(kverbs_group_destroy);
 
 SHOW(kverbs_listener_create);
 SHOW(kverbs_listener_free);

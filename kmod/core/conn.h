@@ -20,6 +20,7 @@
 
 struct kverbs_conn;
 struct kverbs_conn_attr;
+struct kverbs_group;
 
 /**
  * struct kverbs_conn_ops - events for the owner of a connection
@@ -39,6 +40,8 @@ struct kverbs_conn_ops {
  * @ops: events for the owner
  * @owner: the owner
  * @cqs: where the completion queue comes from
+ * @group: the group whose protection domain it gets, or NULL; the owner keeps the group until
+ *	kverbs_group_reclaim()
  * @param: depths, retries and timers
  * @timeout_ms: time to become ESTABLISHED
  * @priv_len: bytes in @priv
@@ -48,6 +51,7 @@ struct kverbs_conn_attr {
 	const struct kverbs_conn_ops *ops;
 	void *owner;
 	struct kverbs_cq_set *cqs;
+	struct kverbs_group *group;
 	struct kverbs_conn_param param;
 	unsigned int timeout_ms;
 	u8 priv_len;
@@ -121,6 +125,8 @@ enum kverbs_conn_stamp {
  * @reserved: what is charged to the user until the device is known, of the active side
  * @quotas: what is charged to the user on the device; given back by the teardown
  * @tenant: on the device, once that is known
+ * @group_entry: in the list of the group, under its lock, while this has a queue pair
+ * @lent: users from kverbs_group_borrow(), under the lock of the group
  * @id: the CM id, NULL when torn down
  * @connect: the call of rdma_connect()
  * @qp: the queue pair
@@ -179,6 +185,8 @@ struct kverbs_conn {
 	struct list_head reserved;
 	struct kverbs_quota quotas[KVERBS_CONN_OBJECTS];
 	struct kverbs_tenant tenant;
+	struct list_head group_entry;
+	unsigned int lent;
 	struct rdma_cm_id *id;
 	struct kverbs_connect connect;
 	struct ib_qp *qp;

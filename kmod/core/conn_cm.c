@@ -11,6 +11,7 @@
 #include "conn_cm.h"
 #include "conn_io.h"
 #include "conn_qp.h"
+#include "group.h"
 #include "quirks.h"
 #include "trace.h"
 #include "verbs.h"
@@ -272,6 +273,12 @@ static void deadline_work(struct work_struct *work)
 	kverbs_conn_expire(container_of(work, struct kverbs_conn, deadline.work));
 }
 
+/* The PD of a group is charged to the group. */
+static unsigned int count_objects(const struct kverbs_conn *conn)
+{
+	return KVERBS_CONN_OBJECTS - !!conn->attr.group;
+}
+
 static struct kverbs_conn *new_conn(enum kverbs_conn_state state, int node,
 				    const struct kverbs_conn_attr *attr)
 {
@@ -324,7 +331,8 @@ struct kverbs_conn *kverbs_conn_create(struct net *net,
 	if (!ret && src)
 		ret = kverbs_rdma_bind_addr(conn->id, (struct sockaddr *)src);
 	if (!ret)
-		ret = kverbs_device_reserve(&conn->reserved, conn->id->device, net);
+		ret = kverbs_device_reserve(&conn->reserved, count_objects(conn),
+					    conn->id->device, net);
 	if (ret) {
 		rdma_destroy_id(conn->id);
 		kverbs_conn_set_dead(conn);
@@ -472,11 +480,17 @@ static void replace_attr(struct kverbs_conn *conn, const struct kverbs_conn_attr
 {
 	conn->attr.ops = attr->ops;
 	conn->attr.owner = attr->owner;
+	conn->attr.group = attr->group;
 	conn->attr.param = attr->param;
 	conn->attr.timeout_ms = attr->timeout_ms;
 	conn->attr.priv_len = attr->priv_len;
 	memcpy(conn->attr.priv, attr->priv, sizeof(attr->priv));
 	WRITE_ONCE(conn->attr.cqs, attr->cqs);
+}
+
+static bool is_apart(const struct kverbs_conn *conn, struct kverbs_group *group)
+{
+	return group && conn->id && !kverbs_group_is_on(group, conn->id->device);
 }
 
 /**
@@ -485,8 +499,8 @@ static void replace_attr(struct kverbs_conn *conn, const struct kverbs_conn_attr
  * @attr: its parameters; copied
  *
  * Context: process, may sleep and be killed.
- * Return: 0; -ENOTCONN if the connection is not REQUESTED; -EINTR; after any other error,
- * such as -EDQUOT, it ends.
+ * Return: 0; -ENOTCONN if the connection is not REQUESTED; -EINVAL if the group is not on its
+ * device; -EINTR; after any other error, such as -EDQUOT, it ends.
  */
 int kverbs_conn_accept(struct kverbs_conn *conn, struct kverbs_conn_attr *attr)
 {
@@ -494,7 +508,9 @@ int kverbs_conn_accept(struct kverbs_conn *conn, struct kverbs_conn_attr *attr)
 
 	if (mutex_lock_killable(&conn->mutex))
 		return -EINTR;
-	if (kverbs_conn_move(conn, KVERBS_CONN_REQUESTED, KVERBS_CONN_ACCEPTING)) {
+	if (is_apart(conn, attr->group)) {
+		ret = -EINVAL;
+	} else if (kverbs_conn_move(conn, KVERBS_CONN_REQUESTED, KVERBS_CONN_ACCEPTING)) {
 		kverbs_backlog_leave(&conn->backlog);
 		replace_attr(conn, attr);
 		if (attr->ops->accepting)
@@ -502,7 +518,7 @@ int kverbs_conn_accept(struct kverbs_conn *conn, struct kverbs_conn_attr *attr)
 		ret = kverbs_queue_resize(&conn->queue, attr->param.sq_depth,
 					  attr->param.rq_depth);
 		if (!ret)
-			ret = kverbs_quota_charge(conn->quotas, KVERBS_CONN_OBJECTS,
+			ret = kverbs_quota_charge(conn->quotas, count_objects(conn),
 						  conn->id->device);
 		if (!ret)
 			ret = answer_request(conn);
@@ -569,6 +585,7 @@ void kverbs_conn_free(struct kverbs_conn *conn)
 	cancel_delayed_work_sync(&conn->deadline);
 	cancel_work_sync(&conn->work);
 	cancel_work_sync(&conn->close_work);
+	kverbs_group_reclaim(conn);
 	kverbs_conn_release(conn);
 }
 

@@ -17,6 +17,7 @@
 #include "debugfs.h"
 #include "export_cmd.h"
 #include "file.h"
+#include "group_cmd.h"
 #include "info.h"
 #include "listen_cmd.h"
 #include "region_cmd.h"
@@ -39,6 +40,7 @@ union cmd_buffer {
 	struct kverbs_cmd_export export;
 	struct kverbs_cmd_destroy destroy;
 	struct kverbs_cmd_bench bench;
+	struct kverbs_cmd_group_create group_create;
 };
 
 /**
@@ -112,6 +114,8 @@ static const struct cmd_op cmd_ops[] = {
 	CMD_OP_MUTE(KVERBS_DESTROY, cmd_destroy, struct kverbs_cmd_destroy,
 		    __reserved),
 	CMD_OP(KVERBS_BENCH, kverbs_cmd_bench, struct kverbs_cmd_bench, out_wc_status),
+	CMD_OP(KVERBS_GROUP_CREATE, kverbs_cmd_group_create,
+	       struct kverbs_cmd_group_create, out_id),
 };
 
 /* Destroys a new object whose id could not be copied to user space. */

@@ -10,6 +10,8 @@
 #include "conn_cm.h"
 #include "conn_cmd.h"
 #include "file.h"
+#include "group.h"
+#include "group_cmd.h"
 #include "ring.h"
 #include "timeout.h"
 
@@ -66,6 +68,39 @@ void kverbs_conn_obj_put_ref(struct kverbs_conn_obj *conn_obj)
 	kref_put(&conn_obj->ref, conn_obj_release);
 }
 
+/**
+ * kverbs_conn_obj_group_id() - find the id of a connection's group
+ * @conn_obj: the connection
+ *
+ * Return: the id, 0 for none.
+ */
+u32 kverbs_conn_obj_group_id(struct kverbs_conn_obj *conn_obj)
+{
+	u32 id;
+
+	spin_lock(&conn_obj->lock);
+	id = conn_obj->group_obj ? conn_obj->group_obj->obj.id : 0;
+	spin_unlock(&conn_obj->lock);
+	return id;
+}
+
+static void enter_group(struct kverbs_conn_obj *conn_obj, struct kverbs_group_obj *group_obj)
+{
+	if (!group_obj)
+		return;
+	atomic_inc(&group_obj->conns);
+	spin_lock(&conn_obj->lock);
+	conn_obj->group_obj = group_obj;
+	spin_unlock(&conn_obj->lock);
+}
+
+static void leave_group(struct kverbs_conn_obj *conn_obj)
+{
+	kverbs_group_reclaim(conn_obj->conn);
+	if (conn_obj->group_obj)
+		atomic_dec(&conn_obj->group_obj->conns);
+}
+
 /* Writes an event; the @last one gives the remaining slots of the connection back. */
 static void post_event(struct kverbs_conn_obj *conn_obj, u8 type, int result, u32 imm,
 		       bool last)
@@ -93,11 +128,13 @@ static void post_event(struct kverbs_conn_obj *conn_obj, u8 type, int result, u3
  * @attr: of the connection
  * @ring: where its completions shall go, with slots for its events; afterwards the one
  *	whose slots are to be given back
+ * @group_obj: its group, or NULL
  * @user_data: what the user will call it
  */
 struct acceptance {
 	struct kverbs_conn_attr attr;
 	struct kverbs_ring *ring;
+	struct kverbs_group_obj *group_obj;
 	u64 user_data;
 };
 
@@ -113,6 +150,7 @@ static void conn_accepting(struct kverbs_conn *conn, struct kverbs_conn_attr *at
 	atomic_inc(&conn_obj->ring->users);
 	atomic_dec(&acceptance->ring->users);
 	spin_unlock(&conn_obj->lock);
+	enter_group(conn_obj, acceptance->group_obj);
 }
 
 static void conn_established(struct kverbs_conn *conn)
@@ -186,6 +224,7 @@ static int conn_destroy(struct kverbs_object *obj)
 	detach_ring(conn_obj);
 	kverbs_conn_close(conn_obj->conn);
 	end_exports(conn_obj);
+	leave_group(conn_obj);
 	atomic_dec(&ring->users);
 	kverbs_conn_obj_put_ref(conn_obj);
 	return 0;
@@ -310,7 +349,7 @@ static void start_conn(struct kverbs_object *obj)
 }
 
 static int connect_on_ring(struct kverbs_ucmd *ucmd, struct kverbs_ring *ring,
-			   struct kverbs_conn_attr *attr)
+			   struct kverbs_group_obj *group_obj, struct kverbs_conn_attr *attr)
 {
 	struct kverbs_cmd_connect *cmd = ucmd->cmd;
 	struct kverbs_conn_obj *conn_obj;
@@ -321,6 +360,7 @@ static int connect_on_ring(struct kverbs_ucmd *ucmd, struct kverbs_ring *ring,
 		return -ENOMEM;
 	attr->owner = conn_obj;
 	attr->cqs = &ring->cqs;
+	attr->group = kverbs_group_of(group_obj);
 	conn_obj->conn = create_conn(cmd, attr);
 	if (IS_ERR(conn_obj->conn)) {
 		ret = PTR_ERR(conn_obj->conn);
@@ -334,6 +374,7 @@ static int connect_on_ring(struct kverbs_ucmd *ucmd, struct kverbs_ring *ring,
 	if (ret)
 		goto out_unreserve;
 	attach_ring(conn_obj, ring, EVENT_SLOTS, cmd->user_data);
+	enter_group(conn_obj, group_obj);
 	cmd->out_id = conn_obj->obj.id;
 	ucmd->new = &conn_obj->obj;
 	ucmd->start = start_conn;
@@ -348,14 +389,29 @@ out_free_obj:
 	return ret;
 }
 
-int kverbs_cmd_connect(struct kverbs_ucmd *ucmd)
+static int connect_in_group(struct kverbs_ucmd *ucmd, struct kverbs_group_obj *group_obj,
+			    struct kverbs_conn_attr *attr)
 {
 	struct kverbs_cmd_connect *cmd = ucmd->cmd;
-	struct kverbs_conn_attr attr = { };
 	struct kverbs_ring *ring;
 	int ret;
 
-	if (cmd->flags & ~KVERBS_TIME_ABSOLUTE)
+	ring = kverbs_ring_get(ucmd->file, cmd->ring_id);
+	if (IS_ERR(ring))
+		return PTR_ERR(ring);
+	ret = connect_on_ring(ucmd, ring, group_obj, attr);
+	kverbs_object_put(&ring->obj);
+	return ret;
+}
+
+int kverbs_cmd_connect(struct kverbs_ucmd *ucmd)
+{
+	struct kverbs_cmd_connect *cmd = ucmd->cmd;
+	struct kverbs_group_obj *group_obj;
+	struct kverbs_conn_attr attr = { };
+	int ret;
+
+	if (cmd->flags & ~KVERBS_TIME_ABSOLUTE || cmd->__reserved)
 		return -EINVAL;
 	ret = fill_attr(&attr, cmd->param_uptr, cmd->param_size);
 	if (!ret)
@@ -366,11 +422,11 @@ int kverbs_cmd_connect(struct kverbs_ucmd *ucmd)
 	if (ret)
 		return ret;
 	attr.priv_len = cmd->priv_len;
-	ring = kverbs_ring_get(ucmd->file, cmd->ring_id);
-	if (IS_ERR(ring))
-		return PTR_ERR(ring);
-	ret = connect_on_ring(ucmd, ring, &attr);
-	kverbs_object_put(&ring->obj);
+	group_obj = kverbs_group_obj_get(ucmd->file, cmd->group_id);
+	if (IS_ERR(group_obj))
+		return PTR_ERR(group_obj);
+	ret = connect_in_group(ucmd, group_obj, &attr);
+	kverbs_group_obj_put(group_obj);
 	return ret;
 }
 
@@ -488,6 +544,7 @@ static int accept_on_ring(struct kverbs_ucmd *ucmd, struct kverbs_conn_obj *conn
 		acceptance->ring = ring;
 		acceptance->attr.owner = conn_obj;
 		acceptance->attr.cqs = &ring->cqs;
+		acceptance->attr.group = kverbs_group_of(acceptance->group_obj);
 		ret = kverbs_conn_accept(conn_obj->conn, &acceptance->attr);
 		kverbs_ring_unreserve(acceptance->ring, EVENT_SLOTS);
 	}
@@ -503,7 +560,7 @@ int kverbs_cmd_accept(struct kverbs_ucmd *ucmd)
 	struct kverbs_conn_obj *conn_obj;
 	int ret;
 
-	if (cmd->flags & ~KVERBS_TIME_ABSOLUTE)
+	if (cmd->flags & ~KVERBS_TIME_ABSOLUTE || cmd->__reserved)
 		return -EINVAL;
 	ret = fill_attr(attr, cmd->param_uptr, cmd->param_size);
 	/* The CM takes both from the peer's request. */
@@ -520,7 +577,14 @@ int kverbs_cmd_accept(struct kverbs_ucmd *ucmd)
 	conn_obj = kverbs_conn_obj_get(ucmd->file, cmd->conn_id);
 	if (IS_ERR(conn_obj))
 		return PTR_ERR(conn_obj);
+	acceptance.group_obj = kverbs_group_obj_get(ucmd->file, cmd->group_id);
+	if (IS_ERR(acceptance.group_obj)) {
+		ret = PTR_ERR(acceptance.group_obj);
+		goto out_put_conn;
+	}
 	ret = accept_on_ring(ucmd, conn_obj, &acceptance);
+	kverbs_group_obj_put(acceptance.group_obj);
+out_put_conn:
 	kverbs_object_put(&conn_obj->obj);
 	return ret;
 }
@@ -675,6 +739,7 @@ int kverbs_cmd_conn_query(struct kverbs_ucmd *ucmd)
 	query_stamps(conn_obj->conn, cmd);
 	ret = query_path(conn_obj->conn, cmd);
 	query_queue(&conn_obj->conn->queue, cmd);
+	cmd->out_group_id = kverbs_conn_obj_group_id(conn_obj);
 	kverbs_object_put(&conn_obj->obj);
 	return ret ?: copy_peer_priv(cmd, priv, priv_len);
 }

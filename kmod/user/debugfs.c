@@ -12,6 +12,7 @@
 #include "debugfs.h"
 #include "export.h"
 #include "file.h"
+#include "group_cmd.h"
 #include "region.h"
 #include "region_cmd.h"
 #include "ring.h"
@@ -70,6 +71,7 @@ static void show_conn(struct seq_file *m, struct kverbs_object *obj)
 		   READ_ONCE(conn->end.error));
 	show_path(m, conn);
 	show_queue(m, &conn->queue);
+	seq_printf(m, " group=%u", kverbs_conn_obj_group_id(conn_obj));
 }
 
 static void show_export(struct seq_file *m, struct kverbs_object *obj)
@@ -77,8 +79,19 @@ static void show_export(struct seq_file *m, struct kverbs_object *obj)
 	struct kverbs_export_obj *export_obj =
 		container_of(obj, struct kverbs_export_obj, obj);
 
-	seq_printf(m, " conn=%u segments=%u", export_obj->conn_obj->obj.id,
-		   export_obj->export->nr);
+	if (export_obj->conn_obj)
+		seq_printf(m, " conn=%u", export_obj->conn_obj->obj.id);
+	else
+		seq_printf(m, " group=%u", export_obj->group_obj->obj.id);
+	seq_printf(m, " segments=%u", export_obj->export->nr);
+}
+
+static void show_group(struct seq_file *m, struct kverbs_object *obj)
+{
+	struct kverbs_group_obj *group_obj = container_of(obj, struct kverbs_group_obj, obj);
+
+	seq_printf(m, " conns=%d exports=%d", atomic_read(&group_obj->conns),
+		   atomic_read(&group_obj->exports));
 }
 
 static void show_region(struct seq_file *m, struct kverbs_object *obj)
@@ -105,6 +118,7 @@ static const struct {
 	[KVERBS_OBJ_LISTENER]	= { "listener", NULL },
 	[KVERBS_OBJ_CONN]	= { "conn", show_conn },
 	[KVERBS_OBJ_EXPORT]	= { "export", show_export },
+	[KVERBS_OBJ_GROUP]	= { "group", show_group },
 	[KVERBS_OBJ_REGION]	= { "region", show_region },
 	[KVERBS_OBJ_RING]	= { "ring", show_ring },
 };

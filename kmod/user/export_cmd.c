@@ -8,24 +8,36 @@
 #include "export.h"
 #include "export_cmd.h"
 #include "file.h"
+#include "group_cmd.h"
 #include "region.h"
 #include "region_cmd.h"
 
 #define RIGHTS	(KVERBS_REMOTE_READ | KVERBS_REMOTE_WRITE | KVERBS_REMOTE_ATOMIC)
 #define WRITES	(KVERBS_REMOTE_WRITE | KVERBS_REMOTE_ATOMIC)
 
+static void leave_conn(struct kverbs_export_obj *export_obj)
+{
+	struct kverbs_conn_obj *conn_obj = export_obj->conn_obj;
+
+	if (!conn_obj)
+		return;
+	mutex_lock(&conn_obj->export_lock);
+	list_del_init(&export_obj->entry);
+	mutex_unlock(&conn_obj->export_lock);
+}
+
 static int export_destroy(struct kverbs_object *obj)
 {
 	struct kverbs_export_obj *export_obj =
 		container_of(obj, struct kverbs_export_obj, obj);
-	struct kverbs_conn_obj *conn_obj = export_obj->conn_obj;
 	int ret;
 
-	mutex_lock(&conn_obj->export_lock);
-	list_del_init(&export_obj->entry);
-	mutex_unlock(&conn_obj->export_lock);
+	leave_conn(export_obj);
 	ret = kverbs_export_destroy(export_obj->export);
-	kverbs_conn_obj_put_ref(conn_obj);
+	if (export_obj->conn_obj)
+		kverbs_conn_obj_put_ref(export_obj->conn_obj);
+	else
+		atomic_dec(&export_obj->group_obj->exports);
 	kfree(export_obj);
 	return ret;
 }
@@ -34,7 +46,54 @@ static const struct kverbs_object_ops export_ops = {
 	.destroy	= export_destroy,
 };
 
-static int new_export_obj(struct kverbs_ucmd *ucmd, struct kverbs_conn_obj *conn_obj,
+/**
+ * struct target - where the keys of an export shall be valid
+ * @obj: the object that the user named
+ * @conn_obj: the connection, or NULL
+ * @group_obj: else the group
+ */
+struct target {
+	struct kverbs_object *obj;
+	struct kverbs_conn_obj *conn_obj;
+	struct kverbs_group_obj *group_obj;
+};
+
+static int get_target(struct kverbs_file *file, u32 id, struct target *target)
+{
+	struct kverbs_object *obj = kverbs_object_get_any(file, id);
+
+	if (IS_ERR(obj))
+		return PTR_ERR(obj);
+	*target = (struct target) { .obj = obj };
+	if (obj->type == KVERBS_OBJ_CONN) {
+		target->conn_obj = container_of(obj, struct kverbs_conn_obj, obj);
+		return 0;
+	}
+	if (obj->type == KVERBS_OBJ_GROUP) {
+		target->group_obj = container_of(obj, struct kverbs_group_obj, obj);
+		return 0;
+	}
+	kverbs_object_put(obj);
+	return -ENOENT;
+}
+
+static void attach(struct kverbs_export_obj *export_obj, const struct target *target)
+{
+	struct kverbs_conn_obj *conn_obj = target->conn_obj;
+
+	export_obj->conn_obj = conn_obj;
+	export_obj->group_obj = target->group_obj;
+	if (!conn_obj) {
+		atomic_inc(&target->group_obj->exports);
+		return;
+	}
+	kref_get(&conn_obj->ref);
+	mutex_lock(&conn_obj->export_lock);
+	list_add_tail(&export_obj->entry, &conn_obj->exports);
+	mutex_unlock(&conn_obj->export_lock);
+}
+
+static int new_export_obj(struct kverbs_ucmd *ucmd, const struct target *target,
 			  struct kverbs_export *export)
 {
 	struct kverbs_cmd_export *cmd = ucmd->cmd;
@@ -51,60 +110,86 @@ static int new_export_obj(struct kverbs_ucmd *ucmd, struct kverbs_conn_obj *conn
 		return ret;
 	}
 	export_obj->export = export;
-	export_obj->conn_obj = conn_obj;
-	kref_get(&conn_obj->ref);
-	mutex_lock(&conn_obj->export_lock);
-	list_add_tail(&export_obj->entry, &conn_obj->exports);
-	mutex_unlock(&conn_obj->export_lock);
+	attach(export_obj, target);
 	cmd->out_id = export_obj->obj.id;
 	ucmd->new = &export_obj->obj;
 	return 0;
 }
 
-static int check_room(struct kverbs_cmd_export *cmd, struct kverbs_conn *conn,
-		      struct kverbs_region *region)
+static int count_on_conn(struct kverbs_conn *conn, const struct kverbs_export_range *range,
+			 unsigned int *nr)
 {
-	unsigned int nr = 0;
 	int ret;
 
 	down_read(&conn->use);
-	ret = kverbs_export_check(conn, cmd->access);
+	ret = kverbs_export_check(conn, range->rights);
 	if (!ret)
-		nr = kverbs_export_count(conn, region, cmd->offset, cmd->length);
+		*nr = kverbs_export_count(conn, range->region, range->offset, range->length);
 	up_read(&conn->use);
+	return ret;
+}
+
+static int check_room(struct kverbs_cmd_export *cmd, const struct target *target,
+		      const struct kverbs_export_range *range)
+{
+	unsigned int nr = 0;
+	int ret = 0;
+
+	if (target->conn_obj)
+		ret = count_on_conn(target->conn_obj->conn, range, &nr);
+	else
+		nr = kverbs_export_count_in_group(target->group_obj->group, range);
 	if (!ret && cmd->inout_segs_len < nr)
 		ret = -EMSGSIZE;
 	cmd->inout_segs_len = nr;
 	return ret;
 }
 
-static int export_to_peer(struct kverbs_ucmd *ucmd, struct kverbs_conn_obj *conn_obj,
-			  struct kverbs_region *region, struct kverbs_segment *segs)
+static struct kverbs_export *create_export(const struct target *target,
+					   const struct kverbs_export_range *range,
+					   struct kverbs_segment *segs)
+{
+	struct kverbs_export *export;
+
+	kverbs_region_use(range->region);
+	if (target->conn_obj)
+		export = kverbs_export_to_conn(target->conn_obj->conn, range, segs);
+	else
+		export = kverbs_export_to_group(target->group_obj->group, range, segs);
+	kverbs_region_unuse(range->region);
+	return export;
+}
+
+static int export_to_peer(struct kverbs_ucmd *ucmd, const struct target *target,
+			  const struct kverbs_export_range *range, struct kverbs_segment *segs)
 {
 	struct kverbs_cmd_export *cmd = ucmd->cmd;
 	struct kverbs_export *export;
 	int ret;
 
-	kverbs_region_use(region);
-	export = kverbs_export_create(conn_obj->conn, region, cmd->offset, cmd->length,
-				      cmd->access, segs);
-	kverbs_region_unuse(region);
+	export = create_export(target, range, segs);
 	if (IS_ERR(export))
 		return PTR_ERR(export);
 	/* User memory may fault for any length of time, so no lock is held here. */
 	ret = kverbs_array_put(cmd->segs_uptr, cmd->segs_stride, segs, sizeof(*segs),
 			       cmd->inout_segs_len);
 	if (!ret)
-		ret = new_export_obj(ucmd, conn_obj, export);
+		ret = new_export_obj(ucmd, target, export);
 	if (ret)
 		kverbs_export_destroy(export);
 	return ret;
 }
 
-static int export_region(struct kverbs_ucmd *ucmd, struct kverbs_conn_obj *conn_obj,
+static int export_region(struct kverbs_ucmd *ucmd, const struct target *target,
 			 struct kverbs_region *region)
 {
 	struct kverbs_cmd_export *cmd = ucmd->cmd;
+	const struct kverbs_export_range range = {
+		.region = region,
+		.offset = cmd->offset,
+		.length = cmd->length,
+		.rights = cmd->access,
+	};
 	struct kverbs_segment *segs;
 	int ret;
 
@@ -112,13 +197,13 @@ static int export_region(struct kverbs_ucmd *ucmd, struct kverbs_conn_obj *conn_
 		return -EINVAL;
 	if (cmd->access & WRITES && !region->writable)
 		return -EINVAL;
-	ret = check_room(cmd, conn_obj->conn, region);
+	ret = check_room(cmd, target, &range);
 	if (ret)
 		return ret;
 	segs = kvcalloc(cmd->inout_segs_len, sizeof(*segs), GFP_KERNEL_ACCOUNT);
 	if (!segs)
 		return -ENOMEM;
-	ret = export_to_peer(ucmd, conn_obj, region, segs);
+	ret = export_to_peer(ucmd, target, &range, segs);
 	kvfree(segs);
 	return ret;
 }
@@ -127,7 +212,7 @@ int kverbs_cmd_export(struct kverbs_ucmd *ucmd)
 {
 	struct kverbs_cmd_export *cmd = ucmd->cmd;
 	struct kverbs_region_obj *region_obj;
-	struct kverbs_conn_obj *conn_obj;
+	struct target target;
 	int ret;
 
 	if (cmd->flags || !cmd->access || cmd->access & ~RIGHTS)
@@ -135,21 +220,21 @@ int kverbs_cmd_export(struct kverbs_ucmd *ucmd)
 	ret = kverbs_array_check(cmd->segs_stride, sizeof(struct kverbs_segment));
 	if (ret)
 		return ret;
-	conn_obj = kverbs_conn_obj_get(ucmd->file, cmd->conn_id);
-	if (IS_ERR(conn_obj))
-		return PTR_ERR(conn_obj);
+	ret = get_target(ucmd->file, cmd->conn_id, &target);
+	if (ret)
+		return ret;
 	region_obj = kverbs_region_obj_get(ucmd->file, cmd->region_id);
 	if (IS_ERR(region_obj)) {
 		ret = PTR_ERR(region_obj);
-		goto out_put_conn;
+		goto out_put_target;
 	}
-	ret = export_region(ucmd, conn_obj, region_obj->region);
+	ret = export_region(ucmd, &target, region_obj->region);
 	kverbs_object_put(&region_obj->obj);
 	if (!ret) {
-		ucmd->parent = &conn_obj->obj;
+		ucmd->parent = target.obj;
 		return 0;
 	}
-out_put_conn:
-	kverbs_object_put(&conn_obj->obj);
+out_put_target:
+	kverbs_object_put(target.obj);
 	return ret;
 }

@@ -16,10 +16,11 @@
 #include "version.h"
 
 #ifdef KVERBS_HAVE_BENCH
-#define FEATURES	KVERBS_FEATURE_BENCH
+#define FEATURE_BENCH	KVERBS_FEATURE_BENCH
 #else
-#define FEATURES	0
+#define FEATURE_BENCH	0
 #endif
+#define FEATURES	(FEATURE_BENCH | KVERBS_FEATURE_GROUP)
 
 /* How the flags of the table of opcodes appear to user space. */
 static const struct {

@@ -16,7 +16,7 @@
  *
  * Every object belongs to the open file of /dev/kverbs that it was created
  * with: one open file is one security domain. Objects (rings, regions,
- * listeners, connections, exports) are named by __u32 ids, which are private to
+ * listeners, groups, connections, exports) are named by __u32 ids, which are private to
  * the file, never 0, and not reused while a completion that names them may be
  * unread.
  *
@@ -92,12 +92,14 @@
 #define KVERBS_EXPORT		_IO(KVERBS_IOC_TYPE, 0x0B)
 #define KVERBS_DESTROY		_IO(KVERBS_IOC_TYPE, 0x0C)
 #define KVERBS_BENCH		_IO(KVERBS_IOC_TYPE, 0x0D)
+#define KVERBS_GROUP_CREATE	_IO(KVERBS_IOC_TYPE, 0x0E)
 
 /* Bit of flags of CONNECT, ACCEPT and SUBMIT: @timeout_ns is a time, not a duration */
 #define KVERBS_TIME_ABSOLUTE	(1U << 31)
 
 /* Bits of kverbs_cmd_info.out_features */
 #define KVERBS_FEATURE_BENCH	(1ULL << 0)	/* KVERBS_BENCH is built in */
+#define KVERBS_FEATURE_GROUP	(1ULL << 1)	/* KVERBS_GROUP_CREATE, and exports of groups */
 
 /* Bits of kverbs_op_info.flags */
 #define KVERBS_OP_INFO_REMOTE	(1U << 0)	/* names memory of the peer */
@@ -848,6 +850,31 @@ struct kverbs_cmd_listen {
 };
 
 /**
+ * struct kverbs_cmd_group_create - KVERBS_GROUP_CREATE: create a group of connections
+ * @size: sizeof(struct kverbs_cmd_group_create)
+ * @flags: must be 0
+ * @device_index: the device of its connections, @out_index of DEVICE_QUERY
+ * @out_id: the group
+ *
+ * The connections of a group share a protection domain; a connection without a group has one
+ * of its own. CONNECT and ACCEPT name the group. A key of any export of the group, or of any
+ * of its connections, is valid on all connections of the group. So each peer of a group can
+ * use keys that another one was told or that it guesses, and can revoke them by SEND_INV.
+ *
+ * A group is busy while connections or exports of it exist. When its device is removed the
+ * exports are revoked, and the group can only be destroyed.
+ *
+ * Errors: EINVAL, E2BIG, EFAULT, ENODEV (no such device, or one that kverbs cannot use),
+ * ENOMEM, EDQUOT.
+ */
+struct kverbs_cmd_group_create {
+	__u32 size;
+	__u32 flags;
+	__u32 device_index;
+	__u32 out_id;
+};
+
+/**
  * struct kverbs_cmd_connect - KVERBS_CONNECT: start to connect
  * @size: sizeof(struct kverbs_cmd_connect)
  * @flags: KVERBS_TIME_ABSOLUTE, or 0
@@ -861,8 +888,11 @@ struct kverbs_cmd_listen {
  * @priv_uptr: private data for the peer
  * @dst: the peer's address
  * @src: the local address, or family 0
+ * @group_id: the connection's group, 0: none
+ * @__reserved: must be 0
  *
- * CONNECT does not wait. ESTABLISHED, REJECTED, FAILED or DEVICE_REMOVED follows.
+ * CONNECT does not wait. ESTABLISHED, REJECTED, FAILED or DEVICE_REMOVED follows. It is
+ * FAILED with ENODEV if the route to the peer is on another device than the group.
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EAGAIN, EADDRNOTAVAIL, ENODEV, ENOMEM,
  * EDQUOT.
@@ -880,6 +910,8 @@ struct kverbs_cmd_connect {
 	__aligned_u64 priv_uptr;
 	struct kverbs_addr dst;
 	struct kverbs_addr src;
+	__u32 group_id;
+	__u32 __reserved;
 };
 
 /**
@@ -894,6 +926,9 @@ struct kverbs_cmd_connect {
  * @param_size: its size, or 0
  * @priv_len: at most KVERBS_PRIV_ACCEPT_MAX
  * @priv_uptr: private data for the peer
+ * @group_id: the connection's group, 0: none; EINVAL if it is on another device, or its
+ *	device was removed
+ * @__reserved: must be 0
  *
  * Receives that were submitted before are posted before the peer receives the
  * answer; they complete on the ring that they were submitted to. ESTABLISHED,
@@ -913,6 +948,8 @@ struct kverbs_cmd_accept {
 	__u32 param_size;
 	__u32 priv_len;
 	__aligned_u64 priv_uptr;
+	__u32 group_id;
+	__u32 __reserved;
 };
 
 /**
@@ -1009,6 +1046,8 @@ enum kverbs_conn_state {
  * @out_qp_ns: nanoseconds from CONNECT until the queue pair was created and the
  *	request sent
  * @out_up_ns: nanoseconds from CONNECT until ESTABLISHED
+ * @out_group_id: the connection's group, 0: none
+ * @__reserved: 0
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EMSGSIZE.
  */
@@ -1042,6 +1081,8 @@ struct kverbs_cmd_conn_query {
 	__aligned_u64 out_route_ns;
 	__aligned_u64 out_qp_ns;
 	__aligned_u64 out_up_ns;
+	__u32 out_group_id;
+	__u32 __reserved;
 };
 
 /* Rights that an export grants: kverbs_cmd_export.access */
@@ -1064,10 +1105,12 @@ struct kverbs_segment {
 };
 
 /**
- * struct kverbs_cmd_export - KVERBS_EXPORT: grant a connection's peer access to memory
+ * struct kverbs_cmd_export - KVERBS_EXPORT: grant peers access to memory
  * @size: sizeof(struct kverbs_cmd_export)
  * @flags: must be 0
- * @conn_id: an established connection; the keys are valid only on it
+ * @conn_id: an established connection; the keys are valid only on it, and on the other
+ *	connections of its group. Or a group with an established connection: the keys are
+ *	valid on all connections of the group, whether established before or after this
  * @region_id: the region
  * @access: KVERBS_REMOTE_*, at least one; WRITE and ATOMIC need a writable region,
  *	ATOMIC a device with KVERBS_CAP_ATOMIC, else EOPNOTSUPP
@@ -1081,12 +1124,12 @@ struct kverbs_segment {
  *
  * The keys are valid when EXPORT returns. DESTROY of the export revokes them: once
  * it has returned, the peer can no longer move a byte. The end of the connection
- * revokes them, too. The peer may revoke a key with SEND_INV: the completion of
+ * revokes them, too; an export of a group outlives all connections. The peer may revoke a key with SEND_INV: the completion of
  * this side's RECV reports it, and only a new export restores access.
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, ENOTCONN, EOPNOTSUPP, EMSGSIZE,
- * ENOMEM, EDQUOT, ENODEV, EINTR, EIO (registration failed; the connection has
- * ended).
+ * ENOMEM, EDQUOT, ENODEV, EINTR, EIO (registration failed; the connection, or one of the
+ * group, has ended). ENOTCONN: the group has no established connection.
  */
 struct kverbs_cmd_export {
 	__u32 size;
@@ -1112,7 +1155,8 @@ struct kverbs_cmd_export {
  * When DESTROY has returned 0, the HCA no longer accesses the object's memory, and
  * all work of a connection has been reported in the ring. A region is busy while
  * an export or work in flight uses it, a ring while a connection or a listener is
- * attached. Destroying a connection destroys its exports. Completions that are in
+ * attached, a group while it has connections or exports. Destroying a connection destroys
+ * its exports, but not those of its group. Completions that are in
  * the ring already stay there.
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EBUSY, EINTR.
