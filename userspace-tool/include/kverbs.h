@@ -46,6 +46,8 @@ struct kverbs_conn;
 struct kverbs_listener;
 /* Registered memory. */
 struct kverbs_buf;
+/* Connections on which the same keys are valid. */
+struct kverbs_group;
 
 /* scripts/lib/kdoc.py makes each part that a line such as the next one begins a manual page. */
 /* ---- context ---------------------------------------------------------- */
@@ -202,6 +204,32 @@ KVERBS_API void *kverbs_buf_addr(const struct kverbs_buf *buf);
  */
 KVERBS_API size_t kverbs_buf_size(const struct kverbs_buf *buf);
 
+/* ---- groups ----------------------------------------------------------- */
+
+/**
+ * kverbs_group_create() - create a group of connections
+ * @kv: the context
+ * @device_index: the device of its connections: @out_index of the attributes from
+ *	kverbs_device_list(), or @out_device_index from kverbs_conn_query()
+ * @group: set to the group
+ *
+ * One kverbs_group_export() grants the peers of all connections of the group access to
+ * memory. Each of these peers can use any key of the group and of its connections that it
+ * is told or guesses, and revoke it with kverbs_send_inv().
+ *
+ * Return: 0; -ENODEV: no such device, or one that kverbs cannot use; another -errno.
+ */
+KVERBS_API int kverbs_group_create(struct kverbs *kv, uint32_t device_index,
+				   struct kverbs_group **group);
+
+/**
+ * kverbs_group_free() - free a group
+ * @group: the group, or NULL
+ *
+ * Return: 0, or -EBUSY while a connection or an export belongs to it.
+ */
+KVERBS_API int kverbs_group_free(struct kverbs_group *group);
+
 /* ---- connections ------------------------------------------------------ */
 
 /**
@@ -221,6 +249,9 @@ KVERBS_API size_t kverbs_buf_size(const struct kverbs_buf *buf);
  *	kverbs_conn_priv() returns the private data of the refusal. True: no other address is
  *	tried
  * @arg: argument of @prepare and @refused
+ * @group: the group of the connection, or NULL. A connection to a peer that another device
+ *	leads to fails with -ENODEV; kverbs_accept() of a request on another device returns
+ *	-EINVAL
  */
 struct kverbs_conn_opts {
 	size_t sz;
@@ -233,6 +264,7 @@ struct kverbs_conn_opts {
 	int (*prepare)(struct kverbs_conn *conn, void *arg);
 	bool (*refused)(struct kverbs_conn *conn, void *arg);
 	void *arg;
+	struct kverbs_group *group;
 };
 
 /**
@@ -473,6 +505,36 @@ KVERBS_API int kverbs_export(struct kverbs_conn *conn, struct kverbs_buf *buf,
  * Return: 0 or -errno.
  */
 KVERBS_API int kverbs_unexport(struct kverbs_conn *conn, struct kverbs_token *token);
+
+/**
+ * kverbs_group_export() - grant the peers of a group access to a range of a buffer
+ * @group: a group with an established connection
+ * @buf: the buffer
+ * @offset: first byte
+ * @length: bytes, at least 1
+ * @access: one or more of KVERBS_REMOTE_READ, _WRITE and _ATOMIC
+ * @token: filled in; free it with kverbs_group_unexport()
+ *
+ * The keys are valid on all connections of the group, whether established before or after
+ * the call. The export outlives all connections.
+ *
+ * Return: 0; -ENOTCONN: no connection of the group is established; -ENODEV: its device was
+ * removed; another -errno.
+ */
+KVERBS_API int kverbs_group_export(struct kverbs_group *group, struct kverbs_buf *buf,
+				   size_t offset, size_t length, unsigned int access,
+				   struct kverbs_token *token);
+
+/**
+ * kverbs_group_unexport() - revoke an export of a group
+ * @group: the group
+ * @token: from kverbs_group_export(); freed
+ *
+ * When it has returned, no peer can access the memory any more.
+ *
+ * Return: 0 or -errno.
+ */
+KVERBS_API int kverbs_group_unexport(struct kverbs_group *group, struct kverbs_token *token);
 
 /**
  * kverbs_token_packed_size() - size of a packed token

@@ -9,6 +9,7 @@
 
 #include "addr.h"
 #include "conn.h"
+#include "group.h"
 #include "internal.h"
 #include "wait.h"
 
@@ -89,6 +90,8 @@ static int start(struct kverbs *kv, const struct sockaddr *dst,
 	if (ret)
 		return ret;
 	ret = resolve_source(opts->source, dst->sa_family, &cmd.src);
+	if (!ret)
+		ret = kverbs_group_id(opts->group, kv, &cmd.group_id);
 	if (ret)
 		return ret;
 	return connect_ioctl(kv, &cmd, conn);
@@ -220,8 +223,13 @@ static int accept_ioctl(struct kverbs_conn *conn, const struct kverbs_conn_opts 
 		.priv_len = (uint32_t)opts->priv_len,
 	};
 
+	int ret;
+
 	if (opts->priv_len > KVERBS_PRIV_ACCEPT_MAX)
 		return -EINVAL;
+	ret = kverbs_group_id(opts->group, conn->kv, &cmd.group_id);
+	if (ret)
+		return ret;
 	return kverbs_ioctl(conn->kv, KVERBS_ACCEPT, &cmd);
 }
 

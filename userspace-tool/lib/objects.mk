@@ -10,6 +10,7 @@ lib-y += context.o
 lib-y += device.o
 lib-y += dispatch.o
 lib-y += export.o
+lib-y += group.o
 lib-y += listener.o
 lib-y += names.o
 lib-y += post.o

@@ -236,6 +236,8 @@ int fake_connect(int fd, struct kverbs_cmd_connect *cmd)
 		return -ENOENT;
 	if (cmd->priv_len > KVERBS_PRIV_CONNECT_MAX)
 		return -EINVAL;
+	if (cmd->group_id && !fake_find(fd, cmd->group_id, FAKE_GROUP))
+		return -ENOENT;
 	fake.last_connect = *cmd;
 	fake.connect_param = param_of(cmd->param_uptr);
 	o = new_conn(ring, KVERBS_CONN_CONNECTING);
@@ -243,6 +245,7 @@ int fake_connect(int fd, struct kverbs_cmd_connect *cmd)
 		return -EAGAIN;
 	set_param(&o->conn, user_ptr(cmd->param_uptr), cmd->param_size);
 	o->conn.user_data = cmd->user_data;
+	o->conn.group = cmd->group_id;
 	o->conn.remote = cmd->dst;
 	cmd->out_id = o->id;
 	decide(o, cmd);
@@ -277,10 +280,13 @@ int fake_accept(int fd, struct kverbs_cmd_accept *cmd)
 		return -ENOENT;
 	if (o->conn.state != KVERBS_CONN_REQUESTED)
 		return -ENOTCONN;
+	if (cmd->group_id && !fake_find(fd, cmd->group_id, FAKE_GROUP))
+		return -ENOENT;
 	fake.last_accept = *cmd;
 	fake.accept_param = param_of(cmd->param_uptr);
 	set_param(&o->conn, user_ptr(cmd->param_uptr), cmd->param_size);
 	o->conn.user_data = cmd->user_data;
+	o->conn.group = cmd->group_id;
 	o->conn.state = KVERBS_CONN_ACCEPTING;
 	if (o->conn.peer)
 		join_peers(o, cmd);
@@ -363,7 +369,7 @@ static void drop_exports(uint32_t conn_id)
 
 	for (id = 1; id <= fk.nr_ids; id++)
 		if (fk.objs[id] && fk.objs[id]->type == FAKE_EXPORT &&
-		    fk.objs[id]->export.conn == conn_id)
+		    fk.objs[id]->export.owner == conn_id)
 			fake_del(fk.objs[id]);
 }
 
@@ -402,6 +408,7 @@ int fake_conn_query(int fd, struct kverbs_cmd_conn_query *cmd)
 	cmd->out_route_ns = 2 * fake.step_ns;
 	cmd->out_qp_ns = 3 * fake.step_ns;
 	cmd->out_up_ns = 4 * fake.step_ns;
+	cmd->out_group_id = o->conn.group;
 	return 0;
 }
 
@@ -420,18 +427,54 @@ static void fill_segs(const struct fake_obj *o, struct kverbs_segment *segs)
 	}
 }
 
+/* Whether a connection of @group, or any, is established. */
+static bool group_is_up(const struct fake_obj *group, bool any)
+{
+	uint32_t id;
+
+	for (id = 1; id <= fk.nr_ids; id++)
+		if (fk.objs[id] && fk.objs[id]->type == FAKE_CONN &&
+		    fk.objs[id]->conn.group == group->id &&
+		    (any || fk.objs[id]->conn.state == KVERBS_CONN_ESTABLISHED))
+			return true;
+	return false;
+}
+
+bool fake_group_used(const struct fake_obj *group)
+{
+	uint32_t id;
+
+	for (id = 1; id <= fk.nr_ids; id++)
+		if (fk.objs[id] && fk.objs[id]->type == FAKE_EXPORT &&
+		    fk.objs[id]->export.owner == group->id)
+			return true;
+	return group_is_up(group, true);
+}
+
+int fake_group_create(int fd, struct kverbs_cmd_group_create *cmd)
+{
+	fake_check(cmd->size == sizeof(*cmd));
+	if (cmd->device_index == FAKE_NO_DEVICE)
+		return -ENODEV;
+	cmd->out_id = fake_new(fd, FAKE_GROUP)->id;
+	return 0;
+}
+
 static int check_export(int fd, const struct kverbs_cmd_export *cmd)
 {
 	struct fake_obj *conn = fake_find(fd, cmd->conn_id, FAKE_CONN);
+	struct fake_obj *group = fake_find(fd, cmd->conn_id, FAKE_GROUP);
 	struct fake_obj *region = fake_find(fd, cmd->region_id, FAKE_REGION);
 
-	if (!conn || !region)
+	if ((!conn && !group) || !region)
 		return -ENOENT;
 	if (!cmd->access || cmd->access >= KVERBS_REMOTE_ATOMIC << 1)
 		return -EINVAL;
 	if (!cmd->length || cmd->offset > region->region.length ||
 	    cmd->length > region->region.length - cmd->offset)
 		return -EINVAL;
+	if (group)
+		return group_is_up(group, false) ? 0 : -ENOTCONN;
 	return conn->conn.state == KVERBS_CONN_ESTABLISHED ? 0 : -ENOTCONN;
 }
 
@@ -448,7 +491,7 @@ int fake_export(int fd, struct kverbs_cmd_export *cmd)
 	if (room < need)
 		return -EMSGSIZE;
 	o = fake_new(fd, FAKE_EXPORT);
-	o->export.conn = cmd->conn_id;
+	o->export.owner = cmd->conn_id;
 	o->export.region = cmd->region_id;
 	o->export.access = cmd->access;
 	o->export.offset = cmd->offset;

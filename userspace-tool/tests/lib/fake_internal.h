@@ -12,7 +12,8 @@
 #define FAKE_MAX_OBJS 16384
 #define FAKE_CONN_SLOTS 3
 
-enum fake_type { FAKE_NONE, FAKE_RING, FAKE_REGION, FAKE_LISTENER, FAKE_CONN, FAKE_EXPORT };
+enum fake_type { FAKE_NONE, FAKE_RING, FAKE_REGION, FAKE_LISTENER, FAKE_CONN, FAKE_EXPORT,
+		 FAKE_GROUP };
 
 struct fake_ring {
 	uint32_t sq_entries, cq_entries;
@@ -47,13 +48,14 @@ struct fake_conn {
 	uint64_t user_data;
 	unsigned int sq_used, rq_used, sq_depth, rq_depth;
 	uint32_t peer;
+	uint32_t group;
 	uint8_t priv[512];
 	uint32_t priv_len;
 	struct kverbs_addr remote;
 };
 
 struct fake_export {
-	uint32_t conn, region, access;
+	uint32_t owner, region, access;	/* @owner: a connection or a group */
 	uint64_t offset, length;
 };
 
@@ -142,6 +144,8 @@ int fake_accept(int fd, struct kverbs_cmd_accept *cmd);
 int fake_reject(int fd, struct kverbs_cmd_reject *cmd);
 int fake_disconnect(int fd, struct kverbs_cmd_disconnect *cmd);
 int fake_conn_query(int fd, struct kverbs_cmd_conn_query *cmd);
+int fake_group_create(int fd, struct kverbs_cmd_group_create *cmd);
+bool fake_group_used(const struct fake_obj *group);
 int fake_export(int fd, struct kverbs_cmd_export *cmd);
 int fake_bench(int fd, struct kverbs_cmd_bench *cmd);
 void fake_conn_destroy(struct fake_obj *conn);

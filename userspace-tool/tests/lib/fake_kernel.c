@@ -88,6 +88,10 @@ static int destroy(int fd, struct kverbs_cmd_destroy *cmd)
 		if (o->region.users)
 			return -EBUSY;
 		break;
+	case FAKE_GROUP:
+		if (fake_group_used(o))
+			return -EBUSY;
+		break;
 	case FAKE_LISTENER:
 		fake_ring_of(o)->r.reserved--;
 		break;
@@ -309,6 +313,8 @@ static int dispatch(int fd, unsigned long cmd, void *arg)
 		return fake_disconnect(fd, arg);
 	case KVERBS_CONN_QUERY:
 		return fake_conn_query(fd, arg);
+	case KVERBS_GROUP_CREATE:
+		return fake_group_create(fd, arg);
 	case KVERBS_EXPORT:
 		return fake_export(fd, arg);
 	case KVERBS_DESTROY:
@@ -349,6 +355,8 @@ void kverbs_sys_close(int fd)
 	pthread_mutex_lock(&fk.lock);
 	destroy_type(fd, FAKE_CONN);
 	destroy_type(fd, FAKE_LISTENER);
+	destroy_type(fd, FAKE_EXPORT);
+	destroy_type(fd, FAKE_GROUP);
 	destroy_type(fd, FAKE_REGION);
 	destroy_type(fd, FAKE_RING);
 	pthread_mutex_unlock(&fk.lock);

@@ -28,6 +28,9 @@
 /* A name that resolves to 192.0.2.1 and 192.0.2.2 */
 #define FAKE_HOST "two.example"
 
+/* Index of a device on which no group can be created */
+#define FAKE_NO_DEVICE UINT32_MAX
+
 /* Outcome of a CONNECT: 0: established at once, -errno: FAILED, -ECONNREFUSED: REJECTED */
 /* No event follows, and for a thread that waits with a deadline the deadline expires at once. */
 #define FAKE_CONNECT_HANGS 1

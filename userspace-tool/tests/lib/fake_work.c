@@ -285,6 +285,14 @@ static void copy_message(const struct fake_work *to, const struct fake_work *fro
 	}
 }
 
+/* Whether the peer can use an export: its own connection's, or that of its group. */
+static bool is_granted(const struct fake_obj *export, const struct fake_obj *peer)
+{
+	return export->type == FAKE_EXPORT &&
+	       (export->export.owner == peer->id ||
+		(peer->conn.group && export->export.owner == peer->conn.group));
+}
+
 /* An rkey is the export's id; its addresses start at the export's id times 2^32. */
 static uint8_t *remote_addr(const struct fake_work *w, uint32_t access)
 {
@@ -292,8 +300,7 @@ static uint8_t *remote_addr(const struct fake_work *w, uint32_t access)
 	struct fake_obj *o = w->sqe.rkey < FAKE_MAX_OBJS ? fk.objs[w->sqe.rkey] : NULL;
 	uint64_t at = w->sqe.remote_addr - ((uint64_t)w->sqe.rkey << 32);
 
-	if (!o || o->type != FAKE_EXPORT || o->export.conn != peer->id ||
-	    !(o->export.access & access))
+	if (!o || !is_granted(o, peer) || !(o->export.access & access))
 		return NULL;
 	if (at > o->export.length || w->length > o->export.length - at)
 		return NULL;
