@@ -740,6 +740,7 @@ int kverbs_cmd_conn_query(struct kverbs_ucmd *ucmd)
 	ret = query_path(conn_obj->conn, cmd);
 	query_queue(&conn_obj->conn->queue, cmd);
 	cmd->out_group_id = kverbs_conn_obj_group_id(conn_obj);
+	cmd->__reserved = 0;
 	kverbs_object_put(&conn_obj->obj);
 	return ret ?: copy_peer_priv(cmd, priv, priv_len);
 }

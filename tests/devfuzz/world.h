@@ -14,7 +14,7 @@
 /* The longest message and the shortest receive */
 #define MESSAGE		(3 * PAGE)
 
-enum object { RING, REGION, LISTENER, CONN, EXPORT, NR_KINDS };
+enum object { RING, REGION, LISTENER, CONN, EXPORT, GROUP, NR_KINDS };
 
 /* Number of ids remembered of each type, and of regions */
 #define IDS		32
@@ -59,6 +59,7 @@ struct grant {
  *	adjacent in @ends of struct world
  * @conn: its id, 0: none
  * @ring: ring of its completions
+ * @group: its group, 0: none
  * @up: it is established
  * @receives: number of receives posted for further messages
  * @most: target of @receives
@@ -67,6 +68,7 @@ struct grant {
 struct end {
 	uint32_t conn;
 	uint32_t ring;
+	uint32_t group;
 	bool up;
 	int receives;
 	int most;
@@ -161,6 +163,7 @@ const struct region *region_choose(struct fuzzer *f, uint64_t least, bool writab
 				   bool lasting);
 
 /* link.c */
+void link_group(struct fuzzer *f);
 void link_listen(struct fuzzer *f);
 bool link_keep(struct fuzzer *f);
 void link_answer(struct fuzzer *f, uint32_t conn);

@@ -118,6 +118,11 @@ static const struct bad_field bad_fields[] = {
 	BAD(LISTEN, listen, inout_addr.__reserved[0], U64, 1, EINVAL),
 	BAD(LISTEN, listen, inout_addr.__reserved[2], U64, 1ULL << 63, EINVAL),
 
+	BAD(GROUP_CREATE, group_create, flags, U32, 1, EINVAL),
+	BAD(GROUP_CREATE, group_create, flags, U32, 0x80000000, EINVAL),
+	BAD(GROUP_CREATE, group_create, device_index, U32, 10000, ENODEV),
+	BAD(GROUP_CREATE, group_create, device_index, U32, 0xffffffff, ENODEV),
+
 	BAD(CONNECT, connect, flags, U32, 1, EINVAL),
 	BAD(CONNECT, connect, flags, U32, 0x40000000, EINVAL),
 	BAD(CONNECT, connect, ring_id, U32, 0, ENOENT),
@@ -143,6 +148,8 @@ static const struct bad_field bad_fields[] = {
 	BAD(CONNECT, connect, priv_len, U32, KVERBS_PRIV_CONNECT_MAX + 1, EINVAL),
 	BAD(CONNECT, connect, priv_len, U32, 0xffffffff, EINVAL),
 	BAD(CONNECT, connect, priv_len, U32, KVERBS_PRIV_CONNECT_MAX, EFAULT),
+	BAD(CONNECT, connect, group_id, U32, 0xffffffff, ENOENT),
+	BAD(CONNECT, connect, __reserved, U32, 1, EINVAL),
 
 	BAD(ACCEPT, accept, flags, U32, 1, EINVAL),
 	BAD(ACCEPT, accept, flags, U32, 0x40000000, EINVAL),
@@ -153,6 +160,7 @@ static const struct bad_field bad_fields[] = {
 	BAD(ACCEPT, accept, param_size, U32, 0xffffffff, E2BIG),
 	BAD(ACCEPT, accept, priv_len, U32, KVERBS_PRIV_ACCEPT_MAX + 1, EINVAL),
 	BAD(ACCEPT, accept, priv_len, U32, KVERBS_PRIV_ACCEPT_MAX, EFAULT),
+	BAD(ACCEPT, accept, __reserved, U32, 1, EINVAL),
 
 	BAD(REJECT, reject, flags, U32, 1, EINVAL),
 	BAD(REJECT, reject, flags, U32, 0x80000000, EINVAL),

@@ -115,6 +115,11 @@ static void fill_bench(const struct ring *ring, union any_cmd *cmd)
 	};
 }
 
+static void fill_group_create(const struct ring *ring, union any_cmd *cmd)
+{
+	cmd->group_create.device_index = dev_device_index(ring->fd);
+}
+
 #define GROWN(_name, _struct, _first_size, _answer, _fill) {		\
 		.name = #_name,						\
 		.number = KVERBS_##_name,				\
@@ -135,14 +140,18 @@ const struct command commands[] = {
 	      fill_submit),
 	COMMAND(REGION_CREATE, kverbs_cmd_region_create, 0, fill_region_create),
 	COMMAND(LISTEN, kverbs_cmd_listen, 0, fill_listen),
-	COMMAND(CONNECT, kverbs_cmd_connect, 0, fill_connect),
-	COMMAND(ACCEPT, kverbs_cmd_accept, ENOENT, fill_accept),
+	GROWN(CONNECT, kverbs_cmd_connect, offsetof(struct kverbs_cmd_connect, group_id), 0,
+	      fill_connect),
+	GROWN(ACCEPT, kverbs_cmd_accept, offsetof(struct kverbs_cmd_accept, group_id), ENOENT,
+	      fill_accept),
 	COMMAND(REJECT, kverbs_cmd_reject, ENOENT, fill_reject),
 	COMMAND(DISCONNECT, kverbs_cmd_disconnect, ENOENT, fill_disconnect),
-	COMMAND(CONN_QUERY, kverbs_cmd_conn_query, ENOENT, fill_conn_query),
+	GROWN(CONN_QUERY, kverbs_cmd_conn_query,
+	      offsetof(struct kverbs_cmd_conn_query, out_group_id), ENOENT, fill_conn_query),
 	COMMAND(EXPORT, kverbs_cmd_export, ENOENT, fill_export),
 	COMMAND(DESTROY, kverbs_cmd_destroy, ENOENT, fill_destroy),
 	COMMAND(BENCH, kverbs_cmd_bench, ENOENT, fill_bench),
+	COMMAND(GROUP_CREATE, kverbs_cmd_group_create, 0, fill_group_create),
 };
 
 const size_t nr_commands = ARRAY_SIZE(commands);

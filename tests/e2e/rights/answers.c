@@ -65,6 +65,7 @@ static const struct answer answers[] = {
 	{ .number = KVERBS_DESTROY },
 	{ .number = KVERBS_BENCH, .out = { REST(bench, out_ops) },
 	  .both = { U32(bench, hist_len) } },
+	{ .number = KVERBS_GROUP_CREATE, .out = { U32(group_create, out_id) } },
 };
 
 static struct pair pair;

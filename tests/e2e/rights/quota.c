@@ -154,6 +154,46 @@ TEST(connections_and_memory_regions_are_charged_to_the_control_group)
 	drop_group();
 }
 
+/* The group has the protection domain of its connection. */
+static void count_objects_of_a_group(void)
+{
+	listen_only();
+	pair.group = dev_group(pair.fd);
+	CHECK_EQ(objects(), 1);
+	pair_join(&pair, &pair.client, &pair.server);
+	CHECK_EQ(objects(), PAIR);
+	CHECK_OK(dev_destroy(pair.fd, pair.server));
+	CHECK_EQ(ring_end_of(&pair.ring, pair.client).id, pair.client);
+	CHECK_OK(dev_destroy(pair.fd, pair.client));
+	CHECK_EQ(objects(), 1);
+	CHECK_OK(dev_destroy(pair.fd, pair.group));
+	CHECK_EQ(objects(), 0);
+}
+
+TEST(groups_are_charged_to_the_control_group_for_their_connections)
+{
+	make_group(PAIR);
+	in_child(count_objects_of_a_group);
+	drop_group();
+}
+
+static void create_beyond(void)
+{
+	struct kverbs_cmd_group_create cmd = { .size = sizeof(cmd) };
+
+	open_pair();
+	cmd.device_index = dev_device_index(pair.fd);
+	CHECK_ERR(dev_cmd(pair.fd, KVERBS_GROUP_CREATE, &cmd), EDQUOT);
+	CHECK_EQ(objects(), PAIR);
+}
+
+TEST(GROUP_CREATE_beyond_the_limit_of_the_control_group_gives_EDQUOT)
+{
+	make_group(PAIR);
+	in_child(create_beyond);
+	drop_group();
+}
+
 static void connect_beyond(void)
 {
 	uint32_t id;
