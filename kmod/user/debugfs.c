@@ -79,11 +79,10 @@ static void show_export(struct seq_file *m, struct kverbs_object *obj)
 	struct kverbs_export_obj *export_obj =
 		container_of(obj, struct kverbs_export_obj, obj);
 
-	if (export_obj->conn_obj)
-		seq_printf(m, " conn=%u", export_obj->conn_obj->obj.id);
-	else
-		seq_printf(m, " group=%u", export_obj->group_obj->obj.id);
-	seq_printf(m, " segments=%u", export_obj->export->nr);
+	seq_printf(m, " conn=%u segments=%u group=%u",
+		   export_obj->conn_obj ? export_obj->conn_obj->obj.id : 0,
+		   export_obj->export->nr,
+		   export_obj->group_obj ? export_obj->group_obj->obj.id : 0);
 }
 
 static void show_group(struct seq_file *m, struct kverbs_object *obj)
