@@ -86,6 +86,7 @@ SHOW(kverbs_port_transport);
 SHOW(kverbs_export_count);
 SHOW(kverbs_export_create);
 SHOW(kverbs_export_destroy);
+SHOW(kverbs_export_to_conn);
 SHOW(kverbs_export_to_group);
 
 SHOW(kverbs_fault_test);

@@ -83,6 +83,9 @@ static int map_segments(struct kverbs_export *export, struct kverbs_map *map,
 		mr = kverbs_mr_get(pool, map, offset, part, access_rights(range->rights));
 		if (IS_ERR(mr))
 			return PTR_ERR(mr);
+		/* REG_MR, which is posted later, takes the address from here. */
+		if (range->has_iova)
+			mr->ib->iova = range->iova + (offset - range->offset);
 		kverbs_mr_publish(pool, mr);
 		export->mrs[export->nr++] = mr;
 		offset += part;

@@ -33,12 +33,16 @@ struct kverbs_export {
  * @offset: first byte
  * @length: bytes, at least 1, within the region
  * @rights: KVERBS_REMOTE_*, which the region allows
+ * @has_iova: @iova is the remote address of the first byte; else it is the offset in its page
+ * @iova: congruent to the address in memory modulo PAGE_SIZE
  */
 struct kverbs_export_range {
 	struct kverbs_region *region;
 	u64 offset;
 	u64 length;
 	u32 rights;
+	bool has_iova;
+	u64 iova;
 };
 
 int kverbs_export_check(struct kverbs_conn *conn, u32 rights);

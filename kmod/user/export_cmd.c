@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Exports, as user space makes and ends them. */
+#include <linux/mm.h>
+#include <linux/overflow.h>
 #include <linux/slab.h>
 
 #include "array.h"
@@ -180,6 +182,18 @@ static int export_to_peer(struct kverbs_ucmd *ucmd, const struct target *target,
 	return ret;
 }
 
+/* Devices find a page by the address from the first one's boundary. */
+static bool has_valid_iova(const struct kverbs_cmd_export *cmd,
+			   const struct kverbs_region *region)
+{
+	u64 end;
+
+	if (!(cmd->flags & KVERBS_EXPORT_IOVA))
+		return !cmd->iova;
+	return offset_in_page(cmd->iova) == offset_in_page(region->page_offset + cmd->offset) &&
+	       !check_add_overflow(cmd->iova, cmd->length, &end);
+}
+
 static int export_region(struct kverbs_ucmd *ucmd, const struct target *target,
 			 struct kverbs_region *region)
 {
@@ -189,6 +203,8 @@ static int export_region(struct kverbs_ucmd *ucmd, const struct target *target,
 		.offset = cmd->offset,
 		.length = cmd->length,
 		.rights = cmd->access,
+		.has_iova = cmd->flags & KVERBS_EXPORT_IOVA,
+		.iova = cmd->iova,
 	};
 	struct kverbs_segment *segs;
 	int ret;
@@ -196,6 +212,8 @@ static int export_region(struct kverbs_ucmd *ucmd, const struct target *target,
 	if (!cmd->length || !kverbs_region_covers(region, cmd->offset, cmd->length))
 		return -EINVAL;
 	if (cmd->access & WRITES && !region->writable)
+		return -EINVAL;
+	if (!has_valid_iova(cmd, region))
 		return -EINVAL;
 	ret = check_room(cmd, target, &range);
 	if (ret)
@@ -215,7 +233,7 @@ int kverbs_cmd_export(struct kverbs_ucmd *ucmd)
 	struct target target;
 	int ret;
 
-	if (cmd->flags || !cmd->access || cmd->access & ~RIGHTS)
+	if (cmd->flags & ~KVERBS_EXPORT_IOVA || !cmd->access || cmd->access & ~RIGHTS)
 		return -EINVAL;
 	ret = kverbs_array_check(cmd->segs_stride, sizeof(struct kverbs_segment));
 	if (ret)

@@ -20,7 +20,7 @@
 #else
 #define FEATURE_BENCH	0
 #endif
-#define FEATURES	(FEATURE_BENCH | KVERBS_FEATURE_GROUP)
+#define FEATURES	(FEATURE_BENCH | KVERBS_FEATURE_GROUP | KVERBS_FEATURE_IOVA)
 
 /* How the flags of the table of opcodes appear to user space. */
 static const struct {

@@ -100,6 +100,7 @@
 /* Bits of kverbs_cmd_info.out_features */
 #define KVERBS_FEATURE_BENCH	(1ULL << 0)	/* KVERBS_BENCH is built in */
 #define KVERBS_FEATURE_GROUP	(1ULL << 1)	/* KVERBS_GROUP_CREATE, and exports of groups */
+#define KVERBS_FEATURE_IOVA	(1ULL << 2)	/* KVERBS_EXPORT_IOVA */
 
 /* Bits of kverbs_op_info.flags */
 #define KVERBS_OP_INFO_REMOTE	(1U << 0)	/* names memory of the peer */
@@ -1090,9 +1091,13 @@ struct kverbs_cmd_conn_query {
 #define KVERBS_REMOTE_WRITE	(1U << 1)
 #define KVERBS_REMOTE_ATOMIC	(1U << 2)
 
+/* Bits of kverbs_cmd_export.flags */
+#define KVERBS_EXPORT_IOVA	(1U << 0)	/* the first byte gets the remote address @iova */
+
 /**
  * struct kverbs_segment - a part of an export, as the peer addresses it
- * @addr: remote address of its first byte; not an address of this host
+ * @addr: remote address of its first byte; with KVERBS_EXPORT_IOVA as the caller chose
+ *	it, else not an address of this host
  * @length: bytes
  * @rkey: remote key
  * @__reserved: 0
@@ -1107,7 +1112,7 @@ struct kverbs_segment {
 /**
  * struct kverbs_cmd_export - KVERBS_EXPORT: grant peers access to memory
  * @size: sizeof(struct kverbs_cmd_export)
- * @flags: must be 0
+ * @flags: KVERBS_EXPORT_IOVA, or 0
  * @conn_id: an established connection; the keys are valid only on it, and on the other
  *	connections of its group. Or a group with an established connection: the keys are
  *	valid on all connections of the group, whether established before or after this
@@ -1121,6 +1126,13 @@ struct kverbs_segment {
  *	bytes asked for
  * @segs_stride: bytes from one element of @segs_uptr to the next
  * @out_id: the export
+ * @iova: with KVERBS_EXPORT_IOVA the remote address of the first byte: as far from a page
+ *	boundary as the byte is in memory, and @iova + @length must be less than 2^64; else
+ *	must be 0
+ *
+ * The segments of an export with KVERBS_EXPORT_IOVA follow each other without gaps, but each
+ * still has a key of its own. The peer learns the addresses, so they should tell it no more
+ * than it may know.
  *
  * The keys are valid when EXPORT returns. DESTROY of the export revokes them: once
  * it has returned, the peer can no longer move a byte. The end of the connection
@@ -1143,6 +1155,7 @@ struct kverbs_cmd_export {
 	__aligned_u64 segs_uptr;
 	__u32 segs_stride;
 	__u32 out_id;
+	__aligned_u64 iova;
 };
 
 /**

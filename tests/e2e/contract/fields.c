@@ -177,7 +177,7 @@ static const struct bad_field bad_fields[] = {
 	BAD(CONN_QUERY, conn_query, flags, U32, 0x80000000, EINVAL),
 	BAD(CONN_QUERY, conn_query, conn_id, U32, 0, ENOENT),
 
-	BAD(EXPORT, export, flags, U32, 1, EINVAL),
+	BAD(EXPORT, export, flags, U32, 2, EINVAL),
 	BAD(EXPORT, export, flags, U32, 0x80000000, EINVAL),
 	BAD(EXPORT, export, segs_stride, U32, 1, EINVAL),
 	BAD(EXPORT, export, segs_stride, U32, sizeof(struct kverbs_segment) - 1, EINVAL),
@@ -186,6 +186,7 @@ static const struct bad_field bad_fields[] = {
 	BAD(EXPORT, export, access, U32, 8, EINVAL),
 	BAD(EXPORT, export, access, U32, 0x80000000, EINVAL),
 	BAD(EXPORT, export, conn_id, U32, 0, ENOENT),
+	BAD(EXPORT, export, flags, U32, 0x40000001, EINVAL),
 
 	BAD(DESTROY, destroy, flags, U32, 1, EINVAL),
 	BAD(DESTROY, destroy, flags, U32, 0x80000000, EINVAL),
