@@ -52,7 +52,7 @@ static void conn_obj_release(struct kref *ref)
 	struct kverbs_conn_obj *conn_obj = container_of(ref, struct kverbs_conn_obj, ref);
 
 	kverbs_conn_free(conn_obj->conn);
-	kfree(conn_obj);
+	kfree_rcu(conn_obj, obj.rcu);
 }
 
 /**

@@ -39,7 +39,7 @@ static int region_destroy(struct kverbs_object *obj)
 	if (atomic_long_read(&region_obj->region->cached))
 		kverbs_conn_forget_all(obj->file, region_obj->region);
 	kverbs_region_destroy(region_obj->region);
-	kfree(region_obj);
+	kfree_rcu(region_obj, obj.rcu);
 	return 0;
 }
 
