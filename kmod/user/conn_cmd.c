@@ -176,6 +176,7 @@ static void end_exports(struct kverbs_conn_obj *conn_obj)
 static void conn_shutdown(struct kverbs_object *obj)
 {
 	kverbs_conn_end(to_conn_obj(obj)->conn, KVERBS_CQE_DISCONNECTED, 0, 0);
+	kverbs_rings_forget(obj);
 }
 
 static int conn_destroy(struct kverbs_object *obj)

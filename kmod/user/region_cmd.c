@@ -7,6 +7,7 @@
 #include "file.h"
 #include "region.h"
 #include "region_cmd.h"
+#include "ring.h"
 
 static struct kverbs_region_obj *to_region_obj(struct kverbs_object *obj)
 {
@@ -45,6 +46,7 @@ static int region_destroy(struct kverbs_object *obj)
 
 static const struct kverbs_object_ops region_ops = {
 	.busy		= region_busy,
+	.shutdown	= kverbs_rings_forget,
 	.destroy	= region_destroy,
 };
 
