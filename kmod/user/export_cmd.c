@@ -26,7 +26,7 @@ static int export_destroy(struct kverbs_object *obj)
 	mutex_unlock(&conn_obj->export_lock);
 	ret = kverbs_export_destroy(export_obj->export);
 	kverbs_conn_obj_put_ref(conn_obj);
-	kfree(export_obj);
+	kfree_rcu(export_obj, obj.rcu);
 	return ret;
 }
 

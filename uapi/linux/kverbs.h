@@ -1113,7 +1113,8 @@ struct kverbs_cmd_export {
  * all work of a connection has been reported in the ring. A region is busy while
  * an export or work in flight uses it, a ring while a connection or a listener is
  * attached. Destroying a connection destroys its exports. Completions that are in
- * the ring already stay there.
+ * the ring already stay there. DESTROY of a connection or region waits for each SUBMIT
+ * of the file that is accepting entries.
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EBUSY, EINTR.
  */
