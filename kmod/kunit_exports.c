@@ -167,6 +167,7 @@ SHOW(kverbs_ring_unread);
 SHOW(kverbs_ring_unreserve);
 SHOW(kverbs_ring_wait);
 SHOW(kverbs_ring_watch);
+SHOW(kverbs_rings_forget);
 
 SHOW(kverbs_sync_init);
 SHOW(kverbs_sync_post);

@@ -10,6 +10,7 @@
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/pci.h>
+#include <linux/rculist.h>
 #include <linux/sched/mm.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
@@ -290,20 +291,25 @@ out_free_pages:
 	return ret;
 }
 
-static void destroy_map(struct kverbs_map *map)
+static void empty_map(struct kverbs_map *map)
 {
-	lockdep_assert_held(&map->region->lock);
-	list_del(&map->entry);
 	kvfree(map->spans);
 	unmap(map);
 	sg_free_table(&map->sgt);
+}
+
+static void destroy_map(struct kverbs_map *map)
+{
+	lockdep_assert_held(&map->region->lock);
+	list_del_rcu(&map->entry);
+	empty_map(map);
 	kverbs_device_leave(&map->tenant);
 }
 
 static void free_map(struct kverbs_map *map)
 {
 	put_region(map->region);
-	kfree(map);
+	kfree_rcu(map, rcu);
 }
 
 /* kverbs_region_destroy() may have unmapped it already; the struct is still there. */
@@ -340,19 +346,35 @@ static struct kverbs_map *new_map(struct kverbs_region *region, struct ib_device
 	ret = fill_map(map);
 	if (ret)
 		goto out_free_map;
-	kref_get(&region->ref);
-	list_add(&map->entry, &region->maps);
+	/* If the map is evicted at once, evict_map() waits for the region's lock. */
 	ret = kverbs_device_enter(ib, &map->tenant, KVERBS_TENANT_MAP, map_evict);
 	if (ret)
-		goto out_destroy_map;
+		goto out_empty_map;
+	kref_get(&region->ref);
+	list_add_rcu(&map->entry, &region->maps);
 	return map;
 
-out_destroy_map:
-	destroy_map(map);
-	put_region(region);
+out_empty_map:
+	empty_map(map);
 out_free_map:
 	kfree(map);
 	return ERR_PTR(ret);
+}
+
+/* The map stays, since it is evicted only after the caller has left the device. */
+static struct kverbs_map *find_map(struct kverbs_region *region, struct ib_device *ib)
+{
+	struct kverbs_map *map, *found = NULL;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(map, &region->maps, entry) {
+		if (map->ib != ib)
+			continue;
+		found = map;
+		break;
+	}
+	rcu_read_unlock();
+	return found;
 }
 
 /**
@@ -360,20 +382,20 @@ out_free_map:
  * @region: the region; the caller counts in its uses
  * @ib: the device; the caller is its tenant
  *
+ * Every post needs it, so it takes no lock if the mapping is there.
+ *
  * Context: process, may sleep.
  * Return: the map or an ERR_PTR: -ENOMEM; -EOPNOTSUPP if the device can reach
  * the memory only through a bounce buffer; -ENODEV.
  */
 struct kverbs_map *kverbs_map_get(struct kverbs_region *region, struct ib_device *ib)
 {
-	struct kverbs_map *map;
+	struct kverbs_map *map = find_map(region, ib);
 
+	if (map)
+		return map;
 	mutex_lock(&region->lock);
-	list_for_each_entry(map, &region->maps, entry)
-		if (map->ib == ib)
-			goto out_unlock;
-	map = new_map(region, ib);
-out_unlock:
+	map = find_map(region, ib) ?: new_map(region, ib);
 	mutex_unlock(&region->lock);
 	return map;
 }
@@ -388,11 +410,11 @@ static void unmap_all(struct kverbs_region *region)
 		destroy_map(map);
 		/* evict_map() frees a mapping that was evicted. */
 		if (!map->tenant.evicted)
-			list_add(&map->entry, &dead);
+			list_add(&map->dead, &dead);
 	}
 	mutex_unlock(&region->lock);
 
-	list_for_each_entry_safe(map, next, &dead, entry)
+	list_for_each_entry_safe(map, next, &dead, dead)
 		free_map(map);
 }
 

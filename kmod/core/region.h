@@ -24,8 +24,8 @@
  *	not 0, the region is neither unmapped nor unpinned.
  * @cached: the part of @uses that lkey caches hold, and can drop
  * @idle: woken when @uses becomes 0
- * @lock: guards @maps, and is held while a mapping is created
- * @maps: struct kverbs_map, one for each device that has used the region
+ * @lock: held to change @maps, and while a mapping is created
+ * @maps: struct kverbs_map, one for each device that has used the region; read under RCU
  *
  * Life: pinned by kverbs_region_create(), mapped for a device on first use there, and
  * unmapped, unpinned and uncharged by kverbs_region_destroy() when @uses is 0.
@@ -59,7 +59,9 @@ struct kverbs_span {
 
 /**
  * struct kverbs_map - the DMA mapping of a region on one device
- * @entry: in the list of the region, under its lock
+ * @entry: in the list of the region: written under its lock, read under RCU
+ * @dead: in a list of those to be freed
+ * @rcu: to free it
  * @tenant: on the device, which it leaves after the connections
  * @region: the region; a reference is held
  * @ib: the device
@@ -73,6 +75,8 @@ struct kverbs_span {
  */
 struct kverbs_map {
 	struct list_head entry;
+	struct list_head dead;
+	struct rcu_head rcu;
 	struct kverbs_tenant tenant;
 	struct kverbs_region *region;
 	struct ib_device *ib;

@@ -54,7 +54,7 @@ static void conn_obj_release(struct kref *ref)
 	struct kverbs_conn_obj *conn_obj = container_of(ref, struct kverbs_conn_obj, ref);
 
 	kverbs_conn_free(conn_obj->conn);
-	kfree(conn_obj);
+	kfree_rcu(conn_obj, obj.rcu);
 }
 
 /**
@@ -214,6 +214,7 @@ static void end_exports(struct kverbs_conn_obj *conn_obj)
 static void conn_shutdown(struct kverbs_object *obj)
 {
 	kverbs_conn_end(to_conn_obj(obj)->conn, KVERBS_CQE_DISCONNECTED, 0, 0);
+	kverbs_rings_forget(obj);
 }
 
 static int conn_destroy(struct kverbs_object *obj)

@@ -40,7 +40,7 @@ static int export_destroy(struct kverbs_object *obj)
 		kverbs_conn_obj_put_ref(export_obj->conn_obj);
 	else
 		atomic_dec(&export_obj->group_obj->exports);
-	kfree(export_obj);
+	kfree_rcu(export_obj, obj.rcu);
 	return ret;
 }
 

@@ -13,22 +13,18 @@ struct kverbs_object;
 
 /* Objects that one file may hold at a time. */
 #define KVERBS_MAX_OBJECTS	65536
-/* Objects that a table remembers because they were looked up lately. */
-#define KVERBS_RECENT_OBJECTS	8
 
 /**
  * struct kverbs_object_table - the objects of a file
  * @xa: by id; its lock guards publication
  * @next: where to look for a free id
  * @count: ids in use
- * @recent: published ones that were looked for, by the end of their id; under @xa's lock
  * @released: woken when an ioctl stops using an object
  */
 struct kverbs_object_table {
 	struct xarray xa;
 	u32 next;
 	atomic_t count;
-	struct kverbs_object *recent[KVERBS_RECENT_OBJECTS];
 	wait_queue_head_t released;
 };
 

@@ -41,7 +41,7 @@ static int group_destroy(struct kverbs_object *obj)
 	struct kverbs_group_obj *group_obj = to_group_obj(obj);
 
 	kverbs_group_destroy(group_obj->group);
-	kfree(group_obj);
+	kfree_rcu(group_obj, obj.rcu);
 	return 0;
 }
 

@@ -69,7 +69,7 @@ static int listener_destroy(struct kverbs_object *obj)
 	if (listener_obj->slot)
 		kverbs_ring_unreserve(listener_obj->ring, 1);
 	atomic_dec(&listener_obj->ring->users);
-	kfree(listener_obj);
+	kfree_rcu(listener_obj, obj.rcu);
 	return 0;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Ids, and what they stand for. */
+#include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 
 #include "file.h"
@@ -16,7 +17,6 @@ void kverbs_object_table_init(struct kverbs_object_table *table)
 	xa_init_flags(&table->xa, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	table->next = 1;
 	atomic_set(&table->count, 0);
-	memset(table->recent, 0, sizeof(table->recent));
 	init_waitqueue_head(&table->released);
 }
 
@@ -92,37 +92,12 @@ void kverbs_object_publish(struct kverbs_object *obj)
 	store(obj);
 }
 
-static struct kverbs_object **recent_slot(struct kverbs_object_table *table, u32 id)
-{
-	return &table->recent[id % KVERBS_RECENT_OBJECTS];
-}
-
-/* A ring, a connection and a region are looked for with every post. */
-static struct kverbs_object *find(struct kverbs_object_table *table, u32 id)
-{
-	struct kverbs_object **slot = recent_slot(table, id);
-	struct kverbs_object *obj = *slot;
-
-	if (obj && obj->id == id)
-		return obj;
-	obj = xa_load(&table->xa, id);
-	if (obj)
-		*slot = obj;
-	return obj;
-}
-
-static void forget(struct kverbs_object_table *table, u32 id)
-{
-	struct kverbs_object **slot = recent_slot(table, id);
-
-	if (*slot && (*slot)->id == id)
-		*slot = NULL;
-}
-
 /**
  * kverbs_object_get_any() - look up an object of any type, and take a reference
  * @file: the file, which the caller keeps open
  * @id: its id
+ *
+ * Takes no lock, since each post looks up a ring, a connection and a region.
  *
  * Return: the object, or ERR_PTR(-ENOENT).
  */
@@ -130,11 +105,12 @@ struct kverbs_object *kverbs_object_get_any(struct kverbs_file *file, u32 id)
 {
 	struct kverbs_object *obj;
 
-	xa_lock(&file->objects.xa);
-	obj = find(&file->objects, id);
-	if (obj)
-		refcount_inc(&obj->gets);
-	xa_unlock(&file->objects.xa);
+	rcu_read_lock();
+	obj = xa_load(&file->objects.xa, id);
+	/* There is no reference left if it is being destroyed. */
+	if (obj && !refcount_inc_not_zero(&obj->gets))
+		obj = NULL;
+	rcu_read_unlock();
 	return obj ?: ERR_PTR(-ENOENT);
 }
 
@@ -187,8 +163,6 @@ static struct kverbs_object *unpublish(struct kverbs_file *file, u32 id)
 		obj = ERR_PTR(-EBUSY);
 	else
 		__xa_store(&file->objects.xa, id, XA_ZERO_ENTRY, GFP_ATOMIC);
-	if (!IS_ERR(obj))
-		forget(&file->objects, id);
 	xa_unlock(&file->objects.xa);
 	return obj;
 }

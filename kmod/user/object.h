@@ -52,6 +52,7 @@ struct kverbs_object_ops {
  * @ops: what its type does
  * @file: where it belongs
  * @gets: 1 while published, and one for each ioctl that uses it now
+ * @rcu: to free what holds it, once it was published, by kfree_rcu(): look-ups take no lock
  *
  * Life: kverbs_object_reserve() gives it an id that cannot be looked up,
  * kverbs_object_publish() lets it be found when nothing can fail any more,
@@ -63,6 +64,7 @@ struct kverbs_object {
 	const struct kverbs_object_ops *ops;
 	struct kverbs_file *file;
 	refcount_t gets;
+	struct rcu_head rcu;
 };
 
 void kverbs_object_table_init(struct kverbs_object_table *table);

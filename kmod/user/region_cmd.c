@@ -7,6 +7,7 @@
 #include "file.h"
 #include "region.h"
 #include "region_cmd.h"
+#include "ring.h"
 
 static struct kverbs_region_obj *to_region_obj(struct kverbs_object *obj)
 {
@@ -39,12 +40,13 @@ static int region_destroy(struct kverbs_object *obj)
 	if (atomic_long_read(&region_obj->region->cached))
 		kverbs_conn_forget_all(obj->file, region_obj->region);
 	kverbs_region_destroy(region_obj->region);
-	kfree(region_obj);
+	kfree_rcu(region_obj, obj.rcu);
 	return 0;
 }
 
 static const struct kverbs_object_ops region_ops = {
 	.busy		= region_busy,
+	.shutdown	= kverbs_rings_forget,
 	.destroy	= region_destroy,
 };
 

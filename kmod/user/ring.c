@@ -336,3 +336,41 @@ int kverbs_ring_mmap(struct kverbs_ring *ring, unsigned int part,
 		return -EINVAL;
 	}
 }
+
+static void forget(struct kverbs_ring *ring, struct kverbs_object **kept,
+		   const struct kverbs_object *obj)
+{
+	lockdep_assert_held(&ring->submit_lock);
+	if (*kept != obj)
+		return;
+	kverbs_object_put(*kept);
+	*kept = NULL;
+}
+
+/**
+ * kverbs_rings_forget() - drop the references that rings keep for their next SUBMIT
+ * @obj: a connection or region that cannot be looked up any more
+ *
+ * If the task is killed, references may stay, and the object with them.
+ *
+ * Context: process, may sleep.
+ */
+void kverbs_rings_forget(struct kverbs_object *obj)
+{
+	struct kverbs_file *file = obj->file;
+	struct kverbs_ring *ring;
+	unsigned long index;
+	void *id;
+
+	xa_for_each(&file->rings, index, id) {
+		ring = kverbs_ring_get(file, xa_to_value(id));
+		if (IS_ERR(ring))
+			continue;
+		if (!mutex_lock_killable(&ring->submit_lock)) {
+			forget(ring, &ring->conn, obj);
+			forget(ring, &ring->region, obj);
+			mutex_unlock(&ring->submit_lock);
+		}
+		kverbs_object_put(&ring->obj);
+	}
+}

@@ -39,6 +39,9 @@ struct kverbs_slot;
  * @flags: KVERBS_KFLAG_FULL and such, as user space sees them; under @submit_lock
  * @nr_submits: number of the SUBMIT under way, from 1; under @submit_lock
  * @chain: for building work requests; under @submit_lock
+ * @conn: the last entry's connection, which the next one's often is too; a reference is
+ *	held until kverbs_rings_forget(); under @submit_lock
+ * @region: the last entry's region, likewise
  * @lock: guards all below; taken by completions: bottom halves off; innermost but
  *	for those of the wait queues and the eventfd
  * @cq_tail: completions written; the shared copy is never read back; read without @lock
@@ -64,6 +67,8 @@ struct kverbs_ring {
 	u32 flags;
 	u64 nr_submits;
 	struct kverbs_chain *chain;
+	struct kverbs_object *conn;
+	struct kverbs_object *region;
 	spinlock_t lock;
 	u32 cq_tail;
 	u32 reserved;
@@ -100,6 +105,7 @@ int kverbs_ring_watch(struct kverbs_ring *ring, u32 nr, u64 deadline_ns,
 		      const struct kverbs_watch *watch);
 int kverbs_ring_mmap(struct kverbs_ring *ring, unsigned int part,
 		     struct vm_area_struct *vma);
+void kverbs_rings_forget(struct kverbs_object *obj);
 
 static inline struct kverbs_ring *kverbs_ring_get(struct kverbs_file *file, u32 id)
 {

@@ -126,7 +126,7 @@ static void free_ring(struct kverbs_ring *ring)
 	kverbs_cq_set_exit(&ring->cqs);
 	free_memory(ring);
 	put_eventfd(ring);
-	kfree(ring);
+	kfree_rcu(ring, obj.rcu);
 }
 
 static struct kverbs_ring *to_ring(struct kverbs_object *obj)

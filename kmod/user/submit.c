@@ -21,9 +21,7 @@
  * struct batch - entries of one SUBMIT
  * @file: whose
  * @ring: from which ring
- * @conn: the last entry's connection, which the next one's often is too
- * @region: the last entry's region, likewise
- * @uses: of that region, to be counted before what uses it is posted
+ * @uses: of the ring's region, to be counted before what uses it is posted
  * @slots: for entries to come, linked by their next
  * @refused: operations of entries that are invalid, to be completed
  * @sqe: the entry that was read last
@@ -35,8 +33,6 @@
 struct batch {
 	struct kverbs_file *file;
 	struct kverbs_ring *ring;
-	struct kverbs_conn_obj *conn;
-	struct kverbs_region_obj *region;
 	long uses;
 	struct kverbs_slot *slots;
 	struct list_head refused;
@@ -44,56 +40,58 @@ struct batch {
 	bool ahead;
 };
 
-static void put_conn(struct batch *batch)
+static struct kverbs_conn_obj *conn_of(const struct batch *batch)
 {
-	if (batch->conn)
-		kverbs_object_put(&batch->conn->obj);
-	batch->conn = NULL;
+	return container_of(batch->ring->conn, struct kverbs_conn_obj, obj);
+}
+
+static struct kverbs_region *region_of(const struct batch *batch)
+{
+	return container_of(batch->ring->region, struct kverbs_region_obj, obj)->region;
+}
+
+static void put(struct kverbs_object **kept)
+{
+	if (*kept)
+		kverbs_object_put(*kept);
+	*kept = NULL;
 }
 
 static void count_uses(struct batch *batch)
 {
 	if (batch->uses)
-		kverbs_region_use_many(batch->region->region, batch->uses);
+		kverbs_region_use_many(region_of(batch), batch->uses);
 	batch->uses = 0;
-}
-
-static void put_region(struct batch *batch)
-{
-	count_uses(batch);
-	if (batch->region)
-		kverbs_object_put(&batch->region->obj);
-	batch->region = NULL;
 }
 
 static int get_conn(struct batch *batch, u32 id)
 {
+	struct kverbs_ring *ring = batch->ring;
 	struct kverbs_conn_obj *conn;
 
-	if (batch->conn && batch->conn->obj.id == id)
+	if (ring->conn && ring->conn->id == id)
 		return 0;
-	put_conn(batch);
+	put(&ring->conn);
 	conn = kverbs_conn_obj_get(batch->file, id);
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
-	batch->conn = conn;
+	ring->conn = &conn->obj;
 	return 0;
-}
-
-static bool has_region(const struct batch *batch, u32 id)
-{
-	return batch->region && batch->region->obj.id == id;
 }
 
 static int get_region(struct batch *batch, u32 id)
 {
+	struct kverbs_ring *ring = batch->ring;
 	struct kverbs_region_obj *region;
 
-	put_region(batch);
+	if (ring->region && ring->region->id == id)
+		return 0;
+	count_uses(batch);
+	put(&ring->region);
 	region = kverbs_region_obj_get(batch->file, id);
 	if (IS_ERR(region))
 		return PTR_ERR(region);
-	batch->region = region;
+	ring->region = &region->obj;
 	return 0;
 }
 
@@ -103,10 +101,10 @@ static int find_extent(struct batch *batch, const struct kverbs_sqe *sqe, u32 re
 	struct kverbs_region *region;
 	int ret;
 
-	ret = has_region(batch, region_id) ? 0 : get_region(batch, region_id);
+	ret = get_region(batch, region_id);
 	if (ret)
 		return ret;
-	region = batch->region->region;
+	region = region_of(batch);
 	if (!kverbs_region_covers(region, extent->offset, extent->length))
 		return -EINVAL;
 	if (kverbs_opcode_has(sqe->opcode, KVERBS_OPF_WRITES) && !region->writable)
@@ -252,7 +250,7 @@ static bool is_recv(const struct batch *batch)
 /* True if an earlier operation of this SUBMIT was refused: this one must not overtake it. */
 static bool is_cancelled(const struct batch *batch)
 {
-	return !is_recv(batch) && batch->conn->refused == batch->ring->nr_submits;
+	return !is_recv(batch) && conn_of(batch)->refused == batch->ring->nr_submits;
 }
 
 /* Makes an operation of the entry. */
@@ -263,7 +261,7 @@ static int prepare(struct batch *batch, struct kverbs_slot *slot)
 	ret = kverbs_sqe_check(&batch->sqe);
 	if (!ret)
 		ret = get_conn(batch, batch->sqe.conn_id);
-	if (!ret && READ_ONCE(batch->conn->ring) != batch->ring)
+	if (!ret && READ_ONCE(conn_of(batch)->ring) != batch->ring)
 		ret = -EINVAL;
 	if (!ret && is_cancelled(batch))
 		ret = -ECANCELED;
@@ -277,6 +275,7 @@ static int prepare(struct batch *batch, struct kverbs_slot *slot)
 static void refuse(struct batch *batch, struct kverbs_slot *slot, int error)
 {
 	const struct kverbs_sqe *sqe = &batch->sqe;
+	const struct kverbs_object *conn = batch->ring->conn;
 	struct kverbs_req *req = &slot->req;
 
 	slot->user_data = sqe->user_data;
@@ -287,8 +286,8 @@ static void refuse(struct batch *batch, struct kverbs_slot *slot, int error)
 	req->wc_status = 0;
 	req->flags = is_recv(batch) ? KVERBS_CQE_F_RECV : 0;
 	list_add_tail(&req->entry, &batch->refused);
-	if (!is_recv(batch) && batch->conn && batch->conn->obj.id == sqe->conn_id)
-		batch->conn->refused = batch->ring->nr_submits;
+	if (!is_recv(batch) && conn && conn->id == sqe->conn_id)
+		conn_of(batch)->refused = batch->ring->nr_submits;
 }
 
 /* Reads the entry once, so that a later write of user space has no effect. */
@@ -310,7 +309,7 @@ static void read_entry(struct batch *batch, u32 n)
  */
 static bool joins(const struct batch *batch, const struct kverbs_req *first)
 {
-	return batch->sqe.conn_id == batch->conn->obj.id &&
+	return batch->sqe.conn_id == batch->ring->conn->id &&
 	       is_recv(batch) == (first->opcode == KVERBS_OP_RECV);
 }
 
@@ -351,13 +350,14 @@ static u32 gather(struct batch *batch, u32 max, unsigned int *nr)
 static void post_gathered(struct batch *batch, unsigned int nr)
 {
 	struct kverbs_chain *chain = batch->ring->chain;
-	struct kverbs_conn *conn = batch->conn->conn;
+	struct kverbs_conn_obj *obj = conn_of(batch);
+	struct kverbs_conn *conn = obj->conn;
 
 	count_uses(batch);
 	if (kverbs_opcode_has(chain->reqs[0]->opcode, KVERBS_OPF_RECV))
 		kverbs_conn_submit_recvs(conn, chain->reqs, nr);
 	else if (!kverbs_conn_submit_list(conn, chain->reqs, nr, chain))
-		batch->conn->refused = batch->ring->nr_submits;
+		obj->refused = batch->ring->nr_submits;
 }
 
 /* Accepts a run of at most @max entries. Returns how many, 0 for want of a slot. */
@@ -430,8 +430,6 @@ static int submit(struct kverbs_ucmd *ucmd, struct kverbs_ring *ring)
 		return -ERESTARTNOHAND;
 	ret = take_entries(&batch, cmd->to_submit, &cmd->out_taken);
 	mutex_unlock(&ring->submit_lock);
-	put_region(&batch);
-	put_conn(&batch);
 	cmd->out_error = ret;
 	return cmd->out_taken ? 0 : ret;
 }

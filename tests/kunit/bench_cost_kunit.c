@@ -237,6 +237,7 @@ static int destroy(struct kverbs_object *obj)
 }
 
 static const struct kverbs_object_ops object_ops = {
+	.shutdown = kverbs_rings_forget,
 	.destroy = destroy,
 };
 

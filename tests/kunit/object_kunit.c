@@ -203,10 +203,11 @@ static void object_found_before_is_not_found_after_it_is_destroyed(struct kunit 
 	KUNIT_EXPECT_FALSE(test, found(test, thing->obj.id));
 }
 
-/* Such ids share a slot in the cache of recent objects. */
+#define LOW_BITS	4
+
 static void objects_whose_ids_share_low_bits_are_distinct(struct kunit *test)
 {
-	struct thing *things[KVERBS_RECENT_OBJECTS + 1];
+	struct thing *things[(1 << LOW_BITS) + 1];
 	struct thing *first, *last;
 	struct kverbs_object *obj;
 	unsigned int i;
@@ -214,7 +215,7 @@ static void objects_whose_ids_share_low_bits_are_distinct(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(things); i++)
 		things[i] = publish(test, KVERBS_OBJ_CONN);
 	first = things[0];
-	last = things[KVERBS_RECENT_OBJECTS];
+	last = things[1 << LOW_BITS];
 	for (i = 0; i < 4; i++) {
 		struct kverbs_object *it = i % 2 ? &last->obj : &first->obj;
 
@@ -225,6 +226,62 @@ static void objects_whose_ids_share_low_bits_are_distinct(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, kverbs_object_destroy(test->priv, first->obj.id));
 	KUNIT_EXPECT_TRUE(test, found(test, last->obj.id));
 	KUNIT_EXPECT_FALSE(test, found(test, first->obj.id));
+}
+
+#define ROUNDS	200
+
+/**
+ * struct looker - a task that looks up one object again and again
+ * @file: the file
+ * @id: the object's id
+ * @found: signalled after the object was found
+ * @stale: a destroyed object was found
+ */
+struct looker {
+	struct kverbs_file *file;
+	u32 id;
+	struct completion found;
+	bool stale;
+};
+
+static int look_up(void *arg)
+{
+	struct looker *looker = arg;
+	struct kverbs_object *obj;
+
+	while (!kthread_should_stop()) {
+		obj = kverbs_object_get(looker->file, READ_ONCE(looker->id),
+					KVERBS_OBJ_CONN);
+		if (!IS_ERR(obj)) {
+			looker->stale |= READ_ONCE(to_thing(obj)->destroyed);
+			complete(&looker->found);
+			kverbs_object_put(obj);
+		}
+		cond_resched();
+	}
+	return 0;
+}
+
+static void object_is_not_destroyed_while_a_look_up_holds_it(struct kunit *test)
+{
+	struct looker looker = { .file = test->priv };
+	struct task_struct *task;
+	unsigned int i;
+
+	init_completion(&looker.found);
+	task = kthread_run(look_up, &looker, "looker");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	for (i = 0; i < ROUNDS; i++) {
+		struct thing *thing = publish(test, KVERBS_OBJ_CONN);
+
+		reinit_completion(&looker.found);
+		WRITE_ONCE(looker.id, thing->obj.id);
+		wait_for_completion(&looker.found);
+		KUNIT_EXPECT_EQ(test, 0, kverbs_object_destroy(test->priv, thing->obj.id));
+	}
+	kthread_stop(task);
+	KUNIT_EXPECT_FALSE(test, looker.stale);
+	KUNIT_EXPECT_EQ(test, ROUNDS, nr_destroyed);
 }
 
 static const u32 strange_ids[] = { 0, 2, INT_MAX, (u32)INT_MAX + 1, U32_MAX };
@@ -479,6 +536,7 @@ static struct kunit_case object_cases[] = {
 	KUNIT_CASE(object_is_not_found_after_it_is_destroyed),
 	KUNIT_CASE(object_found_before_is_not_found_after_it_is_destroyed),
 	KUNIT_CASE(objects_whose_ids_share_low_bits_are_distinct),
+	KUNIT_CASE(object_is_not_destroyed_while_a_look_up_holds_it),
 	KUNIT_CASE_PARAM(object_with_an_unknown_id_is_not_found, strange_ids_gen_params),
 	KUNIT_CASE(object_of_another_file_is_not_found),
 	KUNIT_CASE(object_is_shut_down_before_it_is_destroyed),

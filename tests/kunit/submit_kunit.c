@@ -45,6 +45,7 @@ static int conn_destroy(struct kverbs_object *obj)
 }
 
 static const struct kverbs_object_ops conn_ops = {
+	.shutdown = kverbs_rings_forget,
 	.destroy = conn_destroy,
 };
 
@@ -54,6 +55,7 @@ static int region_destroy(struct kverbs_object *obj)
 }
 
 static const struct kverbs_object_ops region_ops = {
+	.shutdown = kverbs_rings_forget,
 	.destroy = region_destroy,
 };
 
@@ -457,6 +459,38 @@ static void submit_refused_does_not_use_the_region(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&s->region->region.uses));
 }
 
+static void submit_keeps_connection_and_region_for_the_next(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_send(s, 0);
+	unsigned int i;
+
+	sqe.region_id = s->region_obj.obj.id;
+	sqe.length = LENGTH;
+	for (i = 0; i < 2; i++) {
+		KUNIT_ASSERT_EQ(test, 0, submit_one(s, &sqe));
+		KUNIT_EXPECT_EQ(test, 2, refcount_read(&s->conn_obj.obj.gets));
+		KUNIT_EXPECT_EQ(test, 2, refcount_read(&s->region_obj.obj.gets));
+		fake_wr_complete(&s->hca->sends[i], IB_WC_SUCCESS);
+	}
+}
+
+static void submit_keeps_nothing_from_being_destroyed(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_send(s, 0);
+
+	sqe.region_id = s->region_obj.obj.id;
+	sqe.length = LENGTH;
+	KUNIT_ASSERT_EQ(test, 0, submit_one(s, &sqe));
+	fake_wr_complete(&s->hca->sends[0], IB_WC_SUCCESS);
+	fake_ring_user(s->ring)->cq_head++;
+	KUNIT_EXPECT_EQ(test, 0, kverbs_object_destroy(s->file, sqe.region_id));
+	KUNIT_EXPECT_EQ(test, -ENOENT, submit_one(s, &sqe));
+	KUNIT_EXPECT_EQ(test, 0, kverbs_object_destroy(s->file, sqe.conn_id));
+	KUNIT_EXPECT_EQ(test, -ENOENT, submit_one(s, &sqe));
+}
+
 static void submit_stays_within_the_region(struct kunit *test)
 {
 	struct submitter *s = test->priv;
@@ -674,6 +708,8 @@ static struct kunit_case submit_cases[] = {
 	KUNIT_CASE(submit_needs_the_connections_own_ring),
 	KUNIT_CASE(submit_uses_the_region_until_it_completes),
 	KUNIT_CASE(submit_refused_does_not_use_the_region),
+	KUNIT_CASE(submit_keeps_connection_and_region_for_the_next),
+	KUNIT_CASE(submit_keeps_nothing_from_being_destroyed),
 	KUNIT_CASE(submit_stays_within_the_region),
 	KUNIT_CASE(submit_writes_only_to_a_writable_region),
 	KUNIT_CASE(submit_does_not_wait_for_more_than_fits),

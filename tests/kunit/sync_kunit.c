@@ -217,7 +217,7 @@ struct slow {
 
 #define SLOW_OPS	4
 #define STEP		HZ
-/* What the guest may stall for without harm is all of this but a step. */
+/* The guest may stall for all of this but a step. */
 #define TIMEOUT		(4 * STEP)
 
 static void complete_next(struct work_struct *work)

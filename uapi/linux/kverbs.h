@@ -1169,8 +1169,9 @@ struct kverbs_cmd_export {
  * all work of a connection has been reported in the ring. A region is busy while
  * an export or work in flight uses it, a ring while a connection or a listener is
  * attached, a group while it has connections or exports. Destroying a connection destroys
- * its exports, but not those of its group. Completions that are in
- * the ring already stay there.
+ * its exports, but not those of its group. Completions that are in the ring already
+ * stay there. DESTROY of a connection or region waits for each SUBMIT of the file that
+ * is accepting entries.
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EBUSY, EINTR.
  */
