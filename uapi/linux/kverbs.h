@@ -1136,12 +1136,13 @@ struct kverbs_segment {
  *
  * The keys are valid when EXPORT returns. DESTROY of the export revokes them: once
  * it has returned, the peer can no longer move a byte. The end of the connection
- * revokes them, too; an export of a group outlives all connections. The peer may revoke a key with SEND_INV: the completion of
- * this side's RECV reports it, and only a new export restores access.
+ * revokes them, too; an export of a group outlives all connections. The peer may
+ * revoke a key with SEND_INV: the completion of this side's RECV reports it, and
+ * only a new export restores access.
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, ENOTCONN, EOPNOTSUPP, EMSGSIZE,
- * ENOMEM, EDQUOT, ENODEV, EINTR, EIO (registration failed; the connection, or one of the
- * group, has ended). ENOTCONN: the group has no established connection.
+ * ENOMEM, EDQUOT, ENODEV, EINTR, EIO (registration failed; the connection, or one of
+ * the group, has ended).
  */
 struct kverbs_cmd_export {
 	__u32 size;
