@@ -11,6 +11,7 @@
 #include "conn_cm.h"
 #include "conn_io.h"
 #include "conn_qp.h"
+#include "pool.h"
 #include "quirks.h"
 #include "trace.h"
 #include "verbs.h"
@@ -140,6 +141,12 @@ static void connect_failed(struct kverbs_connect *connect, int error)
 			error, 0);
 }
 
+static void post_recvs(struct kverbs_conn *conn)
+{
+	kverbs_recv_pool_fill(conn);
+	kverbs_conn_post_deferred(conn);
+}
+
 static int begin_connect(struct kverbs_conn *conn)
 {
 	int ret;
@@ -147,7 +154,7 @@ static int begin_connect(struct kverbs_conn *conn)
 	ret = kverbs_conn_setup_qp(conn);
 	if (ret)
 		return ret;
-	kverbs_conn_post_deferred(conn);
+	post_recvs(conn);
 	fill_cm_param(conn, &conn->connect.param);
 	conn->connect.id = conn->id;
 	conn->connect.blocks = conn->queue.quirks & KVERBS_QUIRK_BLOCKING_CONNECT;
@@ -200,7 +207,7 @@ static void step_work(struct work_struct *work)
 		ret = begin_connect(conn);
 		break;
 	case KVERBS_STEP_NONE:
-		kverbs_conn_post_deferred(conn);
+		post_recvs(conn);
 		kverbs_conn_post_held(conn);
 		break;
 	}
@@ -253,6 +260,7 @@ static void teardown(struct kverbs_conn *conn)
 		rdma_destroy_id(id);
 	/* The handler, which has returned by now, may have started it again. */
 	kverbs_keepalive_stop(&conn->keepalive);
+	kverbs_recv_pool_leave(conn);
 	kverbs_conn_destroy_qp(conn);
 	kverbs_backlog_leave(&conn->backlog);
 	leave_device(conn);
@@ -285,6 +293,7 @@ static struct kverbs_conn *new_conn(enum kverbs_conn_state state, int node,
 	conn->attr = *attr;
 	kverbs_queue_init(&conn->queue, &kverbs_conn_queue_ops, attr->param.sq_depth,
 			  attr->param.rq_depth);
+	conn->queue.pooled = attr->recv_pool;
 	kverbs_sync_init(&conn->sync, &conn->queue);
 	kverbs_keepalive_init(&conn->keepalive, &conn->queue);
 	return conn;
@@ -451,7 +460,7 @@ static int answer_request(struct kverbs_conn *conn)
 		ret = kverbs_conn_setup_qp(conn);
 	if (ret)
 		return ret;
-	kverbs_conn_post_deferred(conn);
+	post_recvs(conn);
 	fill_cm_param(conn, &param);
 	mod_delayed_work(kverbs_workqueue, &conn->deadline,
 			 msecs_to_jiffies(conn->attr.timeout_ms));
@@ -472,6 +481,7 @@ static void replace_attr(struct kverbs_conn *conn, const struct kverbs_conn_attr
 {
 	conn->attr.ops = attr->ops;
 	conn->attr.owner = attr->owner;
+	conn->attr.recv_pool = attr->recv_pool;
 	conn->attr.param = attr->param;
 	conn->attr.timeout_ms = attr->timeout_ms;
 	conn->attr.priv_len = attr->priv_len;
@@ -485,8 +495,8 @@ static void replace_attr(struct kverbs_conn *conn, const struct kverbs_conn_attr
  * @attr: its parameters; copied
  *
  * Context: process, may sleep and be killed.
- * Return: 0; -ENOTCONN if the connection is not REQUESTED; -EINTR; after any other error,
- * such as -EDQUOT, it ends.
+ * Return: 0; -ENOTCONN if the connection is not REQUESTED; -EINVAL if receives without the pool
+ * of @attr were accepted before; -EINTR; after any other error, such as -EDQUOT, it ends.
  */
 int kverbs_conn_accept(struct kverbs_conn *conn, struct kverbs_conn_attr *attr)
 {
@@ -494,7 +504,10 @@ int kverbs_conn_accept(struct kverbs_conn *conn, struct kverbs_conn_attr *attr)
 
 	if (mutex_lock_killable(&conn->mutex))
 		return -EINTR;
-	if (kverbs_conn_move(conn, KVERBS_CONN_REQUESTED, KVERBS_CONN_ACCEPTING)) {
+	if (attr->recv_pool && READ_ONCE(conn->state) == KVERBS_CONN_REQUESTED &&
+	    kverbs_queue_set_pooled(&conn->queue)) {
+		ret = -EINVAL;
+	} else if (kverbs_conn_move(conn, KVERBS_CONN_REQUESTED, KVERBS_CONN_ACCEPTING)) {
 		kverbs_backlog_leave(&conn->backlog);
 		replace_attr(conn, attr);
 		if (attr->ops->accepting)
