@@ -10,6 +10,7 @@
 #include "conn_cm.h"
 #include "conn_cmd.h"
 #include "file.h"
+#include "pool_obj.h"
 #include "ring.h"
 #include "timeout.h"
 
@@ -93,13 +94,49 @@ static void post_event(struct kverbs_conn_obj *conn_obj, u8 type, int result, u3
  * @attr: of the connection
  * @ring: where its completions shall go, with slots for its events; afterwards the one
  *	whose slots are to be given back
+ * @pool_obj: the receive pool, or NULL
  * @user_data: what the user will call it
  */
 struct acceptance {
 	struct kverbs_conn_attr attr;
 	struct kverbs_ring *ring;
+	struct kverbs_pool_obj *pool_obj;
 	u64 user_data;
 };
+
+/* Sets @recv_pool of @attr to the pool of this id; 0: none. */
+static struct kverbs_pool_obj *get_pool(struct kverbs_file *file, u32 id,
+					struct kverbs_conn_attr *attr)
+{
+	struct kverbs_pool_obj *pool_obj;
+
+	if (!id)
+		return NULL;
+	pool_obj = kverbs_pool_obj_get(file, id);
+	if (!IS_ERR(pool_obj))
+		attr->recv_pool = &pool_obj->pool;
+	return pool_obj;
+}
+
+static void put_pool(struct kverbs_pool_obj *pool_obj)
+{
+	if (pool_obj)
+		kverbs_object_put(&pool_obj->obj);
+}
+
+static void attach_pool(struct kverbs_conn_obj *conn_obj, struct kverbs_pool_obj *pool_obj)
+{
+	conn_obj->pool_obj = pool_obj;
+	if (pool_obj)
+		atomic_inc(&pool_obj->users);
+}
+
+static void detach_pool(struct kverbs_conn_obj *conn_obj)
+{
+	if (conn_obj->pool_obj)
+		atomic_dec(&conn_obj->pool_obj->users);
+	conn_obj->pool_obj = NULL;
+}
 
 /* Entries that were submitted to the old ring complete there, and keep it. */
 static void conn_accepting(struct kverbs_conn *conn, struct kverbs_conn_attr *attr)
@@ -107,6 +144,7 @@ static void conn_accepting(struct kverbs_conn *conn, struct kverbs_conn_attr *at
 	struct acceptance *acceptance = container_of(attr, struct acceptance, attr);
 	struct kverbs_conn_obj *conn_obj = attr->owner;
 
+	attach_pool(conn_obj, acceptance->pool_obj);
 	spin_lock(&conn_obj->lock);
 	swap(conn_obj->ring, acceptance->ring);
 	conn_obj->user_data = acceptance->user_data;
@@ -186,6 +224,7 @@ static int conn_destroy(struct kverbs_object *obj)
 	detach_ring(conn_obj);
 	kverbs_conn_close(conn_obj->conn);
 	end_exports(conn_obj);
+	detach_pool(conn_obj);
 	atomic_dec(&ring->users);
 	kverbs_conn_obj_put_ref(conn_obj);
 	return 0;
@@ -310,7 +349,7 @@ static void start_conn(struct kverbs_object *obj)
 }
 
 static int connect_on_ring(struct kverbs_ucmd *ucmd, struct kverbs_ring *ring,
-			   struct kverbs_conn_attr *attr)
+			   struct kverbs_pool_obj *pool_obj, struct kverbs_conn_attr *attr)
 {
 	struct kverbs_cmd_connect *cmd = ucmd->cmd;
 	struct kverbs_conn_obj *conn_obj;
@@ -334,6 +373,7 @@ static int connect_on_ring(struct kverbs_ucmd *ucmd, struct kverbs_ring *ring,
 	if (ret)
 		goto out_unreserve;
 	attach_ring(conn_obj, ring, EVENT_SLOTS, cmd->user_data);
+	attach_pool(conn_obj, pool_obj);
 	cmd->out_id = conn_obj->obj.id;
 	ucmd->new = &conn_obj->obj;
 	ucmd->start = start_conn;
@@ -352,10 +392,11 @@ int kverbs_cmd_connect(struct kverbs_ucmd *ucmd)
 {
 	struct kverbs_cmd_connect *cmd = ucmd->cmd;
 	struct kverbs_conn_attr attr = { };
+	struct kverbs_pool_obj *pool_obj;
 	struct kverbs_ring *ring;
 	int ret;
 
-	if (cmd->flags & ~KVERBS_TIME_ABSOLUTE)
+	if (cmd->flags & ~KVERBS_TIME_ABSOLUTE || cmd->__reserved_group)
 		return -EINVAL;
 	ret = fill_attr(&attr, cmd->param_uptr, cmd->param_size);
 	if (!ret)
@@ -369,7 +410,13 @@ int kverbs_cmd_connect(struct kverbs_ucmd *ucmd)
 	ring = kverbs_ring_get(ucmd->file, cmd->ring_id);
 	if (IS_ERR(ring))
 		return PTR_ERR(ring);
-	ret = connect_on_ring(ucmd, ring, &attr);
+	pool_obj = get_pool(ucmd->file, cmd->pool_id, &attr);
+	if (IS_ERR(pool_obj)) {
+		ret = PTR_ERR(pool_obj);
+	} else {
+		ret = connect_on_ring(ucmd, ring, pool_obj, &attr);
+		put_pool(pool_obj);
+	}
 	kverbs_object_put(&ring->obj);
 	return ret;
 }
@@ -503,7 +550,7 @@ int kverbs_cmd_accept(struct kverbs_ucmd *ucmd)
 	struct kverbs_conn_obj *conn_obj;
 	int ret;
 
-	if (cmd->flags & ~KVERBS_TIME_ABSOLUTE)
+	if (cmd->flags & ~KVERBS_TIME_ABSOLUTE || cmd->__reserved_group)
 		return -EINVAL;
 	ret = fill_attr(attr, cmd->param_uptr, cmd->param_size);
 	/* The CM takes both from the peer's request. */
@@ -520,7 +567,13 @@ int kverbs_cmd_accept(struct kverbs_ucmd *ucmd)
 	conn_obj = kverbs_conn_obj_get(ucmd->file, cmd->conn_id);
 	if (IS_ERR(conn_obj))
 		return PTR_ERR(conn_obj);
-	ret = accept_on_ring(ucmd, conn_obj, &acceptance);
+	acceptance.pool_obj = get_pool(ucmd->file, cmd->pool_id, attr);
+	if (IS_ERR(acceptance.pool_obj)) {
+		ret = PTR_ERR(acceptance.pool_obj);
+	} else {
+		ret = accept_on_ring(ucmd, conn_obj, &acceptance);
+		put_pool(acceptance.pool_obj);
+	}
 	kverbs_object_put(&conn_obj->obj);
 	return ret;
 }

@@ -12,6 +12,7 @@
 struct kverbs_backlog;
 struct kverbs_conn;
 struct kverbs_export;
+struct kverbs_pool_obj;
 struct kverbs_region;
 struct kverbs_ring;
 struct kverbs_ucmd;
@@ -30,6 +31,7 @@ struct rdma_cm_id;
  * @ring: where its completions go; attached until @conn has ended
  * @user_data: what the user calls it
  * @slots: completion slots reserved for its events
+ * @pool_obj: the receive pool that it uses, counted there, or NULL
  * @refused: @nr_submits of the ring when an operation was refused last; under the ring's
  *	submit_lock
  * @export_lock: guards @exports
@@ -43,6 +45,7 @@ struct kverbs_conn_obj {
 	struct kverbs_ring *ring;
 	u64 user_data;
 	u32 slots;
+	struct kverbs_pool_obj *pool_obj;
 	u64 refused;
 	struct mutex export_lock;
 	struct list_head exports;

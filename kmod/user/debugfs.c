@@ -12,6 +12,7 @@
 #include "debugfs.h"
 #include "export.h"
 #include "file.h"
+#include "pool_obj.h"
 #include "region.h"
 #include "region_cmd.h"
 #include "ring.h"
@@ -90,6 +91,15 @@ static void show_region(struct seq_file *m, struct kverbs_object *obj)
 		   region->npages, region->writable, atomic_long_read(&region->uses));
 }
 
+static void show_pool(struct seq_file *m, struct kverbs_object *obj)
+{
+	struct kverbs_pool_obj *pool_obj = container_of(obj, struct kverbs_pool_obj, obj);
+
+	seq_printf(m, " entries=%u taken=%u waiting=%d users=%d", pool_obj->entries,
+		   READ_ONCE(pool_obj->head), READ_ONCE(pool_obj->pool.is_wanted),
+		   atomic_read(&pool_obj->users));
+}
+
 static void show_ring(struct seq_file *m, struct kverbs_object *obj)
 {
 	struct kverbs_ring *ring = container_of(obj, struct kverbs_ring, obj);
@@ -105,6 +115,7 @@ static const struct {
 	[KVERBS_OBJ_LISTENER]	= { "listener", NULL },
 	[KVERBS_OBJ_CONN]	= { "conn", show_conn },
 	[KVERBS_OBJ_EXPORT]	= { "export", show_export },
+	[KVERBS_OBJ_POOL]	= { "pool", show_pool },
 	[KVERBS_OBJ_REGION]	= { "region", show_region },
 	[KVERBS_OBJ_RING]	= { "ring", show_ring },
 };

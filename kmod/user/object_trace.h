@@ -15,6 +15,7 @@ struct kverbs_object;
 	X(KVERBS_OBJ_LISTENER, "LISTENER")				\
 	X(KVERBS_OBJ_CONN, "CONN")					\
 	X(KVERBS_OBJ_EXPORT, "EXPORT")					\
+	X(KVERBS_OBJ_POOL, "POOL")					\
 	X(KVERBS_OBJ_REGION, "REGION")					\
 	E(KVERBS_OBJ_RING, "RING")
 

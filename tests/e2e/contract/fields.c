@@ -88,7 +88,8 @@ static const struct bad_field bad_fields[] = {
 	BAD(SUBMIT, submit, min_complete, U32, 33, EINVAL),
 	BAD(SUBMIT, submit, watch_uptr, U64, 1, EINVAL),
 	BAD(SUBMIT, submit, watch_old, U32, 1, EINVAL),
-	BAD(SUBMIT, submit, __reserved, U32, 1, EINVAL),
+	BAD(SUBMIT, submit, pool_id, U32, 1, ENOENT),
+	BAD(SUBMIT, submit, pool_id, U32, 0xffffffff, ENOENT),
 
 	BAD(REGION_CREATE, region_create, flags, U32, 2, EINVAL),
 	BAD(REGION_CREATE, region_create, flags, U32, 0x80000000, EINVAL),
@@ -140,6 +141,9 @@ static const struct bad_field bad_fields[] = {
 	BAD(CONNECT, connect, param_size, U32, sizeof(struct kverbs_conn_param) - 1, EINVAL),
 	BAD(CONNECT, connect, param_size, U32, sizeof(struct kverbs_conn_param), EFAULT),
 	BAD(CONNECT, connect, param_size, U32, 0xffffffff, E2BIG),
+	BAD(CONNECT, connect, __reserved_group, U32, 1, EINVAL),
+	BAD(CONNECT, connect, pool_id, U32, 1, ENOENT),
+	BAD(CONNECT, connect, pool_id, U32, 0xffffffff, ENOENT),
 	BAD(CONNECT, connect, priv_len, U32, KVERBS_PRIV_CONNECT_MAX + 1, EINVAL),
 	BAD(CONNECT, connect, priv_len, U32, 0xffffffff, EINVAL),
 	BAD(CONNECT, connect, priv_len, U32, KVERBS_PRIV_CONNECT_MAX, EFAULT),
@@ -151,6 +155,8 @@ static const struct bad_field bad_fields[] = {
 	BAD(ACCEPT, accept, param_size, U32, sizeof(struct kverbs_conn_param) - 1, EINVAL),
 	BAD(ACCEPT, accept, param_size, U32, sizeof(struct kverbs_conn_param), EFAULT),
 	BAD(ACCEPT, accept, param_size, U32, 0xffffffff, E2BIG),
+	BAD(ACCEPT, accept, __reserved_group, U32, 1, EINVAL),
+	BAD(ACCEPT, accept, pool_id, U32, 0xffffffff, ENOENT),
 	BAD(ACCEPT, accept, priv_len, U32, KVERBS_PRIV_ACCEPT_MAX + 1, EINVAL),
 	BAD(ACCEPT, accept, priv_len, U32, KVERBS_PRIV_ACCEPT_MAX, EFAULT),
 
@@ -184,6 +190,14 @@ static const struct bad_field bad_fields[] = {
 	BAD(DESTROY, destroy, __reserved, U32, 1, EINVAL),
 	BAD(DESTROY, destroy, id, U32, 0, ENOENT),
 	BAD(DESTROY, destroy, id, U32, 0xffffffff, ENOENT),
+
+	BAD(POOL_CREATE, pool_create, flags, U32, 1, EINVAL),
+	BAD(POOL_CREATE, pool_create, flags, U32, 0x80000000, EINVAL),
+	BAD(POOL_CREATE, pool_create, entries, U32, 0, EINVAL),
+	BAD(POOL_CREATE, pool_create, entries, U32, 3, EINVAL),
+	BAD(POOL_CREATE, pool_create, entries, U32, 0x20000, EINVAL),
+	BAD(POOL_CREATE, pool_create, entries, U32, 0x80000000, EINVAL),
+	BAD(POOL_CREATE, pool_create, entries, U32, 0xffffffff, EINVAL),
 };
 
 static union any_cmd cmd;

@@ -115,6 +115,15 @@ static int export_cmd(struct world *w)
 	return ret;
 }
 
+static int pool_create(struct world *w)
+{
+	struct kverbs_cmd_pool_create cmd = { .size = sizeof(cmd), .entries = 256 };
+	int ret = RUN(w->fd, &cmd, POOL_CREATE);
+
+	w->id = cmd.out_id;
+	return ret;
+}
+
 /* ---- traffic ----------------------------------------------------------- */
 
 /* Result of a BENCH that has started. */
@@ -222,6 +231,7 @@ const struct sweep sweeps[] = {
 	{ "DISCONNECT", world_with_pair, disconnect_cmd, settle_end },
 	{ "CONN_QUERY", world_with_pair, conn_query, NULL },
 	{ "EXPORT", world_with_memory, export_cmd, NULL },
+	{ "POOL_CREATE", world_with_nothing, pool_create, NULL },
 	{ "BENCH of WRITEs", world_with_export, bench_write, settle_bench },
 	{ "BENCH of READs, timed", world_with_export, bench_read_latency, settle_bench },
 	{ "DESTROY of a ring", world_with_ring, destroy_ring, NULL },
