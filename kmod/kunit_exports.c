@@ -13,8 +13,11 @@
 #include "info.h"
 #include "listener.h"
 #include "opcode.h"
+#include "pool.h"
+#include "pool_cmd.h"
 #include "quirks.h"
 #include "region.h"
+#include "region_cmd.h"
 #include "ring.h"
 #include "ring_cmd.h"
 #include "submit.h"
@@ -40,6 +43,8 @@ SHOW(kverbs_checks);
 SHOW(kverbs_cmd_bench);
 SHOW(kverbs_cmd_connect);
 SHOW(kverbs_cmd_device_query);
+SHOW(kverbs_cmd_pool_create);
+SHOW(kverbs_cmd_region_create);
 SHOW(kverbs_cmd_ring_create);
 SHOW(kverbs_cmd_submit);
 
@@ -144,6 +149,8 @@ SHOW(kverbs_queue_unreserve);
 SHOW(kverbs_queue_up);
 
 SHOW(kverbs_quirks);
+
+SHOW(kverbs_recv_pool_init);
 
 SHOW(kverbs_region_byte);
 SHOW(kverbs_region_create);
