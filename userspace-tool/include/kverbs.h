@@ -46,6 +46,8 @@ struct kverbs_conn;
 struct kverbs_listener;
 /* Registered memory. */
 struct kverbs_buf;
+/* A pool of receive buffers, which several connections share. */
+struct kverbs_pool;
 
 /* scripts/lib/kdoc.py makes each part that a line such as the next one begins a manual page. */
 /* ---- context ---------------------------------------------------------- */
@@ -221,6 +223,7 @@ KVERBS_API size_t kverbs_buf_size(const struct kverbs_buf *buf);
  *	kverbs_conn_priv() returns the private data of the refusal. True: no other address is
  *	tried
  * @arg: argument of @prepare and @refused
+ * @pool: the pool that the connection receives into, or NULL: kverbs_recv() posts its receives
  */
 struct kverbs_conn_opts {
 	size_t sz;
@@ -233,6 +236,7 @@ struct kverbs_conn_opts {
 	int (*prepare)(struct kverbs_conn *conn, void *arg);
 	bool (*refused)(struct kverbs_conn *conn, void *arg);
 	void *arg;
+	struct kverbs_pool *pool;
 };
 
 /**
@@ -557,7 +561,8 @@ struct kverbs_req {
 		struct kverbs_req *next, *prev, *early;
 		unsigned int pending;
 		int state;
-		uint64_t reserved[2];
+		struct kverbs_conn *from;
+		uint64_t reserved[1];
 	} priv;
 };
 
@@ -660,12 +665,68 @@ KVERBS_API int kverbs_recvv(struct kverbs_conn *conn, const struct kverbs_vec *v
  * @req: the request
  *
  * If a message arrives before the connection is established on this side, its receive
- * completes after that, so that the callback can answer.
+ * completes after that, so that the callback can answer. On a connection with a pool the
+ * request fails with -EINVAL.
  *
  * Return: 0 posted, -EAGAIN the context's completion ring is full, else -errno.
  */
 KVERBS_API int kverbs_recv(struct kverbs_conn *conn, struct kverbs_buf *buf,
 			   size_t offset, size_t length, struct kverbs_req *req);
+
+/**
+ * kverbs_pool_create() - create a pool of receive buffers
+ * @kv: the context
+ * @entries: most buffers in the pool or posted, a power of two up to 65536, 0: 256
+ * @pool: set to the pool
+ *
+ * The connections that name the pool in their options share its buffers: the kernel keeps
+ * the receives of each of them posted, up to its rq_depth, without a system call for each
+ * message. Each buffer that is posted takes a place in the context's completion ring.
+ *
+ * Return: 0, -EINVAL, -ENOMEM, -ENOTTY: the module has no pools; another -errno.
+ */
+KVERBS_API int kverbs_pool_create(struct kverbs *kv, unsigned int entries,
+				  struct kverbs_pool **pool);
+
+/**
+ * kverbs_pool_add() - add a buffer to a pool
+ * @pool: the pool
+ * @buf: the memory
+ * @offset: start of the buffer in @buf
+ * @length: longest message, bytes, at least 1
+ * @req: the request, as for kverbs_recv(); kverbs_req_conn() is the connection that the
+ *	message came on
+ *
+ * The request completes when a message has arrived in the buffer, or when the connection
+ * that took the buffer has ended: with -EIO (flushed), or -ECANCELED in kverbs_conn_free().
+ * Add it again in either case. KVERBS_CQE_F_MORE in its flags: the connection went on.
+ *
+ * Does not wait, so a callback may call it. It calls the kernel only if a connection has no
+ * receive left.
+ *
+ * Return: 0 added, -EAGAIN the pool is full, -EBUSY @req is in use, -EINVAL not within
+ * @buf.
+ */
+KVERBS_API int kverbs_pool_add(struct kverbs_pool *pool, struct kverbs_buf *buf,
+			       size_t offset, size_t length, struct kverbs_req *req);
+
+/**
+ * kverbs_pool_destroy() - destroy a pool
+ * @pool: the pool, or NULL
+ *
+ * Requests of buffers that are still in the pool do not complete. No thread may wait for one.
+ *
+ * Return: 0, or -EBUSY while a connection uses it.
+ */
+KVERBS_API int kverbs_pool_destroy(struct kverbs_pool *pool);
+
+/**
+ * kverbs_req_conn() - connection of a request
+ * @req: the request, posted before
+ *
+ * Return: the connection, even if it is freed by now; NULL while the buffer is in a pool.
+ */
+KVERBS_API struct kverbs_conn *kverbs_req_conn(const struct kverbs_req *req);
 
 /**
  * kverbs_write() - write into the peer's memory

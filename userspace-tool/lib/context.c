@@ -11,6 +11,7 @@
 #include "conn.h"
 #include "internal.h"
 #include "listener.h"
+#include "pool.h"
 #include "sys.h"
 
 #define DEFAULT_PATH "/dev/kverbs"
@@ -133,6 +134,7 @@ int kverbs_open(struct kverbs **kv, const struct kverbs_opts *opts)
 	list_init(&k->conns);
 	list_init(&k->listeners);
 	list_init(&k->bufs);
+	list_init(&k->pools);
 	list_init(&k->waiters);
 	ret = kverbs_table_init(&k->table);
 	if (ret)
@@ -190,6 +192,7 @@ void kverbs_close(struct kverbs *kv)
 		return;
 	}
 	free_conns(kv);
+	kverbs_pools_free(kv);
 	free_bufs(kv);
 	kverbs_ring_close(&kv->ring);
 	kverbs_sys_close(kv->fd);

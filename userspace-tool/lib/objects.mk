@@ -12,6 +12,7 @@ lib-y += dispatch.o
 lib-y += export.o
 lib-y += listener.o
 lib-y += names.o
+lib-y += pool.o
 lib-y += post.o
 lib-y += request.o
 lib-y += ring.o

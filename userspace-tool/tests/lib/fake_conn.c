@@ -245,6 +245,8 @@ int fake_connect(int fd, struct kverbs_cmd_connect *cmd)
 	o->conn.user_data = cmd->user_data;
 	o->conn.remote = cmd->dst;
 	cmd->out_id = o->id;
+	o->conn.pool = cmd->pool_id;
+	fake_pool_fill(o);
 	decide(o, cmd);
 	return 0;
 }
@@ -282,6 +284,8 @@ int fake_accept(int fd, struct kverbs_cmd_accept *cmd)
 	set_param(&o->conn, user_ptr(cmd->param_uptr), cmd->param_size);
 	o->conn.user_data = cmd->user_data;
 	o->conn.state = KVERBS_CONN_ACCEPTING;
+	o->conn.pool = cmd->pool_id;
+	fake_pool_fill(o);
 	if (o->conn.peer)
 		join_peers(o, cmd);
 	else

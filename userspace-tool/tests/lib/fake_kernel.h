@@ -55,6 +55,7 @@
  * @last_conn: id of the last connection created
  * @step_ns: duration of each step of connecting, 0: not reported
  * @submits: number of SUBMITs with entries to accept
+ * @wakes: number of SUBMITs that named a receive pool
  * @interrupt_nth: one sleep in this many is interrupted in SUBMIT, 0: none
  * @time_jumps: the clock is stopped, and advances to the deadline of a thread that sleeps
  */
@@ -78,6 +79,7 @@ struct fake_conf {
 	uint32_t last_conn;
 	uint64_t step_ns;
 	unsigned int submits;
+	unsigned int wakes;
 	unsigned int interrupt_nth;
 	bool time_jumps;
 };
