@@ -146,7 +146,13 @@ static void bench(struct fuzzer *f)
  */
 void cmds_any(struct fuzzer *f)
 {
-	switch (rng_below(&f->rng, 33)) {
+	switch (rng_below(&f->rng, 38)) {
+	case 33:
+		pool_make(f);
+		break;
+	case 34 ... 37:
+		pool_feed(f);
+		break;
 	case 32:
 		bench(f);
 		break;

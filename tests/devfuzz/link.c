@@ -98,6 +98,9 @@ static void connect(struct fuzzer *f, unsigned int link)
 	struct kverbs_cmd_connect cmd = {
 		.size = sizeof(cmd),
 		.ring_id = world_ring(f),
+		/* Counted as the opcode of completions from a pool. */
+		.user_data = KVERBS_OP_RECV,
+		.pool_id = pool_choose(f),
 		.timeout_ns = choose_timeout(f),
 		.dst = f->world->addr,
 		.param_uptr = (uintptr_t)&param,
@@ -112,6 +115,7 @@ static void connect(struct fuzzer *f, unsigned int link)
 		return;
 	world_note(f, CONN, cmd.out_id);
 	end->ring = cmd.ring_id;
+	end->pooled = cmd.pool_id;
 	end->conn = cmd.out_id;
 }
 
@@ -171,6 +175,8 @@ static void accept(struct fuzzer *f, uint32_t conn)
 		.conn_id = conn,
 		/* 0: keep the listener's ring, which is this one. */
 		.ring_id = rng_once_in(&f->rng, 4) ? 0 : world_ring(f),
+		.user_data = KVERBS_OP_RECV,
+		.pool_id = pool_choose(f),
 		.timeout_ns = choose_timeout(f),
 		.param_uptr = (uintptr_t)&param,
 		.param_size = sizeof(param),
@@ -183,7 +189,9 @@ static void accept(struct fuzzer *f, uint32_t conn)
 	param.retry = 0;
 	query(f, conn, priv, sizeof(priv));
 	end = &f->world->ends[2 * (priv[0] % LINKS) + 1];
-	*end = (struct end){ .ring = cmd.ring_id ?: f->ring.out_id, .conn = conn };
+	*end = (struct end){
+		.ring = cmd.ring_id ?: f->ring.out_id, .conn = conn, .pooled = cmd.pool_id,
+	};
 	world_note(f, CONN, conn);
 	world_try(f, KVERBS_ACCEPT, &cmd);
 }
