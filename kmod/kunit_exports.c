@@ -10,11 +10,15 @@
 #include "conn_io.h"
 #include "device_query.h"
 #include "export.h"
+#include "group.h"
 #include "info.h"
 #include "listener.h"
 #include "opcode.h"
+#include "pool.h"
+#include "pool_cmd.h"
 #include "quirks.h"
 #include "region.h"
+#include "region_cmd.h"
 #include "ring.h"
 #include "ring_cmd.h"
 #include "submit.h"
@@ -38,8 +42,11 @@ SHOW(kverbs_check_send);
 SHOW(kverbs_checks);
 
 SHOW(kverbs_cmd_bench);
+SHOW(kverbs_cmd_conn_query);
 SHOW(kverbs_cmd_connect);
 SHOW(kverbs_cmd_device_query);
+SHOW(kverbs_cmd_pool_create);
+SHOW(kverbs_cmd_region_create);
 SHOW(kverbs_cmd_ring_create);
 SHOW(kverbs_cmd_submit);
 
@@ -75,6 +82,7 @@ SHOW(kverbs_device_enter);
 SHOW(kverbs_device_for_each);
 SHOW(kverbs_device_judge);
 SHOW(kverbs_device_leave);
+SHOW(kverbs_device_large_pages);
 SHOW(kverbs_device_mr_pages);
 SHOW(kverbs_device_next);
 SHOW(kverbs_device_query);
@@ -85,9 +93,15 @@ SHOW(kverbs_port_transport);
 SHOW(kverbs_export_count);
 SHOW(kverbs_export_create);
 SHOW(kverbs_export_destroy);
+SHOW(kverbs_export_to_conn);
+SHOW(kverbs_export_to_group);
 
 SHOW(kverbs_fault_test);
 SHOW(kverbs_fault_tested);
+
+SHOW(kverbs_group_close);
+SHOW(kverbs_group_create);
+SHOW(kverbs_group_destroy);
 
 SHOW(kverbs_listener_create);
 SHOW(kverbs_listener_free);
@@ -103,12 +117,14 @@ SHOW(kverbs_map_find);
 SHOW(kverbs_map_get);
 SHOW(kverbs_map_sges);
 
+SHOW(kverbs_mr_count);
 SHOW(kverbs_mr_free);
 SHOW(kverbs_mr_get);
 SHOW(kverbs_mr_page_size);
 SHOW(kverbs_mr_pool_destroy);
 SHOW(kverbs_mr_pool_init);
 SHOW(kverbs_mr_publish);
+SHOW(kverbs_mr_reach);
 SHOW(kverbs_mr_recycle);
 SHOW(kverbs_mr_revoke);
 
@@ -144,6 +160,8 @@ SHOW(kverbs_queue_unreserve);
 SHOW(kverbs_queue_up);
 
 SHOW(kverbs_quirks);
+
+SHOW(kverbs_recv_pool_init);
 
 SHOW(kverbs_region_byte);
 SHOW(kverbs_region_create);

@@ -55,6 +55,8 @@ struct kverbs_conn *kverbs_conn_alloc(enum kverbs_conn_state state, int node)
 	init_waitqueue_head(&conn->answered);
 	init_rwsem(&conn->use);
 	INIT_LIST_HEAD(&conn->reserved);
+	INIT_LIST_HEAD(&conn->group_entry);
+	INIT_LIST_HEAD(&conn->pool_entry);
 	mutex_init(&conn->recv_lock);
 	mutex_init(&conn->held_lock);
 	mutex_init(&conn->sync_lock);

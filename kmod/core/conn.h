@@ -20,6 +20,8 @@
 
 struct kverbs_conn;
 struct kverbs_conn_attr;
+struct kverbs_group;
+struct kverbs_recv_pool;
 
 /**
  * struct kverbs_conn_ops - events for the owner of a connection
@@ -39,6 +41,9 @@ struct kverbs_conn_ops {
  * @ops: events for the owner
  * @owner: the owner
  * @cqs: where the completion queue comes from
+ * @group: the group whose protection domain it gets, or NULL; the owner keeps the group until
+ *	kverbs_group_reclaim()
+ * @recv_pool: where the buffers of its receives come from, or NULL
  * @param: depths, retries and timers
  * @timeout_ms: time to become ESTABLISHED
  * @priv_len: bytes in @priv
@@ -48,6 +53,8 @@ struct kverbs_conn_attr {
 	const struct kverbs_conn_ops *ops;
 	void *owner;
 	struct kverbs_cq_set *cqs;
+	struct kverbs_group *group;
+	struct kverbs_recv_pool *recv_pool;
 	struct kverbs_conn_param param;
 	unsigned int timeout_ms;
 	u8 priv_len;
@@ -121,18 +128,22 @@ enum kverbs_conn_stamp {
  * @reserved: what is charged to the user until the device is known, of the active side
  * @quotas: what is charged to the user on the device; given back by the teardown
  * @tenant: on the device, once that is known
+ * @group_entry: in the list of the group, under its lock, while this has a queue pair
+ * @lent: users from kverbs_group_borrow(), under the lock of the group
  * @id: the CM id, NULL when torn down
  * @connect: the call of rdma_connect()
  * @qp: the queue pair
  * @cq: its completion queue
  * @nr_cqe: completions reserved in @cq
  * @queue: the work of the queue pair
+ * @pool_entry: in a list of @attr.recv_pool while it waits for buffers; under that one's lock
  * @held_chain: to post held operations; allocated when first needed
  * @sync: its synchronous chains, under @sync_lock
  * @pool: its MRs
  * @lkeys: its registrations for local access
  * @backlog: the backlog of the listener, while REQUESTED
- * @work: takes the next step, posts deferred receives and held operations
+ * @work: takes the next step, posts deferred receives and held operations, and takes buffers
+ *	from the receive pool
  * @close_work: tears down
  * @deadline: ends a connection that is not established in time
  * @keepalive: ends a connection whose peer does not answer
@@ -149,7 +160,8 @@ enum kverbs_conn_stamp {
  * @peer_priv_len: bytes of it
  *
  * Lock order: @mutex, @use, @recv_lock, @held_lock or @sync_lock, @lkeys.lock,
- * region->lock, @pool.lock, @queue.lock, @lock. The CM's handler mutex comes
+ * region->lock, @pool.lock, @queue.lock, @lock. The locks of a receive pool come after @mutex.
+ * The CM's handler mutex comes
  * after @mutex and before @lock; a CM handler takes none but @lock and
  * @queue.lock.
  *
@@ -179,12 +191,15 @@ struct kverbs_conn {
 	struct list_head reserved;
 	struct kverbs_quota quotas[KVERBS_CONN_OBJECTS];
 	struct kverbs_tenant tenant;
+	struct list_head group_entry;
+	unsigned int lent;
 	struct rdma_cm_id *id;
 	struct kverbs_connect connect;
 	struct ib_qp *qp;
 	struct kverbs_cq *cq;
 	unsigned int nr_cqe;
 	struct kverbs_queue queue;
+	struct list_head pool_entry;
 	struct kverbs_chain *held_chain;
 	struct kverbs_sync sync;
 	struct kverbs_mr_pool pool;

@@ -11,6 +11,8 @@
 #include "conn_cm.h"
 #include "conn_io.h"
 #include "conn_qp.h"
+#include "group.h"
+#include "pool.h"
 #include "quirks.h"
 #include "trace.h"
 #include "verbs.h"
@@ -140,6 +142,12 @@ static void connect_failed(struct kverbs_connect *connect, int error)
 			error, 0);
 }
 
+static void post_recvs(struct kverbs_conn *conn)
+{
+	kverbs_recv_pool_fill(conn);
+	kverbs_conn_post_deferred(conn);
+}
+
 static int begin_connect(struct kverbs_conn *conn)
 {
 	int ret;
@@ -147,7 +155,7 @@ static int begin_connect(struct kverbs_conn *conn)
 	ret = kverbs_conn_setup_qp(conn);
 	if (ret)
 		return ret;
-	kverbs_conn_post_deferred(conn);
+	post_recvs(conn);
 	fill_cm_param(conn, &conn->connect.param);
 	conn->connect.id = conn->id;
 	conn->connect.blocks = conn->queue.quirks & KVERBS_QUIRK_BLOCKING_CONNECT;
@@ -200,7 +208,7 @@ static void step_work(struct work_struct *work)
 		ret = begin_connect(conn);
 		break;
 	case KVERBS_STEP_NONE:
-		kverbs_conn_post_deferred(conn);
+		post_recvs(conn);
 		kverbs_conn_post_held(conn);
 		break;
 	}
@@ -212,8 +220,10 @@ static void step_work(struct work_struct *work)
 
 static void next_step(struct kverbs_conn *conn, enum kverbs_conn_step step)
 {
+	bool posts = step == KVERBS_STEP_CONNECT && kverbs_queue_has_deferred(&conn->queue);
+
 	kverbs_conn_set_step(conn, step);
-	queue_work(kverbs_workqueue, &conn->work);
+	queue_work(posts ? kverbs_post_workqueue : kverbs_workqueue, &conn->work);
 }
 
 static void fail(struct kverbs_conn *conn, int error)
@@ -253,6 +263,7 @@ static void teardown(struct kverbs_conn *conn)
 		rdma_destroy_id(id);
 	/* The handler, which has returned by now, may have started it again. */
 	kverbs_keepalive_stop(&conn->keepalive);
+	kverbs_recv_pool_leave(conn);
 	kverbs_conn_destroy_qp(conn);
 	kverbs_backlog_leave(&conn->backlog);
 	leave_device(conn);
@@ -272,6 +283,12 @@ static void deadline_work(struct work_struct *work)
 	kverbs_conn_expire(container_of(work, struct kverbs_conn, deadline.work));
 }
 
+/* The PD of a group is charged to the group. */
+static unsigned int count_objects(const struct kverbs_conn *conn)
+{
+	return KVERBS_CONN_OBJECTS - !!conn->attr.group;
+}
+
 static struct kverbs_conn *new_conn(enum kverbs_conn_state state, int node,
 				    const struct kverbs_conn_attr *attr)
 {
@@ -285,6 +302,7 @@ static struct kverbs_conn *new_conn(enum kverbs_conn_state state, int node,
 	conn->attr = *attr;
 	kverbs_queue_init(&conn->queue, &kverbs_conn_queue_ops, attr->param.sq_depth,
 			  attr->param.rq_depth);
+	conn->queue.pooled = attr->recv_pool;
 	kverbs_sync_init(&conn->sync, &conn->queue);
 	kverbs_keepalive_init(&conn->keepalive, &conn->queue);
 	return conn;
@@ -324,7 +342,8 @@ struct kverbs_conn *kverbs_conn_create(struct net *net,
 	if (!ret && src)
 		ret = kverbs_rdma_bind_addr(conn->id, (struct sockaddr *)src);
 	if (!ret)
-		ret = kverbs_device_reserve(&conn->reserved, conn->id->device, net);
+		ret = kverbs_device_reserve(&conn->reserved, count_objects(conn),
+					    conn->id->device, net);
 	if (ret) {
 		rdma_destroy_id(conn->id);
 		kverbs_conn_set_dead(conn);
@@ -451,7 +470,7 @@ static int answer_request(struct kverbs_conn *conn)
 		ret = kverbs_conn_setup_qp(conn);
 	if (ret)
 		return ret;
-	kverbs_conn_post_deferred(conn);
+	post_recvs(conn);
 	fill_cm_param(conn, &param);
 	mod_delayed_work(kverbs_workqueue, &conn->deadline,
 			 msecs_to_jiffies(conn->attr.timeout_ms));
@@ -472,11 +491,24 @@ static void replace_attr(struct kverbs_conn *conn, const struct kverbs_conn_attr
 {
 	conn->attr.ops = attr->ops;
 	conn->attr.owner = attr->owner;
+	conn->attr.group = attr->group;
+	conn->attr.recv_pool = attr->recv_pool;
 	conn->attr.param = attr->param;
 	conn->attr.timeout_ms = attr->timeout_ms;
 	conn->attr.priv_len = attr->priv_len;
 	memcpy(conn->attr.priv, attr->priv, sizeof(attr->priv));
 	WRITE_ONCE(conn->attr.cqs, attr->cqs);
+}
+
+static bool is_apart(const struct kverbs_conn *conn, struct kverbs_group *group)
+{
+	return group && conn->id && !kverbs_group_is_on(group, conn->id->device);
+}
+
+static bool has_other_recvs(struct kverbs_conn *conn, const struct kverbs_recv_pool *pool)
+{
+	return pool && READ_ONCE(conn->state) == KVERBS_CONN_REQUESTED &&
+	       kverbs_queue_set_pooled(&conn->queue);
 }
 
 /**
@@ -485,8 +517,9 @@ static void replace_attr(struct kverbs_conn *conn, const struct kverbs_conn_attr
  * @attr: its parameters; copied
  *
  * Context: process, may sleep and be killed.
- * Return: 0; -ENOTCONN if the connection is not REQUESTED; -EINTR; after any other error,
- * such as -EDQUOT, it ends.
+ * Return: 0; -ENOTCONN if the connection is not REQUESTED; -EINVAL if the group is not on its
+ * device, or if receives without the pool of @attr were accepted before; -EINTR; after any
+ * other error, such as -EDQUOT, it ends.
  */
 int kverbs_conn_accept(struct kverbs_conn *conn, struct kverbs_conn_attr *attr)
 {
@@ -494,7 +527,9 @@ int kverbs_conn_accept(struct kverbs_conn *conn, struct kverbs_conn_attr *attr)
 
 	if (mutex_lock_killable(&conn->mutex))
 		return -EINTR;
-	if (kverbs_conn_move(conn, KVERBS_CONN_REQUESTED, KVERBS_CONN_ACCEPTING)) {
+	if (is_apart(conn, attr->group) || has_other_recvs(conn, attr->recv_pool)) {
+		ret = -EINVAL;
+	} else if (kverbs_conn_move(conn, KVERBS_CONN_REQUESTED, KVERBS_CONN_ACCEPTING)) {
 		kverbs_backlog_leave(&conn->backlog);
 		replace_attr(conn, attr);
 		if (attr->ops->accepting)
@@ -502,7 +537,7 @@ int kverbs_conn_accept(struct kverbs_conn *conn, struct kverbs_conn_attr *attr)
 		ret = kverbs_queue_resize(&conn->queue, attr->param.sq_depth,
 					  attr->param.rq_depth);
 		if (!ret)
-			ret = kverbs_quota_charge(conn->quotas, KVERBS_CONN_OBJECTS,
+			ret = kverbs_quota_charge(conn->quotas, count_objects(conn),
 						  conn->id->device);
 		if (!ret)
 			ret = answer_request(conn);
@@ -569,6 +604,7 @@ void kverbs_conn_free(struct kverbs_conn *conn)
 	cancel_delayed_work_sync(&conn->deadline);
 	cancel_work_sync(&conn->work);
 	cancel_work_sync(&conn->close_work);
+	kverbs_group_reclaim(conn);
 	kverbs_conn_release(conn);
 }
 
@@ -642,7 +678,7 @@ static void established(struct kverbs_conn *conn, struct rdma_cm_id *id,
 	kverbs_queue_up(&conn->queue);
 	conn->attr.ops->established(conn);
 	start_keepalive(conn, asked);
-	queue_work(kverbs_workqueue, &conn->work);
+	queue_work(kverbs_post_workqueue, &conn->work);
 }
 
 /* A connection that was requested keeps the private data of its request. */

@@ -293,3 +293,29 @@ void kverbs_conn_submit_recvs(struct kverbs_conn *conn, struct kverbs_req **reqs
 	else if (done < nr)
 		kverbs_conn_post_deferred(conn);
 }
+
+/**
+ * kverbs_conn_recv_pooled() - accept receives into buffers of the pool
+ * @conn: the connection, its mutex held
+ * @reqs: the receives; @done is called for each of them, maybe before this returns
+ * @nr: how many, at most as many as there are free slots
+ *
+ * kverbs_conn_post_deferred() posts them.
+ *
+ * Return: 0, or -ENOTCONN if the connection ends: then all are flushed.
+ */
+int kverbs_conn_recv_pooled(struct kverbs_conn *conn, struct kverbs_req **reqs,
+			    unsigned int nr)
+{
+	unsigned int i;
+	u32 ticket;
+	int error;
+
+	lockdep_assert_held(&conn->mutex);
+	i = kverbs_queue_defer(&conn->queue, reqs, nr, &ticket, &error);
+	for (; i < nr; i++) {
+		reqs[i]->wc_status = IB_WC_WR_FLUSH_ERR;
+		refuse(conn, reqs[i], -EIO);
+	}
+	return error ? -ENOTCONN : 0;
+}

@@ -3,6 +3,7 @@
 #include <linux/delay.h>
 
 #include "conn_qp.h"
+#include "group.h"
 #include "quirks.h"
 #include "verbs.h"
 #include "workqueue.h"
@@ -37,14 +38,17 @@ static void queue_broken(struct kverbs_queue *queue, enum ib_wc_status status)
 
 static void queue_revoked(struct kverbs_queue *queue, u32 rkey)
 {
-	kverbs_mr_revoke(&container_of(queue, struct kverbs_conn, queue)->pool, rkey);
+	struct kverbs_conn *conn = container_of(queue, struct kverbs_conn, queue);
+
+	if (!kverbs_mr_revoke(&conn->pool, rkey) && conn->attr.group)
+		kverbs_group_revoke(conn->attr.group, rkey);
 }
 
 static void queue_kick(struct kverbs_queue *queue)
 {
 	struct kverbs_conn *conn = container_of(queue, struct kverbs_conn, queue);
 
-	queue_work(kverbs_workqueue, &conn->work);
+	queue_work(kverbs_post_workqueue, &conn->work);
 }
 
 const struct kverbs_queue_ops kverbs_conn_queue_ops = {
@@ -167,8 +171,32 @@ static int make_qp(struct kverbs_conn *conn)
 	return 0;
 }
 
+static int take_domain(struct kverbs_conn *conn)
+{
+	struct ib_pd *pd;
+
+	if (conn->attr.group)
+		return kverbs_group_join(conn->attr.group, conn);
+	pd = kverbs_ib_alloc_pd(conn->id->device);
+	if (IS_ERR(pd))
+		return PTR_ERR(pd);
+	conn->pool.pd = pd;
+	return 0;
+}
+
+static void give_domain_back(struct kverbs_conn *conn)
+{
+	struct ib_pd *pd = conn->pool.pd;
+
+	conn->pool.pd = NULL;
+	if (pd && conn->attr.group)
+		kverbs_group_leave(conn->attr.group, conn);
+	else if (pd)
+		ib_dealloc_pd(pd);
+}
+
 /**
- * kverbs_conn_setup_qp() - create PD, CQ and QP
+ * kverbs_conn_setup_qp() - create CQ, QP and, unless a group has it, PD
  * @conn: the connection, its mutex held, its id bound to a device
  *
  * Return: 0 or -errno; the teardown destroys what was created.
@@ -177,17 +205,14 @@ int kverbs_conn_setup_qp(struct kverbs_conn *conn)
 {
 	struct ib_device *ib = conn->id->device;
 	struct kverbs_cq *cq;
-	struct ib_pd *pd;
 	int ret;
 
 	lockdep_assert_held(&conn->mutex);
 	ret = choose_limits(conn);
+	if (!ret)
+		ret = take_domain(conn);
 	if (ret)
 		return ret;
-	pd = kverbs_ib_alloc_pd(ib);
-	if (IS_ERR(pd))
-		return PTR_ERR(pd);
-	conn->pool.pd = pd;
 	conn->pool.pages = kverbs_device_mr_pages(ib);
 	choose_chunks(conn);
 
@@ -337,8 +362,5 @@ void kverbs_conn_destroy_qp(struct kverbs_conn *conn)
 	kverbs_lkey_cache_destroy(&conn->lkeys);
 	kverbs_mr_pool_destroy(&conn->pool);
 	up_write(&conn->use);
-
-	if (conn->pool.pd)
-		ib_dealloc_pd(conn->pool.pd);
-	conn->pool.pd = NULL;
+	give_domain_back(conn);
 }

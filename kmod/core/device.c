@@ -4,6 +4,7 @@
 
 #include <linux/bitops.h>
 #include <linux/capability.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 
 #include "device.h"
@@ -207,7 +208,7 @@ static void drop_all(struct list_head *reserved)
 		drop(reservation);
 }
 
-static int reserve(struct list_head *reserved, struct kverbs_device *dev)
+static int reserve(struct list_head *reserved, unsigned int nr, struct kverbs_device *dev)
 {
 	struct reservation *reservation = kzalloc(sizeof(*reservation), GFP_KERNEL_ACCOUNT);
 
@@ -215,8 +216,7 @@ static int reserve(struct list_head *reserved, struct kverbs_device *dev)
 	if (!reservation)
 		return -ENOMEM;
 	reservation->dev = dev;
-	reservation->error = kverbs_quota_charge(reservation->quotas, KVERBS_CONN_OBJECTS,
-						 dev->ib);
+	reservation->error = kverbs_quota_charge(reservation->quotas, nr, dev->ib);
 	list_add(&reservation->entry, &dev->reservations);
 	list_add(&reservation->owned, reserved);
 	return reservation->error;
@@ -225,6 +225,7 @@ static int reserve(struct list_head *reserved, struct kverbs_device *dev)
 /**
  * kverbs_device_reserve() - charge the caller for a connection to come
  * @reserved: an empty list, of the connection
+ * @nr: objects that it will be, at most KVERBS_CONN_OBJECTS
  * @ib: its device, NULL if that is not known yet; then all of them are charged
  * @net: network namespace that must have access
  *
@@ -232,8 +233,8 @@ static int reserve(struct list_head *reserved, struct kverbs_device *dev)
  * Return: 0; -EDQUOT if the control group of the caller permits no connection on any
  * device; -ENOMEM.
  */
-int kverbs_device_reserve(struct list_head *reserved, const struct ib_device *ib,
-			  const struct net *net)
+int kverbs_device_reserve(struct list_head *reserved, unsigned int nr,
+			  const struct ib_device *ib, const struct net *net)
 {
 	struct kverbs_device *dev;
 	bool reserved_one = false;
@@ -243,7 +244,7 @@ int kverbs_device_reserve(struct list_head *reserved, const struct ib_device *ib
 	list_for_each_entry(dev, &registry, entry) {
 		if (!is_usable(dev, net) || (ib && dev->ib != ib))
 			continue;
-		err = reserve(reserved, dev);
+		err = reserve(reserved, nr, dev);
 		reserved_one |= !err;
 		ret = ret ?: err;
 	}
@@ -352,6 +353,19 @@ u32 kverbs_mr_page_size(u64 cap, u32 page_size)
 {
 	cap &= 2ULL * page_size - 1;
 	return cap ? BIT_ULL(fls64(cap) - 1) : page_size;
+}
+
+/**
+ * kverbs_device_large_pages() - sizes of the pages of an MR that are larger than the kernel's
+ * @ib: the device
+ *
+ * Return: a bit for each, up to 1 GiB.
+ */
+u64 kverbs_device_large_pages(const struct ib_device *ib)
+{
+	if (!(kverbs_driver_quirks(ib) & KVERBS_QUIRK_HUGE_PAGES))
+		return 0;
+	return ib->attrs.page_size_cap & (2ULL * SZ_1G - 1) & ~(2ULL * PAGE_SIZE - 1);
 }
 
 /**

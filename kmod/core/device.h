@@ -14,16 +14,18 @@
 /**
  * enum kverbs_tenant_kind - in which order tenants leave a device
  * @KVERBS_TENANT_CM: connections and listeners, which leave first
- * @KVERBS_TENANT_MAP: DMA mappings, which connections use
+ * @KVERBS_TENANT_GROUP: groups, whose protection domain connections use
+ * @KVERBS_TENANT_MAP: DMA mappings, which connections and exports of groups use
  * @KVERBS_TENANT_KINDS: number of kinds
  */
 enum kverbs_tenant_kind {
 	KVERBS_TENANT_CM,
+	KVERBS_TENANT_GROUP,
 	KVERBS_TENANT_MAP,
 	KVERBS_TENANT_KINDS,
 };
 
-/* Objects that a connection is on its device: PD, CQ and QP. */
+/* Objects that a connection is on its device: CQ, QP and, unless it is in a group, PD. */
 #define KVERBS_CONN_OBJECTS	3
 
 /**
@@ -107,8 +109,8 @@ int kverbs_device_enter(struct ib_device *ib, struct kverbs_tenant *tenant,
 			enum kverbs_tenant_kind kind,
 			void (*evict)(struct kverbs_tenant *tenant));
 void kverbs_device_leave(struct kverbs_tenant *tenant);
-int kverbs_device_reserve(struct list_head *reserved, const struct ib_device *ib,
-			  const struct net *net);
+int kverbs_device_reserve(struct list_head *reserved, unsigned int nr,
+			  const struct ib_device *ib, const struct net *net);
 int kverbs_device_claim(struct list_head *reserved, const struct ib_device *ib,
 			struct kverbs_quota quotas[KVERBS_CONN_OBJECTS]);
 void kverbs_device_unreserve(struct list_head *reserved);
@@ -125,6 +127,7 @@ u32 kverbs_device_count(const struct net *net);
 void kverbs_device_for_each(void (*show)(const struct kverbs_device_use *use, void *arg),
 			    void *arg);
 u32 kverbs_mr_page_size(u64 cap, u32 page_size);
+u64 kverbs_device_large_pages(const struct ib_device *ib);
 u32 kverbs_device_mr_pages(struct ib_device *ib);
 bool kverbs_device_has_atomics(struct ib_device *ib);
 

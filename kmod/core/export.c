@@ -9,6 +9,7 @@
 #include "conn_cm.h"
 #include "conn_io.h"
 #include "export.h"
+#include "group.h"
 #include "quirks.h"
 #include "region.h"
 
@@ -25,33 +26,67 @@ static int access_rights(u32 rights)
 	return access;
 }
 
+static const u64 *iova_of(const struct kverbs_export_range *range)
+{
+	return range->has_iova ? &range->iova : NULL;
+}
+
+static int count_segments(const struct kverbs_mr_pool *pool,
+			  const struct kverbs_export_range *range, unsigned int *nr)
+{
+	struct kverbs_map *map = kverbs_map_get(range->region, pool->pd->device);
+
+	if (IS_ERR(map))
+		return PTR_ERR(map);
+	*nr = kverbs_mr_count(pool, map, range->offset, range->length, iova_of(range));
+	return 0;
+}
+
 /**
  * kverbs_export_count() - how many segments a range takes
- * @conn: the connection, which has its queue pair
- * @region: the region
- * @offset: first byte
- * @length: bytes, at least 1, within the region
+ * @conn: the connection, established and in use
+ * @range: the range
+ * @nr: set to their number
  *
- * Return: their number.
+ * Context: process, may sleep.
+ * Return: 0, or the error of kverbs_map_get().
  */
-unsigned int kverbs_export_count(struct kverbs_conn *conn,
-				 struct kverbs_region *region, u64 offset, u64 length)
+int kverbs_export_count(struct kverbs_conn *conn, const struct kverbs_export_range *range,
+			unsigned int *nr)
 {
-	u64 size = (u64)conn->pool.pages << PAGE_SHIFT;
-	u64 skip = offset_in_page(region->page_offset + offset);
+	return count_segments(&conn->pool, range, nr);
+}
 
-	return div64_u64(skip + length + size - 1, size);
+/**
+ * kverbs_export_count_in_group() - how many segments a range takes in a group
+ * @group: the group
+ * @range: the range
+ * @nr: set to their number
+ *
+ * Context: process, may sleep.
+ * Return: 0; -ENODEV if the group is closed; or the error of kverbs_map_get().
+ */
+int kverbs_export_count_in_group(struct kverbs_group *group,
+				 const struct kverbs_export_range *range, unsigned int *nr)
+{
+	int ret = -ENODEV;
+
+	down_read(&group->use);
+	if (group->pool.pd)
+		ret = count_segments(&group->pool, range, nr);
+	up_read(&group->use);
+	return ret;
 }
 
 static int map_segments(struct kverbs_export *export, struct kverbs_map *map,
-			u64 offset, u64 length, int access)
+			const struct kverbs_export_range *range)
 {
-	struct kverbs_mr_pool *pool = &export->conn->pool;
-	u64 size = (u64)pool->pages << PAGE_SHIFT;
-	u64 skip = offset_in_page(map->region->page_offset + offset);
+	struct kverbs_mr_pool *pool = export->pool;
+	u64 offset = range->offset, length = range->length, addr = range->iova;
+	const u64 *iova = range->has_iova ? &addr : NULL;
 
 	while (length) {
-		u64 part = min(size - skip, length);
+		u64 part = kverbs_mr_reach(pool, map, offset, length, iova);
 		struct kverbs_mr *mr;
 
 		/* A large range takes so many MRs that a kill or the teardown must not wait. */
@@ -59,14 +94,14 @@ static int map_segments(struct kverbs_export *export, struct kverbs_map *map,
 			return -EINTR;
 		if (kverbs_conn_is_ending(export->conn))
 			return -ENOTCONN;
-		mr = kverbs_mr_get(pool, map, offset, part, access);
+		mr = kverbs_mr_get(pool, map, offset, part, access_rights(range->rights), iova);
 		if (IS_ERR(mr))
 			return PTR_ERR(mr);
 		kverbs_mr_publish(pool, mr);
 		export->mrs[export->nr++] = mr;
 		offset += part;
+		addr += part;
 		length -= part;
-		skip = 0;
 		cond_resched();
 	}
 	return 0;
@@ -147,25 +182,23 @@ static void free_unposted(struct kverbs_export *export)
 	for (i = 0; i < export->nr; i++) {
 		struct kverbs_mr *mr = export->mrs[i];
 
-		if (mr->state != KVERBS_MR_MAPPED || kverbs_mr_free(&export->conn->pool, mr))
+		if (mr->state != KVERBS_MR_MAPPED || kverbs_mr_free(export->pool, mr))
 			export->mrs[nr++] = mr;
 	}
 	export->nr = nr;
 }
 
-static int fill_export(struct kverbs_export *export, struct kverbs_region *region,
-		       u64 offset, u64 length, u32 rights)
+static int fill_export(struct kverbs_export *export, const struct kverbs_export_range *range)
 {
-	struct kverbs_conn *conn = export->conn;
 	struct kverbs_map *map;
 	int ret;
 
-	map = kverbs_map_get(region, conn->pool.pd->device);
+	map = kverbs_map_get(range->region, export->pool->pd->device);
 	if (IS_ERR(map))
 		return PTR_ERR(map);
-	ret = map_segments(export, map, offset, length, access_rights(rights));
+	ret = map_segments(export, map, range);
 	if (!ret)
-		ret = post_regs(export, rights);
+		ret = post_regs(export, range->rights);
 	if (ret)
 		free_unposted(export);
 	return ret;
@@ -200,25 +233,39 @@ static void note_segments(const struct kverbs_export *export, struct kverbs_segm
 		};
 }
 
-static int export_locked(struct kverbs_conn *conn, struct kverbs_region *region,
-			 u64 offset, u64 length, u32 rights,
+static int export_locked(struct kverbs_group *group, struct kverbs_conn *conn,
+			 const struct kverbs_export_range *range,
 			 struct kverbs_export **export, struct kverbs_segment *segs)
 {
+	struct kverbs_mr_pool *pool = group ? &group->pool : &conn->pool;
+	unsigned int nr;
 	int ret;
 
-	ret = kverbs_export_check(conn, rights);
+	ret = kverbs_export_check(conn, range->rights);
+	if (!ret)
+		ret = count_segments(pool, range, &nr);
 	if (ret)
 		return ret;
-	*export = kvzalloc_node(struct_size(*export, mrs,
-					    kverbs_export_count(conn, region, offset, length)),
-				GFP_KERNEL_ACCOUNT, conn->node);
+	*export = kvzalloc_node(struct_size(*export, mrs, nr), GFP_KERNEL_ACCOUNT, conn->node);
 	if (!*export)
 		return -ENOMEM;
+	(*export)->group = group;
 	(*export)->conn = conn;
-	ret = fill_export(*export, region, offset, length, rights);
+	(*export)->pool = pool;
+	ret = fill_export(*export, range);
 	if (!ret)
 		note_segments(*export, segs);
 	return ret;
+}
+
+/*
+ * Work that was posted before may break the connection and so flush the registrations, which
+ * is no fault of theirs.
+ */
+static bool is_flushed(const struct kverbs_conn *conn, int ret)
+{
+	lockdep_assert_held(&conn->sync_lock);
+	return ret == -EIO && conn->sync.status == IB_WC_WR_FLUSH_ERR;
 }
 
 /* MRs that were posted would keep the region in use until the connection has ended. */
@@ -233,12 +280,9 @@ static int give_up(struct kverbs_export *export, int ret)
 }
 
 /**
- * kverbs_export_create() - register a range for the peer
+ * kverbs_export_to_conn() - register a range for the peer of a connection
  * @conn: the connection
- * @region: the region, counted in its uses by the caller
- * @offset: first byte
- * @length: bytes, at least 1, within the region
- * @rights: KVERBS_REMOTE_*, which the region allows
+ * @range: the range
  * @segs: filled in for the peer; has room for kverbs_export_count()
  *
  * The MRs are freed when the connection ends and must not be used after that.
@@ -248,21 +292,140 @@ static int give_up(struct kverbs_export *export, int ret)
  * for want of atomics; -EIO: the connection has ended; -EINTR: killed, and MRs may be
  * registered until the connection ends.
  */
-struct kverbs_export *kverbs_export_create(struct kverbs_conn *conn,
-					   struct kverbs_region *region, u64 offset,
-					   u64 length, u32 rights,
-					   struct kverbs_segment *segs)
+struct kverbs_export *kverbs_export_to_conn(struct kverbs_conn *conn,
+					    const struct kverbs_export_range *range,
+					    struct kverbs_segment *segs)
 {
 	struct kverbs_export *export = NULL;
 	int ret = -EINTR;
 
 	down_read(&conn->use);
 	if (!mutex_lock_killable(&conn->sync_lock)) {
-		ret = export_locked(conn, region, offset, length, rights, &export, segs);
+		ret = export_locked(NULL, conn, range, &export, segs);
 		mutex_unlock(&conn->sync_lock);
 	}
 	up_read(&conn->use);
 	return ret ? ERR_PTR(give_up(export, ret)) : export;
+}
+
+/**
+ * kverbs_export_create() - kverbs_export_to_conn() of a range
+ * @conn: the connection
+ * @region: the region, counted in its uses by the caller
+ * @offset: first byte
+ * @length: bytes, at least 1, within the region
+ * @rights: KVERBS_REMOTE_*, which the region allows
+ * @segs: filled in for the peer; has room for kverbs_export_count()
+ *
+ * Context: process, may sleep and be killed.
+ * Return: as kverbs_export_to_conn().
+ */
+struct kverbs_export *kverbs_export_create(struct kverbs_conn *conn,
+					   struct kverbs_region *region, u64 offset,
+					   u64 length, u32 rights,
+					   struct kverbs_segment *segs)
+{
+	const struct kverbs_export_range range = {
+		.region = region,
+		.offset = offset,
+		.length = length,
+		.rights = rights,
+	};
+
+	return kverbs_export_to_conn(conn, &range, segs);
+}
+
+static int free_all(struct kverbs_export *export)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < export->nr && !ret; i++)
+		ret = kverbs_mr_free(export->pool, export->mrs[i]);
+	return ret;
+}
+
+/*
+ * An MR may be freed once no queue has its registration. No peer knows its key, so one that
+ * the device does not deregister can stay until the group is closed.
+ */
+static void give_up_in_group(struct kverbs_export *export, int ret)
+{
+	if (export && export->nr && ret != -EINTR) {
+		kverbs_conn_close(export->conn);
+		free_all(export);
+	}
+	kvfree(export);
+}
+
+/* Sets @again if the connection ends for another reason, so that the next one may do. */
+static struct kverbs_export *export_over(struct kverbs_group *group, struct kverbs_conn *conn,
+					 const struct kverbs_export_range *range,
+					 struct kverbs_segment *segs, bool *again)
+{
+	struct kverbs_export *export = NULL;
+	int ret = -EINTR;
+
+	down_read(&conn->use);
+	if (!mutex_lock_killable(&conn->sync_lock)) {
+		ret = export_locked(group, conn, range, &export, segs);
+		if (is_flushed(conn, ret))
+			ret = -ENOTCONN;
+		mutex_unlock(&conn->sync_lock);
+	}
+	up_read(&conn->use);
+	*again = ret == -ENOTCONN && kverbs_conn_is_ending(conn);
+	if (!ret)
+		return export;
+	give_up_in_group(export, ret);
+	return ERR_PTR(ret);
+}
+
+static struct kverbs_export *export_over_any(struct kverbs_group *group,
+					     const struct kverbs_export_range *range,
+					     struct kverbs_segment *segs)
+{
+	struct kverbs_export *export;
+	struct kverbs_conn *conn;
+	bool again;
+
+	if (!group->pool.pd)
+		return ERR_PTR(-ENODEV);
+	do {
+		conn = kverbs_group_borrow(group);
+		if (!conn)
+			return ERR_PTR(-ENOTCONN);
+		export = export_over(group, conn, range, segs, &again);
+		kverbs_group_give_back(group, conn);
+	} while (again);
+	return export;
+}
+
+/**
+ * kverbs_export_to_group() - register a range for the peers of a group
+ * @group: the group
+ * @range: the range
+ * @segs: filled in for the peers; has room for kverbs_export_count_in_group()
+ *
+ * The registration is posted to an established connection, but outlives that. The MRs are
+ * freed when the group is closed and must not be used after that.
+ *
+ * Context: process, may sleep and be killed.
+ * Return: the export, whose keys are valid, or an ERR_PTR: -ENOTCONN if the group has no
+ * established connection; -ENODEV if the group is closed; -ENOMEM; -EOPNOTSUPP for want of
+ * atomics; -EIO if the device refuses the registration, which ends one connection; -EINTR:
+ * killed, and MRs may be registered until the group is closed.
+ */
+struct kverbs_export *kverbs_export_to_group(struct kverbs_group *group,
+					     const struct kverbs_export_range *range,
+					     struct kverbs_segment *segs)
+{
+	struct kverbs_export *export;
+
+	down_read(&group->use);
+	export = export_over_any(group, range, segs);
+	up_read(&group->use);
+	return export;
 }
 
 static void prepare_invalidate(struct kverbs_export *export)
@@ -288,21 +451,11 @@ static void recycle_revoked(struct kverbs_export *export)
 		struct kverbs_mr *mr = export->mrs[i];
 
 		if (READ_ONCE(mr->state) == KVERBS_MR_REVOKED)
-			kverbs_mr_recycle(&export->conn->pool, mr);
+			kverbs_mr_recycle(export->pool, mr);
 		else
 			export->mrs[nr++] = mr;
 	}
 	export->nr = nr;
-}
-
-static int free_all(struct kverbs_export *export)
-{
-	unsigned int i;
-	int ret = 0;
-
-	for (i = 0; i < export->nr && !ret; i++)
-		ret = kverbs_mr_free(&export->conn->pool, export->mrs[i]);
-	return ret;
 }
 
 static int invalidate(struct kverbs_export *export)
@@ -321,20 +474,11 @@ static int invalidate(struct kverbs_export *export)
 	if (ret)
 		return ret;
 	for (i = 0; i < export->nr; i++)
-		kverbs_mr_recycle(&export->conn->pool, export->mrs[i]);
+		kverbs_mr_recycle(export->pool, export->mrs[i]);
 	return 0;
 }
 
-/**
- * kverbs_export_destroy() - revoke remote access and free the export
- * @export: the export, freed whatever is returned
- *
- * Context: process, may sleep and be killed.
- * Return: 0 if the peer cannot reach the memory any more, if necessary because this has
- * closed the connection; -EINTR: killed, and the peer may reach it until the connection
- * ends.
- */
-int kverbs_export_destroy(struct kverbs_export *export)
+static int destroy_on_conn(struct kverbs_export *export)
 {
 	struct kverbs_conn *conn = export->conn;
 	int ret = -EINTR;
@@ -349,6 +493,45 @@ int kverbs_export_destroy(struct kverbs_export *export)
 		kverbs_conn_close(conn);
 		ret = 0;
 	}
+	return ret;
+}
+
+/*
+ * Nothing is posted. A peer may just have revoked a key, and then LOCAL_INV would break the
+ * connection that it is posted to, which may be that of another peer.
+ */
+static void destroy_in_group(struct kverbs_export *export)
+{
+	struct kverbs_group *group = export->group;
+	int ret = 0;
+
+	down_read(&group->use);
+	if (group->pool.pd) {
+		recycle_revoked(export);
+		ret = free_all(export);
+	}
+	up_read(&group->use);
+	if (ret)
+		kverbs_group_close(group);
+}
+
+/**
+ * kverbs_export_destroy() - revoke remote access and free the export
+ * @export: the export, freed whatever is returned
+ *
+ * Context: process, may sleep; be killed, unless the export is one of a group.
+ * Return: 0 if the peers cannot reach the memory any more, if necessary because this has
+ * closed the connection or the group; -EINTR: killed, and the peer may reach it until the
+ * connection ends.
+ */
+int kverbs_export_destroy(struct kverbs_export *export)
+{
+	int ret = 0;
+
+	if (export->group)
+		destroy_in_group(export);
+	else
+		ret = destroy_on_conn(export);
 	kvfree(export);
 	return ret;
 }

@@ -96,11 +96,14 @@ static struct kverbs_mr *chunk_mr(struct kverbs_lkey_cache *set,
 	u64 start = max(chunk * set->stride, base);
 	u64 end = min(chunk * set->stride + chunk_size(set), base + local->region->length);
 	struct kverbs_mr *mr = local->mrs[chunk];
+	int ret;
 
-	if (mr)
-		return mr;
+	if (mr) {
+		ret = kverbs_mr_settle(set->pool, mr);
+		return ret ? ERR_PTR(ret) : mr;
+	}
 	mr = kverbs_mr_get(set->pool, map, start - base, end - start,
-			   local->region->writable ? IB_ACCESS_LOCAL_WRITE : 0);
+			   local->region->writable ? IB_ACCESS_LOCAL_WRITE : 0, NULL);
 	if (IS_ERR(mr))
 		return mr;
 	kverbs_mr_note_cached(mr);

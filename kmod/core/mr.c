@@ -7,8 +7,10 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/random.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 
+#include "device.h"
 #include "mr.h"
 #include "region.h"
 #include "trace.h"
@@ -19,6 +21,8 @@
 /* With any of these the peer learns the address. */
 #define REMOTE_RIGHTS	(IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE | \
 			 IB_ACCESS_REMOTE_ATOMIC)
+/* Of an MR, so that the length of an entry, and of an SGE, is far below 2^32. */
+#define SEGMENT_MAX	SZ_1G
 
 #ifdef KVERBS_DEBUG
 LIST_HEAD(kverbs_mapped_mrs);
@@ -91,9 +95,11 @@ static void unpublish(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
  * @rkey: the key that the peer named, which may be of no public MR
  *
  * Context: any but hardirq.
+ * Return: true if the pool has this MR.
  */
-void kverbs_mr_revoke(struct kverbs_mr_pool *pool, u32 rkey)
+bool kverbs_mr_revoke(struct kverbs_mr_pool *pool, u32 rkey)
 {
+	bool found = false;
 	struct kverbs_mr *mr;
 
 	spin_lock_bh(&pool->public_lock);
@@ -101,9 +107,11 @@ void kverbs_mr_revoke(struct kverbs_mr_pool *pool, u32 rkey)
 		if (mr->ib->rkey != rkey)
 			continue;
 		WRITE_ONCE(mr->state, KVERBS_MR_REVOKED);
+		found = true;
 		break;
 	}
 	spin_unlock_bh(&pool->public_lock);
+	return found;
 }
 
 /* The region may be unpinned after this. */
@@ -172,9 +180,144 @@ static u32 mr_page_size(const struct kverbs_mr_pool *pool)
 	return kverbs_mr_page_size(pool->pd->device->attrs.page_size_cap, PAGE_SIZE);
 }
 
-static struct kverbs_mr *new_mr(struct kverbs_mr_pool *pool, enum kverbs_mr_size size)
+/* Entries of the list of pages of an MR. */
+static u32 count_entries(const struct kverbs_mr_pool *pool, enum kverbs_mr_size size)
 {
 	u32 pages = size == KVERBS_MR_LARGE ? pool->pages : min(pool->pages, KVERBS_MR_FEW);
+
+	return pages * (PAGE_SIZE / mr_page_size(pool));
+}
+
+/* Whether an MR may continue behind a span, which ib_sg_to_pages() permits between pages only. */
+static bool may_continue(const struct kverbs_span *span, u32 page_size)
+{
+	return IS_ALIGNED(span->addr + span->length, page_size) &&
+	       IS_ALIGNED(span[1].addr, page_size);
+}
+
+static u64 span_end(const struct kverbs_span *span)
+{
+	return span->start + span->length;
+}
+
+/**
+ * struct extent - what an MR covers
+ * @length: bytes
+ * @page_size: of its pages
+ * @size: of the MR
+ */
+struct extent {
+	u64 length;
+	u32 page_size;
+	enum kverbs_mr_size size;
+};
+
+static struct extent extent_of(const struct kverbs_mr_pool *pool, const struct kverbs_map *map,
+			       u64 pos, u64 length, u32 page_size)
+{
+	const struct kverbs_span *span = kverbs_map_find(map, pos);
+	u64 skip = (span->addr + (pos - span->start)) & (page_size - 1);
+	u64 most = min_t(u64, (u64)count_entries(pool, KVERBS_MR_LARGE) * page_size, SEGMENT_MAX);
+	u64 few = (u64)count_entries(pool, KVERBS_MR_SMALL) * page_size;
+	u64 end = pos + min(most - skip, length);
+
+	/* All spans consist of pages of the kernel. */
+	while (page_size > PAGE_SIZE && span_end(span) < end) {
+		if (!may_continue(span, page_size)) {
+			end = span_end(span);
+			break;
+		}
+		span++;
+	}
+	return (struct extent) {
+		.length = end - pos,
+		.page_size = page_size,
+		.size = skip + end - pos <= few ? KVERBS_MR_SMALL : KVERBS_MR_LARGE,
+	};
+}
+
+/* Devices find a page by the remote address, so the offsets in the page must agree. */
+static bool fits(const struct kverbs_map *map, u64 pos, const u64 *iova, u32 page_size)
+{
+	const struct kverbs_span *span = kverbs_map_find(map, pos);
+
+	return !iova || IS_ALIGNED(*iova - (span->addr + (pos - span->start)), page_size);
+}
+
+/*
+ * The pages of the MR that begins a range: the smallest ones of which a few cover all of it,
+ * else those that reach furthest. Only a range in huge pages, or one that is contiguous for the
+ * device, can have larger ones than the kernel's.
+ */
+static struct extent first_extent(const struct kverbs_mr_pool *pool,
+				  const struct kverbs_map *map, u64 offset, u64 length,
+				  const u64 *iova)
+{
+	u64 sizes = kverbs_device_large_pages(pool->pd->device);
+	u64 pos = map->region->page_offset + offset;
+	struct extent best = extent_of(pool, map, pos, length, mr_page_size(pool));
+	struct extent next;
+
+	while (sizes && (best.length < length || best.size == KVERBS_MR_LARGE)) {
+		u32 page_size = 1U << __ffs64(sizes);
+
+		sizes &= sizes - 1;
+		if (!fits(map, pos, iova, page_size))
+			continue;
+		next = extent_of(pool, map, pos, length, page_size);
+		if (next.length > best.length ||
+		    (next.length == best.length && next.size < best.size))
+			best = next;
+	}
+	return best;
+}
+
+/**
+ * kverbs_mr_reach() - how much of a range one MR covers
+ * @pool: the pool
+ * @map: mapping of the region on this device
+ * @offset: first byte in the region
+ * @length: bytes, at least 1
+ * @iova: remote address of the first byte, or NULL for any
+ *
+ * Return: bytes from @offset on, at most @length.
+ */
+u64 kverbs_mr_reach(const struct kverbs_mr_pool *pool, const struct kverbs_map *map,
+		    u64 offset, u64 length, const u64 *iova)
+{
+	return first_extent(pool, map, offset, length, iova).length;
+}
+
+/**
+ * kverbs_mr_count() - how many MRs a range takes
+ * @pool: the pool
+ * @map: mapping of the region on this device
+ * @offset: first byte in the region
+ * @length: bytes
+ * @iova: remote address of the first byte, or NULL for any
+ *
+ * Context: process, may sleep.
+ * Return: their number, if each covers as much as it can.
+ */
+unsigned int kverbs_mr_count(const struct kverbs_mr_pool *pool, const struct kverbs_map *map,
+			     u64 offset, u64 length, const u64 *iova)
+{
+	u64 addr = iova ? *iova : 0;
+	unsigned int nr = 0;
+	u64 part;
+
+	for (; length; length -= part) {
+		part = kverbs_mr_reach(pool, map, offset, length, iova ? &addr : NULL);
+		offset += part;
+		addr += part;
+		nr++;
+		cond_resched();
+	}
+	return nr;
+}
+
+static struct kverbs_mr *new_mr(struct kverbs_mr_pool *pool, enum kverbs_mr_size size)
+{
 	struct kverbs_mr *mr;
 	int ret;
 
@@ -186,7 +329,7 @@ static struct kverbs_mr *new_mr(struct kverbs_mr_pool *pool, enum kverbs_mr_size
 	ret = kverbs_quota_charge(&mr->quota, 1, pool->pd->device);
 	if (ret)
 		goto out_free_mr;
-	mr->ib = kverbs_ib_alloc_mr(pool->pd, pages * (PAGE_SIZE / mr_page_size(pool)));
+	mr->ib = kverbs_ib_alloc_mr(pool->pd, count_entries(pool, size));
 	if (IS_ERR(mr->ib)) {
 		ret = PTR_ERR(mr->ib);
 		goto out_uncharge;
@@ -238,13 +381,6 @@ static struct kverbs_mr *take_mr(struct kverbs_mr_pool *pool, enum kverbs_mr_siz
 	return mr;
 }
 
-static enum kverbs_mr_size size_of(const struct kverbs_map *map, u64 offset, u64 length)
-{
-	u64 skip = offset_in_page(map->region->page_offset + offset);
-
-	return skip + length <= KVERBS_MR_FEW * PAGE_SIZE ? KVERBS_MR_SMALL : KVERBS_MR_LARGE;
-}
-
 static unsigned int count_spans(const struct kverbs_map *map, u64 pos, u64 end)
 {
 	return kverbs_map_find(map, end - 1) - kverbs_map_find(map, pos) + 1;
@@ -292,11 +428,12 @@ static int map_range(struct kverbs_mr *mr, u32 page_size, const struct kverbs_ma
 	if (mapped != nr || mr->ib->length != length)
 		return -EINVAL;
 	/*
-	 * The default is a kernel address on some devices, which must not leak to the peer.
-	 * rdmavt finds an MR by lkey only at the default.
+	 * The default is a kernel address on some devices, which must not leak to the peer: only
+	 * the offset in the first page must be right. rdmavt finds an MR by lkey only at the
+	 * default.
 	 */
 	if (access & REMOTE_RIGHTS)
-		mr->ib->iova = offset_in_page(pos);
+		mr->ib->iova &= max_t(u32, page_size, PAGE_SIZE) - 1;
 	return 0;
 }
 
@@ -313,12 +450,30 @@ static void renew_key(struct kverbs_mr *mr)
 }
 
 /**
+ * kverbs_mr_settle() - charge the owner for an MR that a worker made
+ * @pool: the pool
+ * @mr: the MR, which no other task uses or frees meanwhile
+ *
+ * A worker makes MRs for operations that had to wait, and cannot charge them. The next task that
+ * uses the MR is one of the owner.
+ *
+ * Context: process, may sleep.
+ * Return: as kverbs_quota_settle().
+ */
+int kverbs_mr_settle(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
+{
+	return kverbs_quota_settle(&mr->quota, pool->pd->device);
+}
+
+/**
  * kverbs_mr_get() - an MR that covers a range, ready to be posted
  * @pool: the pool
  * @map: mapping of the region on this device; the caller counts in the region's uses
  * @offset: first byte in the region
- * @length: bytes, within the pages that an MR can cover
+ * @length: bytes, at most kverbs_mr_reach()
  * @access: IB_ACCESS_*
+ * @iova: remote address of the first byte, congruent to its DMA address modulo PAGE_SIZE, or
+ *	NULL for any
  *
  * The MR counts in the region's uses until it is recycled or freed.
  *
@@ -327,19 +482,27 @@ static void renew_key(struct kverbs_mr *mr)
  */
 struct kverbs_mr *kverbs_mr_get(struct kverbs_mr_pool *pool,
 				const struct kverbs_map *map, u64 offset,
-				u64 length, int access)
+				u64 length, int access, const u64 *iova)
 {
+	struct extent extent = first_extent(pool, map, offset, length, iova);
 	struct kverbs_mr *mr;
 	int ret;
 
-	mr = take_mr(pool, size_of(map, offset, length));
+	if (extent.length < length)
+		return ERR_PTR(-EINVAL);
+	mr = take_mr(pool, extent.size);
 	if (IS_ERR(mr))
 		return mr;
-	ret = map_range(mr, mr_page_size(pool), map, offset, length, access);
+	ret = kverbs_mr_settle(pool, mr);
+	if (!ret)
+		ret = map_range(mr, extent.page_size, map, offset, length, access);
 	if (ret) {
 		kverbs_mr_free(pool, mr);
 		return ERR_PTR(ret);
 	}
+	/* REG_MR, which is posted later, takes the address from here. */
+	if (iova)
+		mr->ib->iova = *iova;
 	renew_key(mr);
 	mr->region = map->region;
 	kverbs_region_use(mr->region);

@@ -31,7 +31,7 @@ enum kverbs_mr_state {
 };
 
 /**
- * enum kverbs_mr_size - how many pages an MR can cover
+ * enum kverbs_mr_size - how many pages an MR can cover, of whatever size they are
  * @KVERBS_MR_SMALL: KVERBS_MR_FEW
  * @KVERBS_MR_LARGE: as many as the pool allows
  * @KVERBS_MR_SIZES: number of sizes
@@ -85,7 +85,7 @@ struct kverbs_mr {
  * struct kverbs_mr_pool - the MRs of one protection domain
  * @lock: guards the lists but @public
  * @pd: the protection domain
- * @pages: pages of PAGE_SIZE that an MR can cover at most
+ * @pages: pages of PAGE_SIZE that an MR can cover at most; it may cover as many larger ones
  * @free: FREE MRs of each size, kept for kverbs_mr_get()
  * @busy: all other MRs
  * @nr_free: number of MRs in all of @free
@@ -113,12 +113,17 @@ extern spinlock_t kverbs_mapped_lock;
 
 void kverbs_mr_pool_init(struct kverbs_mr_pool *pool);
 void kverbs_mr_pool_destroy(struct kverbs_mr_pool *pool);
+u64 kverbs_mr_reach(const struct kverbs_mr_pool *pool, const struct kverbs_map *map,
+		    u64 offset, u64 length, const u64 *iova);
+unsigned int kverbs_mr_count(const struct kverbs_mr_pool *pool, const struct kverbs_map *map,
+			     u64 offset, u64 length, const u64 *iova);
+int kverbs_mr_settle(struct kverbs_mr_pool *pool, struct kverbs_mr *mr);
 struct kverbs_mr *kverbs_mr_get(struct kverbs_mr_pool *pool,
 				const struct kverbs_map *map, u64 offset,
-				u64 length, int access);
+				u64 length, int access, const u64 *iova);
 void kverbs_mr_note_cached(struct kverbs_mr *mr);
 void kverbs_mr_publish(struct kverbs_mr_pool *pool, struct kverbs_mr *mr);
-void kverbs_mr_revoke(struct kverbs_mr_pool *pool, u32 rkey);
+bool kverbs_mr_revoke(struct kverbs_mr_pool *pool, u32 rkey);
 void kverbs_mr_return(struct kverbs_mr_pool *pool, struct kverbs_mr *mr);
 void kverbs_mr_recycle(struct kverbs_mr_pool *pool, struct kverbs_mr *mr);
 int kverbs_mr_free(struct kverbs_mr_pool *pool, struct kverbs_mr *mr);

@@ -65,6 +65,25 @@ int kverbs_queue_resize(struct kverbs_queue *queue, unsigned int sq_depth,
 }
 
 /**
+ * kverbs_queue_set_pooled() - accept receives from a pool, and no others
+ * @queue: the queue, without a queue pair
+ *
+ * Return: 0, or -EINVAL if other receives were accepted before.
+ */
+int kverbs_queue_set_pooled(struct kverbs_queue *queue)
+{
+	int ret = 0;
+
+	spin_lock_bh(&queue->lock);
+	if (queue->rq_free != queue->rq_depth || !list_empty(&queue->held_recvs))
+		ret = -EINVAL;
+	else
+		queue->pooled = true;
+	spin_unlock_bh(&queue->lock);
+	return ret;
+}
+
+/**
  * kverbs_queue_open() - attach the queue pair, so that receives can be posted
  * @queue: the queue
  * @qp: the queue pair, in INIT
@@ -135,8 +154,8 @@ static bool is_idle(const struct kverbs_queue *queue)
  *
  * The check and the change are one step for all who post.
  *
- * Return: 0; -ENOTCONN if the queue is not up; -EBUSY if an operation is in flight or the
- * queue is already reserved.
+ * Return: 0; -ENOTCONN if the queue is not up; -EBUSY if an operation is in flight, the queue
+ * is already reserved, or its receives come from a pool.
  */
 int kverbs_queue_reserve(struct kverbs_queue *queue)
 {
@@ -145,7 +164,7 @@ int kverbs_queue_reserve(struct kverbs_queue *queue)
 	spin_lock_bh(&queue->lock);
 	if (queue->state != KVERBS_QUEUE_UP)
 		ret = -ENOTCONN;
-	else if (queue->reserved || !is_idle(queue))
+	else if (queue->reserved || queue->pooled || !is_idle(queue))
 		ret = -EBUSY;
 	else
 		queue->reserved = true;
@@ -211,7 +230,8 @@ static bool wants_kick(const struct kverbs_queue *queue)
 		return false;
 	if (!list_empty(&queue->held) && has_room(queue->sq_free, queue->sq_depth))
 		return true;
-	if (!list_empty(&queue->held_recvs) && has_room(queue->rq_free, queue->rq_depth))
+	if ((queue->pooled || !list_empty(&queue->held_recvs)) &&
+	    has_room(queue->rq_free, queue->rq_depth))
 		return true;
 	return !list_empty(&queue->deferred);
 }
@@ -729,7 +749,8 @@ static void defer(struct kverbs_queue *queue, struct kverbs_req *req)
  * @reqs: the receives; @done is called for those that are accepted
  * @nr: how many, at least 1
  * @ticket: of the last accepted one, for kverbs_queue_await_posted()
- * @error: why not all were accepted: -EAGAIN for want of a slot, -EBUSY, -ENOTCONN; else 0
+ * @error: why not all were accepted: -EAGAIN for want of a slot, -EBUSY, -ENOTCONN; -EINVAL if
+ *	they are not from the pool and all others are; else 0
  *
  * Return: how many were accepted, from the first on.
  */
@@ -744,6 +765,8 @@ unsigned int kverbs_queue_defer(struct kverbs_queue *queue, struct kverbs_req **
 		*error = -ENOTCONN;
 	else if (is_barred(queue, reqs[0]))
 		*error = -EBUSY;
+	else if (queue->pooled && !reqs[0]->pooled)
+		*error = -EINVAL;
 	else if (!list_empty(&queue->held_recvs) || nr > queue->rq_free)
 		*error = -EAGAIN;
 	if (list_empty(&queue->held_recvs) && (!*error || *error == -EAGAIN))
@@ -923,6 +946,22 @@ void kverbs_queue_await_posted(struct kverbs_queue *queue, struct kverbs_cq_set 
 		kverbs_wait_event_timeout(queue->released,
 					  kverbs_queue_is_posted(queue, ticket),
 					  KVERBS_REG_TIMEOUT);
+}
+
+/**
+ * kverbs_queue_has_deferred() - whether receives wait to be posted
+ * @queue: the queue
+ *
+ * Return: true if so, whether or not the queue can post them yet.
+ */
+bool kverbs_queue_has_deferred(struct kverbs_queue *queue)
+{
+	bool has;
+
+	spin_lock_bh(&queue->lock);
+	has = !list_empty(&queue->deferred);
+	spin_unlock_bh(&queue->lock);
+	return has;
 }
 
 /**

@@ -27,7 +27,8 @@ struct kverbs_region;
  * struct kverbs_queue_ops - events that a queue reports to its owner
  * @broken: a work request failed with this status; atomic context
  * @revoked: the peer invalidated this key; atomic context
- * @kick: deferred receives or held operations may be ready to be posted; atomic context
+ * @kick: deferred receives or held operations may be ready to be posted, or the receive queue
+ *	has room for buffers of a pool; atomic context
  */
 struct kverbs_queue_ops {
 	void (*broken)(struct kverbs_queue *queue, enum ib_wc_status status);
@@ -69,6 +70,7 @@ enum kverbs_queue_state {
  * @rq_depth: receive slots, for posted and deferred receives
  * @rq_free: free receive slots
  * @reserved: only operations that are marked as @privileged are accepted
+ * @pooled: only receives that are marked as @pooled are accepted, for good
  * @quirks: KVERBS_QUIRK_* of the device and its transport
  * @max_sge: entries of one SEND or WRITE
  * @max_recv_sge: entries of one RECV
@@ -108,6 +110,7 @@ struct kverbs_queue {
 	unsigned int rq_depth;
 	unsigned int rq_free;
 	bool reserved;
+	bool pooled;
 	u32 quirks;
 	unsigned int max_sge;
 	unsigned int max_recv_sge;
@@ -165,6 +168,7 @@ void kverbs_queue_init(struct kverbs_queue *queue, const struct kverbs_queue_ops
 		       unsigned int sq_depth, unsigned int rq_depth);
 int kverbs_queue_resize(struct kverbs_queue *queue, unsigned int sq_depth,
 			unsigned int rq_depth);
+int kverbs_queue_set_pooled(struct kverbs_queue *queue);
 void kverbs_queue_open(struct kverbs_queue *queue, struct ib_qp *qp);
 int kverbs_queue_up(struct kverbs_queue *queue);
 void kverbs_queue_close(struct kverbs_queue *queue);
@@ -191,6 +195,7 @@ unsigned int kverbs_queue_peek_held(struct kverbs_queue *queue, struct kverbs_re
 				    unsigned int max);
 void kverbs_queue_fail_held(struct kverbs_queue *queue, struct kverbs_req *req, int result);
 void kverbs_queue_release_recvs(struct kverbs_queue *queue);
+bool kverbs_queue_has_deferred(struct kverbs_queue *queue);
 struct kverbs_req *kverbs_queue_first_deferred(struct kverbs_queue *queue);
 int kverbs_queue_post_recv(struct kverbs_queue *queue, struct kverbs_req *req,
 			   struct ib_sge *sges, int nr);

@@ -22,7 +22,11 @@ static const struct {
 	{ RDMA_DRIVER_ERDMA, KVERBS_QUIRK_READ_ENTRY },
 	{ RDMA_DRIVER_HNS, KVERBS_QUIRK_NO_LOCAL_INV },
 	{ RDMA_DRIVER_CXGB4, KVERBS_QUIRK_FUSES_SENDS },
-	{ RDMA_DRIVER_MLX5, KVERBS_QUIRK_LARGE_MRS | KVERBS_QUIRK_NO_ATOMIC_WRS },
+	{ RDMA_DRIVER_MLX5, KVERBS_QUIRK_LARGE_MRS | KVERBS_QUIRK_NO_ATOMIC_WRS |
+			    KVERBS_QUIRK_HUGE_PAGES },
+	{ RDMA_DRIVER_MLX4, KVERBS_QUIRK_HUGE_PAGES },
+	{ RDMA_DRIVER_IRDMA, KVERBS_QUIRK_HUGE_PAGES },
+	{ RDMA_DRIVER_BNXT_RE, KVERBS_QUIRK_HUGE_PAGES },
 };
 
 /**
@@ -44,6 +48,23 @@ enum kverbs_transport kverbs_port_transport(struct ib_device *ib, u32 port)
 }
 
 /**
+ * kverbs_driver_quirks() - the quirks of a device, whatever its transport
+ * @ib: the device
+ *
+ * Return: KVERBS_QUIRK_*.
+ */
+u32 kverbs_driver_quirks(const struct ib_device *ib)
+{
+	unsigned int i;
+	u32 quirks = 0;
+
+	for (i = 0; i < ARRAY_SIZE(drivers); i++)
+		if (ib->ops.driver_id == drivers[i].driver)
+			quirks |= drivers[i].quirks;
+	return quirks;
+}
+
+/**
  * kverbs_quirks() - the quirks of a port
  * @ib: the device
  * @port: of the device
@@ -53,13 +74,9 @@ enum kverbs_transport kverbs_port_transport(struct ib_device *ib, u32 port)
 u32 kverbs_quirks(struct ib_device *ib, u32 port)
 {
 	enum kverbs_transport transport = kverbs_port_transport(ib, port);
-	unsigned int i;
-	u32 quirks = 0;
+	u32 quirks = kverbs_driver_quirks(ib);
 
 	if (transport < ARRAY_SIZE(transports))
-		quirks = transports[transport];
-	for (i = 0; i < ARRAY_SIZE(drivers); i++)
-		if (ib->ops.driver_id == drivers[i].driver)
-			quirks |= drivers[i].quirks;
+		quirks |= transports[transport];
 	return quirks;
 }

@@ -39,6 +39,8 @@ struct ib_device;
  *	for the kernel: it warns each time, and refuses them
  * @KVERBS_QUIRK_FUSES_SENDS: the driver makes one request of a chain of a WRITE and a short
  *	SEND, which then has neither fence nor solicited event
+ * @KVERBS_QUIRK_HUGE_PAGES: REG_MR takes pages of all sizes that the device says it has. Not
+ *	every driver heeds the size, and rxe's has long moved other bytes with large ones
  */
 enum kverbs_quirks {
 	KVERBS_QUIRK_NO_IMM		= BIT(0),
@@ -58,9 +60,11 @@ enum kverbs_quirks {
 	KVERBS_QUIRK_AWAITS_ANSWER	= BIT(14),
 	KVERBS_QUIRK_NO_ATOMIC_WRS	= BIT(15),
 	KVERBS_QUIRK_FUSES_SENDS	= BIT(16),
+	KVERBS_QUIRK_HUGE_PAGES		= BIT(17),
 };
 
 enum kverbs_transport kverbs_port_transport(struct ib_device *ib, u32 port);
+u32 kverbs_driver_quirks(const struct ib_device *ib);
 u32 kverbs_quirks(struct ib_device *ib, u32 port);
 
 #endif /* KVERBS_QUIRKS_H */

@@ -38,7 +38,8 @@ static void uncharge(struct kverbs_quota *quota, struct ib_device *ib)
  * @nr: number of objects
  * @ib: the device, which the caller keeps registered until kverbs_quota_uncharge()
  *
- * Kernel threads, which work for more than one user, are not charged.
+ * Kernel threads, which work for more than one user, are not charged; see
+ * kverbs_quota_settle().
  *
  * Context: process, may sleep.
  * Return: 0; or, with nothing charged, -EDQUOT beyond the limit, or -ENOMEM.
@@ -60,6 +61,20 @@ int kverbs_quota_charge(struct kverbs_quota *quotas, unsigned int nr, struct ib_
 		}
 	}
 	return 0;
+}
+
+/**
+ * kverbs_quota_settle() - charge the caller for an object that a kernel thread made for it
+ * @quota: of kverbs_quota_charge()
+ * @ib: the device
+ *
+ * Context: process, may sleep.
+ * Return: 0, also if it is charged already, or by a kernel thread, which leaves it as it is;
+ * else as kverbs_quota_charge().
+ */
+int kverbs_quota_settle(struct kverbs_quota *quota, struct ib_device *ib)
+{
+	return quota->cg ? 0 : kverbs_quota_charge(quota, 1, ib);
 }
 
 /**

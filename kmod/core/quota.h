@@ -14,6 +14,7 @@ struct kverbs_quota {
 };
 
 int kverbs_quota_charge(struct kverbs_quota *quotas, unsigned int nr, struct ib_device *ib);
+int kverbs_quota_settle(struct kverbs_quota *quota, struct ib_device *ib);
 void kverbs_quota_uncharge(struct kverbs_quota *quotas, unsigned int nr, struct ib_device *ib);
 
 #endif /* KVERBS_QUOTA_H */

@@ -43,6 +43,7 @@ struct kverbs_extent {
  * @solicited: mark it solicited
  * @unsignalled: the owner needs no completion of it alone: a later one may cover it
  * @privileged: accepted even if the queue is reserved
+ * @pooled: a receive whose buffer comes from a pool
  * @held: waits, or has waited, for slots in one of the queue's lists
  * @coalesced: posted unsignalled; the completion of a later operation ends both
  * @nr_wrs: send slots that it holds
@@ -75,6 +76,7 @@ struct kverbs_req {
 	bool solicited;
 	bool unsignalled;
 	bool privileged;
+	bool pooled;
 	bool held;
 	bool coalesced;
 	unsigned int nr_wrs;

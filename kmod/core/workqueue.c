@@ -3,6 +3,7 @@
 #include "workqueue.h"
 
 struct workqueue_struct *kverbs_workqueue;
+struct workqueue_struct *kverbs_post_workqueue;
 struct workqueue_struct *kverbs_teardown_workqueue;
 struct workqueue_struct *kverbs_keepalive_workqueue;
 
@@ -19,10 +20,14 @@ int kverbs_workqueue_init(void)
 	kverbs_workqueue = alloc_workqueue(KBUILD_MODNAME, WQ_UNBOUND, 0);
 	if (!kverbs_workqueue)
 		return -ENOMEM;
+	kverbs_post_workqueue = alloc_workqueue(KBUILD_MODNAME "_post", WQ_UNBOUND,
+						WQ_MAX_ACTIVE);
+	if (!kverbs_post_workqueue)
+		goto out_destroy;
 	kverbs_teardown_workqueue = alloc_workqueue(KBUILD_MODNAME "_teardown", WQ_UNBOUND,
 						    WQ_MAX_ACTIVE);
 	if (!kverbs_teardown_workqueue)
-		goto out_destroy;
+		goto out_destroy_post;
 	kverbs_keepalive_workqueue = alloc_workqueue(KBUILD_MODNAME "_keepalive", WQ_UNBOUND,
 						     PROBES_ACTIVE);
 	if (!kverbs_keepalive_workqueue)
@@ -31,6 +36,8 @@ int kverbs_workqueue_init(void)
 
 out_destroy_teardown:
 	destroy_workqueue(kverbs_teardown_workqueue);
+out_destroy_post:
+	destroy_workqueue(kverbs_post_workqueue);
 out_destroy:
 	destroy_workqueue(kverbs_workqueue);
 	return -ENOMEM;
@@ -43,5 +50,6 @@ void kverbs_workqueue_exit(void)
 {
 	destroy_workqueue(kverbs_keepalive_workqueue);
 	destroy_workqueue(kverbs_teardown_workqueue);
+	destroy_workqueue(kverbs_post_workqueue);
 	destroy_workqueue(kverbs_workqueue);
 }

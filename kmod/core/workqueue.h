@@ -11,6 +11,13 @@
 extern struct workqueue_struct *kverbs_workqueue;
 
 /*
+ * Where operations are posted that have waited. The first one that names a region maps it, and
+ * all that name it wait for that: as long as it takes, none of them may occupy the workers of
+ * kverbs_workqueue.
+ */
+extern struct workqueue_struct *kverbs_post_workqueue;
+
+/*
  * Where connections are torn down. On iWARP that waits until the driver has given up to
  * connect, up to minutes with a peer that does not answer.
  */

@@ -289,9 +289,8 @@ static int add_sink(struct kverbs_queue *queue, struct kverbs_mr_pool *pool,
 		    struct kverbs_req *req, struct kverbs_chain *chain,
 		    struct kverbs_slice *slice, u64 done)
 {
-	u64 skip = offset_in_page(slice->map->region->page_offset + slice->offset);
-	u64 size = min_t(u64, (u64)pool->pages << PAGE_SHIFT, SZ_1G) - skip;
-	u64 part = min3(size, slice->left, queue->max_recv);
+	u64 part = min(kverbs_mr_reach(pool, slice->map, slice->offset, slice->left, NULL),
+		       queue->max_recv);
 	struct ib_send_wr *wr;
 	struct kverbs_mr *mr;
 
@@ -299,7 +298,7 @@ static int add_sink(struct kverbs_queue *queue, struct kverbs_mr_pool *pool,
 	if (!wr)
 		return -EMSGSIZE;
 	mr = kverbs_mr_get(pool, slice->map, slice->offset, part,
-			   IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE);
+			   IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE, NULL);
 	if (IS_ERR(mr))
 		return PTR_ERR(mr);
 	kverbs_mr_note_cached(mr);

@@ -17,8 +17,11 @@
 #include "debugfs.h"
 #include "export_cmd.h"
 #include "file.h"
+#include "group_cmd.h"
 #include "info.h"
 #include "listen_cmd.h"
+#include "pool_cmd.h"
+#include "pool_obj.h"
 #include "region_cmd.h"
 #include "ring.h"
 #include "ring_cmd.h"
@@ -39,6 +42,8 @@ union cmd_buffer {
 	struct kverbs_cmd_export export;
 	struct kverbs_cmd_destroy destroy;
 	struct kverbs_cmd_bench bench;
+	struct kverbs_cmd_group_create group_create;
+	struct kverbs_cmd_pool_create pool_create;
 };
 
 /**
@@ -112,6 +117,10 @@ static const struct cmd_op cmd_ops[] = {
 	CMD_OP_MUTE(KVERBS_DESTROY, cmd_destroy, struct kverbs_cmd_destroy,
 		    __reserved),
 	CMD_OP(KVERBS_BENCH, kverbs_cmd_bench, struct kverbs_cmd_bench, out_wc_status),
+	CMD_OP(KVERBS_GROUP_CREATE, kverbs_cmd_group_create,
+	       struct kverbs_cmd_group_create, out_id),
+	CMD_OP(KVERBS_POOL_CREATE, kverbs_cmd_pool_create, struct kverbs_cmd_pool_create,
+	       out_bufs_offset),
 };
 
 /* Destroys a new object whose id could not be copied to user space. */
@@ -249,21 +258,49 @@ static __poll_t kverbs_poll(struct file *filp, struct poll_table_struct *wait)
 	return mask;
 }
 
+static int mmap_ring(struct kverbs_file *file, u64 index, unsigned int part,
+		     struct vm_area_struct *vma)
+{
+	struct kverbs_ring *ring = ring_by_index(file, index);
+	int ret;
+
+	if (IS_ERR(ring))
+		return -EINVAL;
+	ret = kverbs_ring_mmap(ring, part, vma);
+	kverbs_object_put(&ring->obj);
+	return ret;
+}
+
+static int mmap_pool(struct kverbs_file *file, u64 index, unsigned int part,
+		     struct vm_area_struct *vma)
+{
+	void *entry = xa_load(&file->pools, index);
+	struct kverbs_pool_obj *pool_obj;
+	int ret;
+
+	if (!entry)
+		return -EINVAL;
+	pool_obj = kverbs_pool_obj_get(file, xa_to_value(entry));
+	if (IS_ERR(pool_obj))
+		return -EINVAL;
+	ret = kverbs_pool_obj_mmap(pool_obj, part, vma);
+	kverbs_object_put(&pool_obj->obj);
+	return ret;
+}
+
+/* The offsets of pools follow those of all rings. */
 static int kverbs_mmap(struct file *filp, struct vm_area_struct *vma)
 {
 	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
 	u64 part = offset >> KVERBS_RING_OFFSET_SHIFT;
-	struct kverbs_ring *ring;
-	int ret;
+	u64 index = part / KVERBS_RING_PARTS;
 
 	if (part << KVERBS_RING_OFFSET_SHIFT != offset)
 		return -EINVAL;
-	ring = ring_by_index(filp->private_data, part / KVERBS_RING_PARTS);
-	if (IS_ERR(ring))
-		return -EINVAL;
-	ret = kverbs_ring_mmap(ring, part % KVERBS_RING_PARTS, vma);
-	kverbs_object_put(&ring->obj);
-	return ret;
+	part %= KVERBS_RING_PARTS;
+	if (index < KVERBS_MAX_RINGS)
+		return mmap_ring(filp->private_data, index, part, vma);
+	return mmap_pool(filp->private_data, index - KVERBS_MAX_RINGS, part, vma);
 }
 
 static int kverbs_open(struct inode *inode, struct file *filp)
@@ -274,6 +311,7 @@ static int kverbs_open(struct inode *inode, struct file *filp)
 		return -ENOMEM;
 	kverbs_object_table_init(&file->objects);
 	xa_init_flags(&file->rings, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
+	xa_init_flags(&file->pools, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
 	init_waitqueue_head(&file->wait);
 	file->memcg = get_mem_cgroup_from_mm(current->mm);
 	filp->private_data = file;
@@ -290,6 +328,7 @@ static int kverbs_release(struct inode *inode, struct file *filp)
 	kverbs_object_destroy_all(file);
 	kverbs_object_table_exit(&file->objects);
 	xa_destroy(&file->rings);
+	xa_destroy(&file->pools);
 	mem_cgroup_put(file->memcg);
 	kfree(file);
 	return 0;

@@ -10,6 +10,9 @@
 #include "conn_cm.h"
 #include "conn_cmd.h"
 #include "file.h"
+#include "group.h"
+#include "group_cmd.h"
+#include "pool_obj.h"
 #include "ring.h"
 #include "timeout.h"
 
@@ -66,6 +69,77 @@ void kverbs_conn_obj_put_ref(struct kverbs_conn_obj *conn_obj)
 	kref_put(&conn_obj->ref, conn_obj_release);
 }
 
+/**
+ * kverbs_conn_obj_group_id() - find the id of a connection's group
+ * @conn_obj: the connection
+ *
+ * Return: the id, 0 for none.
+ */
+u32 kverbs_conn_obj_group_id(struct kverbs_conn_obj *conn_obj)
+{
+	u32 id;
+
+	spin_lock(&conn_obj->lock);
+	id = conn_obj->group_obj ? conn_obj->group_obj->obj.id : 0;
+	spin_unlock(&conn_obj->lock);
+	return id;
+}
+
+/**
+ * struct sharing - objects that a connection shares with others
+ * @group_obj: its group, or NULL
+ * @pool_obj: its receive pool, or NULL
+ */
+struct sharing {
+	struct kverbs_group_obj *group_obj;
+	struct kverbs_pool_obj *pool_obj;
+};
+
+static void put_sharing(const struct sharing *sharing)
+{
+	if (sharing->pool_obj)
+		kverbs_object_put(&sharing->pool_obj->obj);
+	kverbs_group_obj_put(sharing->group_obj);
+}
+
+/* Looks up the objects with these ids, 0 for none, for this ioctl. */
+static int get_sharing(struct kverbs_file *file, u32 group_id, u32 pool_id,
+		       struct sharing *sharing, struct kverbs_conn_attr *attr)
+{
+	struct kverbs_group_obj *group_obj = kverbs_group_obj_get(file, group_id);
+	struct kverbs_pool_obj *pool_obj = NULL;
+
+	if (IS_ERR(group_obj))
+		return PTR_ERR(group_obj);
+	if (pool_id)
+		pool_obj = kverbs_pool_obj_get(file, pool_id);
+	if (IS_ERR(pool_obj)) {
+		kverbs_group_obj_put(group_obj);
+		return PTR_ERR(pool_obj);
+	}
+	*sharing = (struct sharing) { .group_obj = group_obj, .pool_obj = pool_obj };
+	attr->group = kverbs_group_of(group_obj);
+	attr->recv_pool = pool_obj ? &pool_obj->pool : NULL;
+	return 0;
+}
+
+static void enter_group(struct kverbs_conn_obj *conn_obj, struct kverbs_group_obj *group_obj)
+{
+	if (!group_obj)
+		return;
+	atomic_inc(&group_obj->conns);
+	spin_lock(&conn_obj->lock);
+	conn_obj->group_obj = group_obj;
+	spin_unlock(&conn_obj->lock);
+}
+
+static void leave_group(struct kverbs_conn_obj *conn_obj)
+{
+	kverbs_group_reclaim(conn_obj->conn);
+	if (conn_obj->group_obj)
+		atomic_dec(&conn_obj->group_obj->conns);
+}
+
 /* Writes an event; the @last one gives the remaining slots of the connection back. */
 static void post_event(struct kverbs_conn_obj *conn_obj, u8 type, int result, u32 imm,
 		       bool last)
@@ -93,13 +167,29 @@ static void post_event(struct kverbs_conn_obj *conn_obj, u8 type, int result, u3
  * @attr: of the connection
  * @ring: where its completions shall go, with slots for its events; afterwards the one
  *	whose slots are to be given back
+ * @sharing: what the connection shall share
  * @user_data: what the user will call it
  */
 struct acceptance {
 	struct kverbs_conn_attr attr;
 	struct kverbs_ring *ring;
+	struct sharing sharing;
 	u64 user_data;
 };
+
+static void attach_pool(struct kverbs_conn_obj *conn_obj, struct kverbs_pool_obj *pool_obj)
+{
+	conn_obj->pool_obj = pool_obj;
+	if (pool_obj)
+		atomic_inc(&pool_obj->users);
+}
+
+static void detach_pool(struct kverbs_conn_obj *conn_obj)
+{
+	if (conn_obj->pool_obj)
+		atomic_dec(&conn_obj->pool_obj->users);
+	conn_obj->pool_obj = NULL;
+}
 
 /* Entries that were submitted to the old ring complete there, and keep it. */
 static void conn_accepting(struct kverbs_conn *conn, struct kverbs_conn_attr *attr)
@@ -107,12 +197,14 @@ static void conn_accepting(struct kverbs_conn *conn, struct kverbs_conn_attr *at
 	struct acceptance *acceptance = container_of(attr, struct acceptance, attr);
 	struct kverbs_conn_obj *conn_obj = attr->owner;
 
+	attach_pool(conn_obj, acceptance->sharing.pool_obj);
 	spin_lock(&conn_obj->lock);
 	swap(conn_obj->ring, acceptance->ring);
 	conn_obj->user_data = acceptance->user_data;
 	atomic_inc(&conn_obj->ring->users);
 	atomic_dec(&acceptance->ring->users);
 	spin_unlock(&conn_obj->lock);
+	enter_group(conn_obj, acceptance->sharing.group_obj);
 }
 
 static void conn_established(struct kverbs_conn *conn)
@@ -187,6 +279,8 @@ static int conn_destroy(struct kverbs_object *obj)
 	detach_ring(conn_obj);
 	kverbs_conn_close(conn_obj->conn);
 	end_exports(conn_obj);
+	detach_pool(conn_obj);
+	leave_group(conn_obj);
 	atomic_dec(&ring->users);
 	kverbs_conn_obj_put_ref(conn_obj);
 	return 0;
@@ -311,7 +405,7 @@ static void start_conn(struct kverbs_object *obj)
 }
 
 static int connect_on_ring(struct kverbs_ucmd *ucmd, struct kverbs_ring *ring,
-			   struct kverbs_conn_attr *attr)
+			   const struct sharing *sharing, struct kverbs_conn_attr *attr)
 {
 	struct kverbs_cmd_connect *cmd = ucmd->cmd;
 	struct kverbs_conn_obj *conn_obj;
@@ -335,6 +429,8 @@ static int connect_on_ring(struct kverbs_ucmd *ucmd, struct kverbs_ring *ring,
 	if (ret)
 		goto out_unreserve;
 	attach_ring(conn_obj, ring, EVENT_SLOTS, cmd->user_data);
+	enter_group(conn_obj, sharing->group_obj);
+	attach_pool(conn_obj, sharing->pool_obj);
 	cmd->out_id = conn_obj->obj.id;
 	ucmd->new = &conn_obj->obj;
 	ucmd->start = start_conn;
@@ -349,11 +445,26 @@ out_free_obj:
 	return ret;
 }
 
+static int connect_sharing(struct kverbs_ucmd *ucmd, const struct sharing *sharing,
+			   struct kverbs_conn_attr *attr)
+{
+	struct kverbs_cmd_connect *cmd = ucmd->cmd;
+	struct kverbs_ring *ring;
+	int ret;
+
+	ring = kverbs_ring_get(ucmd->file, cmd->ring_id);
+	if (IS_ERR(ring))
+		return PTR_ERR(ring);
+	ret = connect_on_ring(ucmd, ring, sharing, attr);
+	kverbs_object_put(&ring->obj);
+	return ret;
+}
+
 int kverbs_cmd_connect(struct kverbs_ucmd *ucmd)
 {
 	struct kverbs_cmd_connect *cmd = ucmd->cmd;
 	struct kverbs_conn_attr attr = { };
-	struct kverbs_ring *ring;
+	struct sharing sharing;
 	int ret;
 
 	if (cmd->flags & ~KVERBS_TIME_ABSOLUTE)
@@ -367,11 +478,11 @@ int kverbs_cmd_connect(struct kverbs_ucmd *ucmd)
 	if (ret)
 		return ret;
 	attr.priv_len = cmd->priv_len;
-	ring = kverbs_ring_get(ucmd->file, cmd->ring_id);
-	if (IS_ERR(ring))
-		return PTR_ERR(ring);
-	ret = connect_on_ring(ucmd, ring, &attr);
-	kverbs_object_put(&ring->obj);
+	ret = get_sharing(ucmd->file, cmd->group_id, cmd->pool_id, &sharing, &attr);
+	if (ret)
+		return ret;
+	ret = connect_sharing(ucmd, &sharing, &attr);
+	put_sharing(&sharing);
 	return ret;
 }
 
@@ -521,7 +632,11 @@ int kverbs_cmd_accept(struct kverbs_ucmd *ucmd)
 	conn_obj = kverbs_conn_obj_get(ucmd->file, cmd->conn_id);
 	if (IS_ERR(conn_obj))
 		return PTR_ERR(conn_obj);
-	ret = accept_on_ring(ucmd, conn_obj, &acceptance);
+	ret = get_sharing(ucmd->file, cmd->group_id, cmd->pool_id, &acceptance.sharing, attr);
+	if (!ret) {
+		ret = accept_on_ring(ucmd, conn_obj, &acceptance);
+		put_sharing(&acceptance.sharing);
+	}
 	kverbs_object_put(&conn_obj->obj);
 	return ret;
 }
@@ -676,6 +791,8 @@ int kverbs_cmd_conn_query(struct kverbs_ucmd *ucmd)
 	query_stamps(conn_obj->conn, cmd);
 	ret = query_path(conn_obj->conn, cmd);
 	query_queue(&conn_obj->conn->queue, cmd);
+	cmd->out_group_id = kverbs_conn_obj_group_id(conn_obj);
+	cmd->__reserved = 0;
 	kverbs_object_put(&conn_obj->obj);
 	return ret ?: copy_peer_priv(cmd, priv, priv_len);
 }

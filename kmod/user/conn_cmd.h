@@ -12,6 +12,8 @@
 struct kverbs_backlog;
 struct kverbs_conn;
 struct kverbs_export;
+struct kverbs_group_obj;
+struct kverbs_pool_obj;
 struct kverbs_region;
 struct kverbs_ring;
 struct kverbs_ucmd;
@@ -26,10 +28,12 @@ struct rdma_cm_id;
  * @obj: the object
  * @ref: the object's own and that of each export, whose end needs @conn
  * @conn: the connection
- * @lock: guards @ring, @user_data and @slots
+ * @group_obj: the group, or NULL; counted there until this is destroyed
+ * @lock: guards @ring, @user_data, @slots and the change of @group_obj
  * @ring: where its completions go; attached until @conn has ended
  * @user_data: what the user calls it
  * @slots: completion slots reserved for its events
+ * @pool_obj: the receive pool that it uses, counted there, or NULL
  * @refused: @nr_submits of the ring when an operation was refused last; under the ring's
  *	submit_lock
  * @export_lock: guards @exports
@@ -39,10 +43,12 @@ struct kverbs_conn_obj {
 	struct kverbs_object obj;
 	struct kref ref;
 	struct kverbs_conn *conn;
+	struct kverbs_group_obj *group_obj;
 	spinlock_t lock;
 	struct kverbs_ring *ring;
 	u64 user_data;
 	u32 slots;
+	struct kverbs_pool_obj *pool_obj;
 	u64 refused;
 	struct mutex export_lock;
 	struct list_head exports;
@@ -51,18 +57,21 @@ struct kverbs_conn_obj {
 /**
  * struct kverbs_export_obj - an export as user space knows it
  * @obj: the object
- * @conn_obj: the connection; a reference is held
- * @entry: in its list of exports, under its lock
+ * @conn_obj: the connection; a reference is held; NULL in a group
+ * @group_obj: the group, or NULL
+ * @entry: in the list of the connection, under its lock
  * @export: the export
  */
 struct kverbs_export_obj {
 	struct kverbs_object obj;
 	struct kverbs_conn_obj *conn_obj;
+	struct kverbs_group_obj *group_obj;
 	struct list_head entry;
 	struct kverbs_export *export;
 };
 
 struct kverbs_conn_obj *kverbs_conn_obj_get(struct kverbs_file *file, u32 id);
+u32 kverbs_conn_obj_group_id(struct kverbs_conn_obj *conn_obj);
 void kverbs_conn_obj_put_ref(struct kverbs_conn_obj *conn_obj);
 int kverbs_conn_obj_request(struct kverbs_ring *ring, u64 user_data,
 			    struct rdma_cm_id *id, const struct rdma_cm_event *event,

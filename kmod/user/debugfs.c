@@ -12,6 +12,8 @@
 #include "debugfs.h"
 #include "export.h"
 #include "file.h"
+#include "group_cmd.h"
+#include "pool_obj.h"
 #include "region.h"
 #include "region_cmd.h"
 #include "ring.h"
@@ -70,6 +72,7 @@ static void show_conn(struct seq_file *m, struct kverbs_object *obj)
 		   READ_ONCE(conn->end.error));
 	show_path(m, conn);
 	show_queue(m, &conn->queue);
+	seq_printf(m, " group=%u", kverbs_conn_obj_group_id(conn_obj));
 }
 
 static void show_export(struct seq_file *m, struct kverbs_object *obj)
@@ -77,8 +80,18 @@ static void show_export(struct seq_file *m, struct kverbs_object *obj)
 	struct kverbs_export_obj *export_obj =
 		container_of(obj, struct kverbs_export_obj, obj);
 
-	seq_printf(m, " conn=%u segments=%u", export_obj->conn_obj->obj.id,
-		   export_obj->export->nr);
+	seq_printf(m, " conn=%u segments=%u group=%u",
+		   export_obj->conn_obj ? export_obj->conn_obj->obj.id : 0,
+		   export_obj->export->nr,
+		   export_obj->group_obj ? export_obj->group_obj->obj.id : 0);
+}
+
+static void show_group(struct seq_file *m, struct kverbs_object *obj)
+{
+	struct kverbs_group_obj *group_obj = container_of(obj, struct kverbs_group_obj, obj);
+
+	seq_printf(m, " conns=%d exports=%d", atomic_read(&group_obj->conns),
+		   atomic_read(&group_obj->exports));
 }
 
 static void show_region(struct seq_file *m, struct kverbs_object *obj)
@@ -88,6 +101,15 @@ static void show_region(struct seq_file *m, struct kverbs_object *obj)
 
 	seq_printf(m, " length=%llu pages=%lu writable=%d uses=%ld", region->length,
 		   region->npages, region->writable, atomic_long_read(&region->uses));
+}
+
+static void show_pool(struct seq_file *m, struct kverbs_object *obj)
+{
+	struct kverbs_pool_obj *pool_obj = container_of(obj, struct kverbs_pool_obj, obj);
+
+	seq_printf(m, " entries=%u taken=%u waiting=%d users=%d", pool_obj->entries,
+		   READ_ONCE(pool_obj->head), READ_ONCE(pool_obj->pool.is_wanted),
+		   atomic_read(&pool_obj->users));
 }
 
 static void show_ring(struct seq_file *m, struct kverbs_object *obj)
@@ -105,6 +127,8 @@ static const struct {
 	[KVERBS_OBJ_LISTENER]	= { "listener", NULL },
 	[KVERBS_OBJ_CONN]	= { "conn", show_conn },
 	[KVERBS_OBJ_EXPORT]	= { "export", show_export },
+	[KVERBS_OBJ_GROUP]	= { "group", show_group },
+	[KVERBS_OBJ_POOL]	= { "pool", show_pool },
 	[KVERBS_OBJ_REGION]	= { "region", show_region },
 	[KVERBS_OBJ_RING]	= { "ring", show_ring },
 };

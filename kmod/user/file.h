@@ -37,6 +37,7 @@ struct kverbs_object_table {
  * @memcg: the control group of that task, charged for what requests of peers take
  * @objects: all that was made through it
  * @rings: ids of the rings by their index, for mmap and poll
+ * @pools: ids of the receive pools by their index, for mmap
  * @wait: woken when a completion is written to any ring
  */
 struct kverbs_file {
@@ -47,6 +48,7 @@ struct kverbs_file {
 	struct mem_cgroup *memcg;
 	struct kverbs_object_table objects;
 	struct xarray rings;
+	struct xarray pools;
 	wait_queue_head_t wait;
 };
 

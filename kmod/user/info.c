@@ -11,15 +11,18 @@
 #include "info.h"
 #include "listen_cmd.h"
 #include "opcode.h"
+#include "pool_obj.h"
 #include "queue.h"
 #include "ring.h"
 #include "version.h"
 
 #ifdef KVERBS_HAVE_BENCH
-#define FEATURES	KVERBS_FEATURE_BENCH
+#define FEATURE_BENCH	KVERBS_FEATURE_BENCH
 #else
-#define FEATURES	0
+#define FEATURE_BENCH	0
 #endif
+#define FEATURES	(FEATURE_BENCH | KVERBS_FEATURE_GROUP | KVERBS_FEATURE_IOVA | \
+			 KVERBS_FEATURE_POOL)
 
 /* How the flags of the table of opcodes appear to user space. */
 static const struct {
@@ -78,6 +81,8 @@ static void fill_limits(struct kverbs_cmd_info *cmd)
 	cmd->out_max_priv_connect = KVERBS_PRIV_CONNECT_MAX;
 	cmd->out_max_priv_accept = KVERBS_PRIV_ACCEPT_MAX;
 	cmd->out_max_priv_reject = KVERBS_PRIV_REJECT_MAX;
+	cmd->out_max_pools = KVERBS_MAX_POOLS;
+	cmd->out_max_pool_entries = KVERBS_MAX_POOL_ENTRIES;
 }
 
 int kverbs_cmd_info(struct kverbs_ucmd *ucmd)

@@ -13,7 +13,9 @@ struct kverbs_object;
  * enum kverbs_object_type - in the order in which a closing file ends them
  * @KVERBS_OBJ_LISTENER: no new connections
  * @KVERBS_OBJ_CONN: with their exports
- * @KVERBS_OBJ_EXPORT: none is left by then
+ * @KVERBS_OBJ_EXPORT: those of groups; no other is left by then
+ * @KVERBS_OBJ_GROUP: none of their connections and exports is left
+ * @KVERBS_OBJ_POOL: no connection uses them any more
  * @KVERBS_OBJ_REGION: nothing uses them any more
  * @KVERBS_OBJ_RING: last, since all others report to it
  * @KVERBS_OBJ_TYPES: how many types there are
@@ -22,6 +24,8 @@ enum kverbs_object_type {
 	KVERBS_OBJ_LISTENER,
 	KVERBS_OBJ_CONN,
 	KVERBS_OBJ_EXPORT,
+	KVERBS_OBJ_GROUP,
+	KVERBS_OBJ_POOL,
 	KVERBS_OBJ_REGION,
 	KVERBS_OBJ_RING,
 	KVERBS_OBJ_TYPES,

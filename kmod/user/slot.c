@@ -63,6 +63,14 @@ void kverbs_slots_put(struct kverbs_ring *ring, struct kverbs_slot *slots)
 	spin_unlock_bh(&ring->lock);
 }
 
+/* Only a flush has a status: a buffer that was refused does not end its connection. */
+static void add_buffer(const struct kverbs_slot *slot, struct kverbs_cqe *cqe)
+{
+	cqe->buf_id = slot->buf_id;
+	if (!slot->req.wc_status)
+		cqe->flags |= KVERBS_CQE_F_MORE;
+}
+
 static void fill_cqe(const struct kverbs_slot *slot, struct kverbs_cqe *cqe)
 {
 	const struct kverbs_req *req = &slot->req;
@@ -77,6 +85,8 @@ static void fill_cqe(const struct kverbs_slot *slot, struct kverbs_cqe *cqe)
 		.byte_len = req->result ? 0 : req->byte_len,
 		.imm = req->flags & (KVERBS_CQE_F_IMM | KVERBS_CQE_F_INV) ? req->imm : 0,
 	};
+	if (req->flags & KVERBS_CQE_F_BUFFER)
+		add_buffer(slot, cqe);
 }
 
 /* The first of the list, if it is of the ring. */

@@ -13,6 +13,7 @@ struct kverbs_ring;
  * @user_data: what the user calls it
  * @conn_id: the connection's id
  * @signal: complete it even if it succeeds
+ * @buf_id: of a buffer from a pool
  * @extents: for a list, from when one is first needed until the ring goes
  * @next: in the ring's free list, or among those that a SUBMIT took
  */
@@ -22,6 +23,7 @@ struct kverbs_slot {
 	u64 user_data;
 	u32 conn_id;
 	bool signal;
+	u16 buf_id;
 	struct kverbs_extent *extents;
 	struct kverbs_slot *next;
 };

@@ -9,6 +9,7 @@
 #include "conn_cmd.h"
 #include "conn_io.h"
 #include "file.h"
+#include "pool_cmd.h"
 #include "region.h"
 #include "region_cmd.h"
 #include "ring.h"
@@ -213,6 +214,7 @@ static void fill_req(const struct kverbs_sqe *sqe, struct kverbs_slot *slot)
 	req->solicited = sqe->flags & KVERBS_SQE_SOLICITED;
 	req->unsignalled = !slot->signal;
 	req->privileged = false;
+	req->pooled = false;
 	req->held = false;
 	req->done = kverbs_slots_done;
 	req->result = 0;
@@ -451,7 +453,7 @@ static int check_watch(const struct kverbs_cmd_submit *cmd)
 
 static int check_cmd(const struct kverbs_cmd_submit *cmd, const struct kverbs_ring *ring)
 {
-	if (cmd->flags & ~(KVERBS_SUBMIT_WATCH | KVERBS_TIME_ABSOLUTE) || cmd->__reserved)
+	if (cmd->flags & ~(KVERBS_SUBMIT_WATCH | KVERBS_TIME_ABSOLUTE))
 		return -EINVAL;
 	if (cmd->min_complete > ring->cq_entries)
 		return -EINVAL;
@@ -477,6 +479,8 @@ static int submit_and_wait(struct kverbs_ucmd *ucmd, struct kverbs_ring *ring)
 	int ret;
 
 	ret = check_cmd(cmd, ring);
+	if (!ret && cmd->pool_id)
+		ret = kverbs_pool_obj_wake(ucmd->file, cmd->pool_id);
 	if (ret)
 		return ret;
 	/* Completions give their slots back before more entries are accepted. */

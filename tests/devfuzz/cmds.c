@@ -53,6 +53,7 @@ void cmds_begin(struct fuzzer *f)
 
 	for (i = 0; i < 6; i++)
 		region_make(f);
+	link_group(f);
 	while (link_keep(f) && ++i < 16)
 		;
 	ring_settle(f);
@@ -146,7 +147,17 @@ static void bench(struct fuzzer *f)
  */
 void cmds_any(struct fuzzer *f)
 {
-	switch (rng_below(&f->rng, 33)) {
+	switch (rng_below(&f->rng, 39)) {
+	case 33:
+		pool_make(f);
+		break;
+	case 34 ... 37:
+		pool_feed(f);
+		break;
+	case 38:
+		if (rng_once_in(&f->rng, 2))
+			link_group(f);
+		break;
 	case 32:
 		bench(f);
 		break;

@@ -7,7 +7,7 @@
 #include <linux/kverbs.h>
 
 /* Sizes of the tables: command numbers, opcodes and types from 1, errnos */
-#define COMMANDS	15
+#define COMMANDS	17
 #define OPCODES		(KVERBS_OP_FETCH_ADD + 1)
 #define CQE_TYPES	(KVERBS_CQE_DEVICE_REMOVED + 1)
 #define ERRNOS		134

@@ -34,9 +34,15 @@ static bool is_written(const struct kverbs_sqe *sqe)
 
 static bool wants_receive(struct fuzzer *f, const struct end *end)
 {
-	if (end->receives >= end->most)
+	if (end->pooled || end->receives >= end->most)
 		return rng_once_in(&f->rng, 100);
 	return rng_once_in(&f->rng, 2 * end->receives < end->most ? 2 : 8);
+}
+
+/* Buffers of a pool are mostly there. */
+static bool has_receive(const struct end *end)
+{
+	return end->pooled || end->receives > 0;
 }
 
 static unsigned int choose_opcode(struct fuzzer *f, const struct end *end)
@@ -53,7 +59,7 @@ static unsigned int choose_opcode(struct fuzzer *f, const struct end *end)
 
 	if (wants_receive(f, end))
 		return KVERBS_OP_RECV;
-	if (is_message(opcode) && link_peer(f->world, end)->receives <= 0 &&
+	if (is_message(opcode) && !has_receive(link_peer(f->world, end)) &&
 	    !rng_once_in(&f->rng, 50))
 		return KVERBS_OP_WRITE;
 	return opcode;
@@ -210,8 +216,8 @@ void entry_fill(struct fuzzer *f, struct end *end, struct kverbs_sqe *sqe, unsig
 	struct kverbs_sqe new = { .opcode = choose_opcode(f, end), .conn_id = end->conn };
 
 	if (!fill_peer(f, end, &new))
-		new.opcode = link_peer(f->world, end)->receives > 0 ? KVERBS_OP_SEND :
-								      KVERBS_OP_RECV;
+		new.opcode = has_receive(link_peer(f->world, end)) ? KVERBS_OP_SEND :
+								     KVERBS_OP_RECV;
 	fill_local(f, &new, f->pieces[i]);
 	if (new.opcode != KVERBS_OP_RECV) {
 		new.flags |= rng_below(&f->rng, 8);

@@ -22,7 +22,7 @@ static uint64_t choose_length(struct fuzzer *f, const struct region *region)
 }
 
 /**
- * grant_make() - export memory to a connection's peer
+ * grant_make() - export memory to a connection's peer, and maybe to all of its group
  * @f: the thread
  * @end: this end of the connection
  */
@@ -38,6 +38,8 @@ void grant_make(struct fuzzer *f, struct end *end)
 		.segs_uptr = (uintptr_t)segs,
 	};
 
+	if (end->group && rng_once_in(&f->rng, 2))
+		cmd.conn_id = end->group;
 	if (!region || grant->segment.length)
 		return;
 	cmd.region_id = region->id;

@@ -63,6 +63,26 @@ static uint64_t choose_timeout(struct fuzzer *f)
 }
 
 /**
+ * link_group() - create a group for connections on the first device
+ * @f: the thread
+ */
+void link_group(struct fuzzer *f)
+{
+	struct kverbs_cmd_device_query device = { .size = sizeof(device) };
+	struct kverbs_cmd_group_create cmd = { .size = sizeof(cmd) };
+
+	world_cmd(f->world, KVERBS_DEVICE_QUERY, &device);
+	cmd.device_index = device.out_index;
+	if (!world_try(f, KVERBS_GROUP_CREATE, &cmd))
+		world_note(f, GROUP, cmd.out_id);
+}
+
+static uint32_t choose_group(struct fuzzer *f)
+{
+	return rng_once_in(&f->rng, 2) ? world_id(f, GROUP) : 0;
+}
+
+/**
  * link_listen() - create a listener for the thread
  * @f: the thread
  */
@@ -98,12 +118,16 @@ static void connect(struct fuzzer *f, unsigned int link)
 	struct kverbs_cmd_connect cmd = {
 		.size = sizeof(cmd),
 		.ring_id = world_ring(f),
+		/* Counted as the opcode of completions from a pool. */
+		.user_data = KVERBS_OP_RECV,
+		.pool_id = pool_choose(f),
 		.timeout_ns = choose_timeout(f),
 		.dst = f->world->addr,
 		.param_uptr = (uintptr_t)&param,
 		.param_size = sizeof(param),
 		.priv_uptr = (uintptr_t)priv,
 		.priv_len = 1 + rng_below(&f->rng, sizeof(priv)),
+		.group_id = choose_group(f),
 	};
 
 	cmd.dst.port = choose_port(f);
@@ -112,6 +136,8 @@ static void connect(struct fuzzer *f, unsigned int link)
 		return;
 	world_note(f, CONN, cmd.out_id);
 	end->ring = cmd.ring_id;
+	end->group = cmd.group_id;
+	end->pooled = cmd.pool_id;
 	end->conn = cmd.out_id;
 }
 
@@ -171,9 +197,12 @@ static void accept(struct fuzzer *f, uint32_t conn)
 		.conn_id = conn,
 		/* 0: keep the listener's ring, which is this one. */
 		.ring_id = rng_once_in(&f->rng, 4) ? 0 : world_ring(f),
+		.user_data = KVERBS_OP_RECV,
+		.pool_id = pool_choose(f),
 		.timeout_ns = choose_timeout(f),
 		.param_uptr = (uintptr_t)&param,
 		.param_size = sizeof(param),
+		.group_id = choose_group(f),
 	};
 	struct end *end;
 
@@ -183,9 +212,16 @@ static void accept(struct fuzzer *f, uint32_t conn)
 	param.retry = 0;
 	query(f, conn, priv, sizeof(priv));
 	end = &f->world->ends[2 * (priv[0] % LINKS) + 1];
-	*end = (struct end){ .ring = cmd.ring_id ?: f->ring.out_id, .conn = conn };
+	*end = (struct end){
+		.ring = cmd.ring_id ?: f->ring.out_id, .group = cmd.group_id, .conn = conn,
+		.pooled = cmd.pool_id,
+	};
 	world_note(f, CONN, conn);
-	world_try(f, KVERBS_ACCEPT, &cmd);
+	/* The group may be gone. */
+	if (world_try(f, KVERBS_ACCEPT, &cmd) && cmd.group_id) {
+		cmd.group_id = 0;
+		world_cmd(f->world, KVERBS_ACCEPT, &cmd);
+	}
 }
 
 /**

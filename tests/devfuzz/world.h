@@ -14,7 +14,7 @@
 /* The longest message and the shortest receive */
 #define MESSAGE		(3 * PAGE)
 
-enum object { RING, REGION, LISTENER, CONN, EXPORT, NR_KINDS };
+enum object { RING, REGION, LISTENER, CONN, EXPORT, GROUP, POOL, NR_KINDS };
 
 /* Number of ids remembered of each type, and of regions */
 #define IDS		32
@@ -23,6 +23,8 @@ enum object { RING, REGION, LISTENER, CONN, EXPORT, NR_KINDS };
 #define OWN_LINKS	4
 /* Exports of one end that the peer knows */
 #define GRANTS		3
+/* Receive pools that are fed */
+#define POOLS		4
 /* Entries of one SUBMIT */
 #define BATCH		8
 
@@ -59,7 +61,9 @@ struct grant {
  *	adjacent in @ends of struct world
  * @conn: its id, 0: none
  * @ring: ring of its completions
+ * @group: its group, 0: none
  * @up: it is established
+ * @pooled: its receives come from a pool
  * @receives: number of receives posted for further messages
  * @most: target of @receives
  * @grants: its exports
@@ -67,7 +71,9 @@ struct grant {
 struct end {
 	uint32_t conn;
 	uint32_t ring;
+	uint32_t group;
 	bool up;
+	bool pooled;
 	int receives;
 	int most;
 	struct grant grants[GRANTS];
@@ -81,6 +87,7 @@ struct end {
  * @stop: all threads and children shall exit
  * @ids: recent ids of each type
  * @rings: where the rings can be mapped
+ * @pools: where the pools can be mapped
  * @ports: ports of the listeners, in network order
  * @regions: regions
  * @ends: connections: the active end at an even index, the passive end after it
@@ -94,6 +101,7 @@ struct world {
 	int stop;
 	uint32_t ids[NR_KINDS][IDS];
 	struct kverbs_cmd_ring_create rings[IDS];
+	struct kverbs_cmd_pool_create pools[POOLS];
 	uint16_t ports[IDS];
 	struct region regions[IDS];
 	struct end ends[2 * LINKS];
@@ -161,6 +169,7 @@ const struct region *region_choose(struct fuzzer *f, uint64_t least, bool writab
 				   bool lasting);
 
 /* link.c */
+void link_group(struct fuzzer *f);
 void link_listen(struct fuzzer *f);
 bool link_keep(struct fuzzer *f);
 void link_answer(struct fuzzer *f, uint32_t conn);
@@ -181,6 +190,11 @@ struct grant *grant_choose(struct fuzzer *f, struct end *end, uint32_t access);
 void entry_fill(struct fuzzer *f, struct end *end, struct kverbs_sqe *sqe, unsigned int i);
 void entry_taken(struct fuzzer *f, unsigned int i);
 void entry_refused(struct fuzzer *f, unsigned int i);
+
+/* pool.c */
+void pool_make(struct fuzzer *f);
+uint32_t pool_choose(struct fuzzer *f);
+void pool_feed(struct fuzzer *f);
 
 /* ring.c */
 void ring_make(struct fuzzer *f);

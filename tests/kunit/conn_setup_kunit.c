@@ -4,8 +4,11 @@
 #include <linux/kthread.h>
 #include <linux/sched/signal.h>
 
+#include "conn_cmd.h"
 #include "fake_conn.h"
+#include "fake_file.h"
 #include "fake_qp.h"
+#include "workqueue.h"
 
 /* Work requests that a connection needs besides the user's slots */
 #define OTHER_WRS	(KVERBS_SYNC_WRS + KVERBS_PROBE_WRS + 1)
@@ -245,53 +248,111 @@ static void conn_awaits_the_answer_without_a_thread(struct kunit *test)
 }
 
 /**
- * struct victim - a thread that rejects a request, and is killed
+ * struct victim - a thread that waits for a connection's mutex, and is killed
  * @conn: the connection
- * @ret: of kverbs_conn_reject()
+ * @call: takes the mutex
+ * @file: file of @obj
+ * @obj: the connection, as @file knows it
+ * @ret: of @call
  * @begun: signalled when the thread can be killed
  * @done: signalled when it has returned
  */
 struct victim {
 	struct kverbs_conn *conn;
+	int (*call)(struct victim *victim);
+	struct kverbs_file *file;
+	struct kverbs_conn_obj obj;
 	int ret;
 	struct completion begun;
 	struct completion done;
 };
 
-static int reject(void *data)
+static int be_killed(void *data)
 {
 	struct victim *victim = data;
 
 	allow_signal(SIGKILL);
 	complete(&victim->begun);
-	victim->ret = kverbs_conn_reject(victim->conn, NULL, 0);
+	victim->ret = victim->call(victim);
 	complete_all(&victim->done);
 	return 0;
+}
+
+static struct victim *victim_of(struct fake_conn *fake, int (*call)(struct victim *victim))
+{
+	struct victim *victim = kunit_kzalloc(fake->test, sizeof(*victim), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(fake->test, victim);
+	victim->conn = fake->conn;
+	victim->call = call;
+	init_completion(&victim->begun);
+	init_completion(&victim->done);
+	return victim;
+}
+
+static void kill_victim(struct kunit *test, struct victim *victim)
+{
+	struct task_struct *task = kthread_create(be_killed, victim, "victim");
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	get_task_struct(task);
+	mutex_lock(&victim->conn->mutex);
+	wake_up_process(task);
+	wait_for_completion(&victim->begun);
+	send_sig(SIGKILL, task, 1);
+	KUNIT_EXPECT_TRUE(test, fake_await(&victim->done));
+	mutex_unlock(&victim->conn->mutex);
+	kthread_stop(task);
+	put_task_struct(task);
+	KUNIT_EXPECT_EQ(test, -EINTR, victim->ret);
+}
+
+static int reject(struct victim *victim)
+{
+	return kverbs_conn_reject(victim->conn, NULL, 0);
 }
 
 static void conn_accept_can_be_killed(struct kunit *test)
 {
 	struct fake_conn *fake = fake_conn_at(test, fake_device_create(test), FAKE_REQUESTED);
-	struct victim *victim = kunit_kzalloc(test, sizeof(*victim), GFP_KERNEL);
-	struct task_struct *task;
 
-	KUNIT_ASSERT_NOT_NULL(test, victim);
-	victim->conn = fake->conn;
-	init_completion(&victim->begun);
-	init_completion(&victim->done);
-	task = kthread_create(reject, victim, "victim");
-	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
-	get_task_struct(task);
-	mutex_lock(&fake->conn->mutex);
-	wake_up_process(task);
-	wait_for_completion(&victim->begun);
-	send_sig(SIGKILL, task, 1);
-	KUNIT_EXPECT_TRUE(test, fake_await(&victim->done));
-	mutex_unlock(&fake->conn->mutex);
-	kthread_stop(task);
-	put_task_struct(task);
-	KUNIT_EXPECT_EQ(test, -EINTR, victim->ret);
+	kill_victim(test, victim_of(fake, reject));
 	KUNIT_EXPECT_EQ(test, KVERBS_CONN_REQUESTED, fake->conn->state);
+}
+
+static int query(struct victim *victim)
+{
+	struct kverbs_cmd_conn_query cmd = {
+		.size = sizeof(cmd),
+		.conn_id = victim->obj.obj.id,
+	};
+	struct kverbs_ucmd ucmd = { .file = victim->file, .cmd = &cmd };
+
+	return kverbs_cmd_conn_query(&ucmd);
+}
+
+static int destroy_nothing(struct kverbs_object *obj)
+{
+	return 0;
+}
+
+static const struct kverbs_object_ops unowned = { .destroy = destroy_nothing };
+
+/* A setup or a teardown may hold the mutex for as long as the device takes. */
+static void conn_query_can_be_killed(struct kunit *test)
+{
+	struct fake_conn *fake = fake_conn_at(test, fake_device_create(test), FAKE_UP);
+	struct victim *victim = victim_of(fake, query);
+
+	victim->file = fake_file_create(test);
+	victim->obj.conn = fake->conn;
+	KUNIT_ASSERT_EQ(test, 0, kverbs_object_reserve(victim->file, &victim->obj.obj,
+						       KVERBS_OBJ_CONN, &unowned));
+	kverbs_object_publish(&victim->obj.obj);
+	KUNIT_EXPECT_EQ(test, 0, query(victim));
+	kill_victim(test, victim);
+	KUNIT_EXPECT_EQ(test, 0, query(victim));
+	KUNIT_EXPECT_EQ(test, KVERBS_CONN_ESTABLISHED, fake->conn->state);
 }
 
 /* ---- limits ------------------------------------------------------------- */
@@ -423,8 +484,10 @@ static void small_device_registers_buffers_of_many_pieces(struct kunit *test)
 {
 	struct fake_conn *fake = small(test);
 	struct fake_wr *sends = fake->hca->sends;
-	struct fake_work *work = fake_conn_post(fake, KVERBS_OP_WRITE, 0, FAKE_MEM);
+	struct fake_work *work;
 
+	fake_conn_scatter(fake);
+	work = fake_conn_post(fake, KVERBS_OP_WRITE, 0, FAKE_MEM);
 	KUNIT_ASSERT_EQ(test, 4, fake->hca->nr_sends);
 	KUNIT_EXPECT_EQ(test, IB_WR_REG_MR, sends[0].opcode);
 	KUNIT_EXPECT_EQ(test, IB_WR_REG_MR, sends[1].opcode);
@@ -474,6 +537,62 @@ static void reads_need_a_peer_with_responder_resources(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, IB_WR_RDMA_READ, fake->hca->sends[0].opcode);
 }
 
+/**
+ * struct mapper - a task that takes long to map a region
+ * @work: holds the lock of the region, as kverbs_map_get() does
+ * @region: the region
+ * @begun: signalled when the lock is held
+ * @let_go: signalled when it need not be any more
+ */
+struct mapper {
+	struct work_struct work;
+	struct kverbs_region *region;
+	struct completion begun;
+	struct completion let_go;
+};
+
+static void map_slowly(struct work_struct *work)
+{
+	struct mapper *mapper = container_of(work, struct mapper, work);
+
+	mutex_lock(&mapper->region->lock);
+	complete(&mapper->begun);
+	fake_await(&mapper->let_go);
+	mutex_unlock(&mapper->region->lock);
+}
+
+/* However long that takes, and however many connections wait for it */
+static void connection_comes_up_while_a_region_is_mapped(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_create(test);
+	struct fake_conn *slow = fake_conn_create(test, hca), *fake;
+	struct mapper mapper = { .region = slow->region };
+
+	fake = fake_conn_create(test, hca);
+	hca->work_queued = true;
+	fake_conn_go(slow, FAKE_MADE);
+	fake_conn_post(slow, KVERBS_OP_RECV, 0, 100);
+	workqueue_set_max_active(kverbs_workqueue, 1);
+	init_completion(&mapper.begun);
+	init_completion(&mapper.let_go);
+	INIT_WORK_ONSTACK(&mapper.work, map_slowly);
+	queue_work(system_unbound_wq, &mapper.work);
+	KUNIT_EXPECT_TRUE(test, fake_await(&mapper.begun));
+	kverbs_conn_start(slow->conn);
+	KUNIT_EXPECT_TRUE(test, FAKE_SOON(READ_ONCE(slow->conn->qp)));
+	fake_conn_begin(fake);
+	kverbs_conn_start(fake->conn);
+	KUNIT_EXPECT_TRUE(test, fake_await(&hca->asked));
+	fake_iw_answer(hca, 0, NULL, 0);
+	KUNIT_EXPECT_TRUE(test, fake_await(&fake->up));
+	KUNIT_EXPECT_EQ(test, KVERBS_CONN_CONNECTING, slow->conn->state);
+	complete_all(&mapper.let_go);
+	flush_work(&mapper.work);
+	destroy_work_on_stack(&mapper.work);
+	workqueue_set_max_active(kverbs_workqueue, WQ_DFL_ACTIVE);
+	KUNIT_EXPECT_TRUE(test, FAKE_SOON(READ_ONCE(hca->pending)));
+}
+
 static struct kunit_case conn_setup_cases[] = {
 	KUNIT_CASE_PARAM(conn_ends_with_the_error_of_a_verb, broken_gen_params),
 	KUNIT_CASE(listener_returns_the_error_of_the_device),
@@ -486,6 +605,7 @@ static struct kunit_case conn_setup_cases[] = {
 	KUNIT_CASE(conn_never_established_reports_the_cm_event),
 	KUNIT_CASE_PARAM(conn_awaits_the_answer_without_a_thread, almost_up_gen_params),
 	KUNIT_CASE(conn_accept_can_be_killed),
+	KUNIT_CASE(conn_query_can_be_killed),
 	KUNIT_CASE_PARAM(conn_keeps_to_the_limits_of_the_device, limits_gen_params),
 	KUNIT_CASE(conn_may_have_more_send_than_receive_entries),
 	KUNIT_CASE(small_device_takes_as_much_as_it_has_slots),
@@ -493,6 +613,7 @@ static struct kunit_case conn_setup_cases[] = {
 	KUNIT_CASE(small_device_registers_buffers_of_many_pieces),
 	KUNIT_CASE(atomics_need_a_device_with_atomics),
 	KUNIT_CASE(reads_need_a_peer_with_responder_resources),
+	KUNIT_CASE(connection_comes_up_while_a_region_is_mapped),
 	{}
 };
 

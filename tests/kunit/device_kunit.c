@@ -378,6 +378,11 @@ static void device_removal_does_not_disturb_another(struct kunit *test)
 
 /* ---- reservations ------------------------------------------------------- */
 
+static int reserve_conn(struct list_head *reserved, const struct ib_device *ib)
+{
+	return kverbs_device_reserve(reserved, KVERBS_CONN_OBJECTS, ib, &init_net);
+}
+
 /* Kernel threads, as this test is, are not charged; tests/e2e/rights tests the charges. */
 static void reservation_on_a_device_can_be_claimed_once(struct kunit *test)
 {
@@ -386,7 +391,7 @@ static void reservation_on_a_device_can_be_claimed_once(struct kunit *test)
 	struct kverbs_quota quotas[KVERBS_CONN_OBJECTS] = {};
 	LIST_HEAD(reserved);
 
-	KUNIT_ASSERT_EQ(test, 0, kverbs_device_reserve(&reserved, NULL, &init_net));
+	KUNIT_ASSERT_EQ(test, 0, reserve_conn(&reserved, NULL));
 	KUNIT_EXPECT_EQ(test, 0, kverbs_device_claim(&reserved, &hca->ib, quotas));
 	KUNIT_EXPECT_TRUE(test, list_empty(&reserved));
 	KUNIT_EXPECT_EQ(test, -ENODEV, kverbs_device_claim(&reserved, &other->ib, quotas));
@@ -399,7 +404,7 @@ static void reservation_for_one_device_is_on_no_other(struct kunit *test)
 	struct kverbs_quota quotas[KVERBS_CONN_OBJECTS] = {};
 	LIST_HEAD(reserved);
 
-	KUNIT_ASSERT_EQ(test, 0, kverbs_device_reserve(&reserved, &hca->ib, &init_net));
+	KUNIT_ASSERT_EQ(test, 0, reserve_conn(&reserved, &hca->ib));
 	KUNIT_EXPECT_TRUE(test, list_is_singular(&reserved));
 	KUNIT_EXPECT_EQ(test, -ENODEV, kverbs_device_claim(&reserved, &other->ib, quotas));
 }
@@ -410,7 +415,7 @@ static void reservation_does_not_keep_a_device(struct kunit *test)
 	struct kverbs_quota quotas[KVERBS_CONN_OBJECTS] = {};
 	LIST_HEAD(reserved);
 
-	KUNIT_ASSERT_EQ(test, 0, kverbs_device_reserve(&reserved, &hca->ib, &init_net));
+	KUNIT_ASSERT_EQ(test, 0, reserve_conn(&reserved, &hca->ib));
 	fake_device_remove(hca);
 	KUNIT_EXPECT_TRUE(test, list_empty(&reserved));
 	KUNIT_EXPECT_EQ(test, -ENODEV, kverbs_device_claim(&reserved, &hca->ib, quotas));
@@ -422,7 +427,7 @@ static void reservation_that_is_not_claimed_is_dropped(struct kunit *test)
 	struct fake_hca *hca = fake_device_create(test);
 	LIST_HEAD(reserved);
 
-	KUNIT_ASSERT_EQ(test, 0, kverbs_device_reserve(&reserved, NULL, &init_net));
+	KUNIT_ASSERT_EQ(test, 0, reserve_conn(&reserved, NULL));
 	KUNIT_EXPECT_FALSE(test, list_empty(&reserved));
 	kverbs_device_unreserve(&reserved);
 	KUNIT_EXPECT_TRUE(test, list_empty(&reserved));

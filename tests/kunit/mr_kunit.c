@@ -48,7 +48,8 @@ static void mr_exit(struct kunit *test)
 
 static struct kverbs_mr *get(struct pool *pool, u64 offset, u64 length)
 {
-	return kverbs_mr_get(&pool->pool, &pool->fake->map, offset, length, ACCESS);
+	return kverbs_mr_get(&pool->pool, &pool->fake->map, offset, length, ACCESS,
+			     NULL);
 }
 
 static struct kverbs_mr *must_get(struct kunit *test, u64 offset, u64 length)
@@ -119,7 +120,7 @@ static void mr_without_remote_access_keeps_its_address(struct kunit *test)
 {
 	struct pool *pool = test->priv;
 	struct kverbs_mr *mr = kverbs_mr_get(&pool->pool, &pool->fake->map, PAGE_SIZE, 100,
-					     IB_ACCESS_LOCAL_WRITE);
+					     IB_ACCESS_LOCAL_WRITE, NULL);
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
 	KUNIT_EXPECT_EQ(test, fake_region_page(1) + 40, mr->ib->iova);

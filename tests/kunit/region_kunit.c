@@ -155,6 +155,35 @@ static void region_that_cannot_be_written_is_not_writable(struct kunit *test)
 	kverbs_region_destroy(region);
 }
 
+/* The module must not read for a task what the task could not read itself. */
+static void region_that_cannot_be_read_is_refused(struct kunit *test)
+{
+	unsigned long addr = map_user(test, PAGE_SIZE, PROT_NONE);
+
+	KUNIT_EXPECT_EQ(test, -EFAULT, PTR_ERR(kverbs_region_create(addr, PAGE_SIZE, false)));
+	KUNIT_EXPECT_EQ(test, -EFAULT, PTR_ERR(kverbs_region_create(addr, PAGE_SIZE, true)));
+	KUNIT_EXPECT_EQ(test, 0, atomic64_read(&current->mm->pinned_vm));
+}
+
+/* The upper byte is that of the memory's allocator. */
+static void region_may_have_a_tagged_address(struct kunit *test)
+{
+	unsigned long addr = map_user(test, PAGE_SIZE, PROT_READ | PROT_WRITE);
+	unsigned long tagged = addr | (unsigned long)(0x5aULL << 56);
+	struct kverbs_region *region;
+	unsigned int writable;
+
+	if (!IS_ENABLED(CONFIG_ARM64))
+		kunit_skip(test, "addresses of this architecture have no tags");
+	for (writable = 0; writable < 2; writable++) {
+		region = kverbs_region_create(tagged + 5, 100, writable);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(region));
+		KUNIT_EXPECT_EQ(test, 5, region->page_offset);
+		KUNIT_EXPECT_EQ(test, 1, region->npages);
+		kverbs_region_destroy(region);
+	}
+}
+
 static void region_with_a_hole_is_refused_and_unpinned(struct kunit *test)
 {
 	unsigned long addr = map_user(test, 2 * PAGE_SIZE, PROT_READ | PROT_WRITE);
@@ -177,6 +206,8 @@ static struct kunit_case region_cases[] = {
 	KUNIT_CASE(region_is_not_kernel_memory),
 	KUNIT_CASE(region_has_the_pages_that_it_touches),
 	KUNIT_CASE(region_that_cannot_be_written_is_not_writable),
+	KUNIT_CASE(region_that_cannot_be_read_is_refused),
+	KUNIT_CASE(region_may_have_a_tagged_address),
 	KUNIT_CASE(region_with_a_hole_is_refused_and_unpinned),
 	{}
 };

@@ -271,9 +271,10 @@ static void failover_to_a_device_that_cannot_listen_ends_a_listener(struct kunit
 }
 
 /**
- * struct late - a listener that is made while its device goes
+ * struct late - a listener or a connection that is made while its device goes
  * @work: makes it
  * @hold: holds the registry of devices until @let_go
+ * @make: how it is made
  * @fake: its owner
  * @task: the task of @work
  * @held: the registry is held
@@ -283,6 +284,7 @@ static void failover_to_a_device_that_cannot_listen_ends_a_listener(struct kunit
 struct late {
 	struct work_struct work;
 	struct work_struct hold;
+	int (*make)(struct fake_conn *fake);
 	struct fake_conn *fake;
 	struct task_struct *task;
 	struct completion held;
@@ -303,12 +305,22 @@ static void hold(struct work_struct *work)
 	kverbs_device_for_each(hold_registry, container_of(work, struct late, hold));
 }
 
-static void listen_late(struct work_struct *work)
+static int listen_late(struct fake_conn *fake)
+{
+	return fake_conn_try_listen(fake, htonl(FAKE_ADDRESS));
+}
+
+static int connect_late(struct fake_conn *fake)
+{
+	return fake_conn_try_begin(fake, true);
+}
+
+static void make_late(struct work_struct *work)
 {
 	struct late *late = container_of(work, struct late, work);
 
 	WRITE_ONCE(late->task, current);
-	late->ret = fake_conn_try_listen(late->fake, htonl(FAKE_ADDRESS));
+	late->ret = late->make(late->fake);
 }
 
 static bool is_asleep(struct late *late)
@@ -318,6 +330,28 @@ static bool is_asleep(struct late *late)
 	return task && READ_ONCE(task->__state) == TASK_UNINTERRUPTIBLE;
 }
 
+/* Removes the device once @make has bound an id to it, and waits for the registry. */
+static void remove_while_made(struct kunit *test, struct fake_hca *hca, struct late *late)
+{
+	late->fake = fake_conn_create(test, hca);
+	init_completion(&late->held);
+	init_completion(&late->let_go);
+	INIT_WORK_ONSTACK(&late->work, make_late);
+	INIT_WORK_ONSTACK(&late->hold, hold);
+	queue_work(system_unbound_wq, &late->hold);
+	KUNIT_EXPECT_TRUE(test, fake_await(&late->held));
+	queue_work(system_unbound_wq, &late->work);
+	KUNIT_EXPECT_TRUE(test, FAKE_SOON(is_asleep(late)));
+	fake_device_begin_remove(hca);
+	/* The device can be gone only if the id was destroyed already. */
+	KUNIT_EXPECT_EQ(test, 0, wait_for_completion_timeout(&hca->removed, HZ / 5));
+	complete_all(&late->let_go);
+	flush_work(&late->work);
+	flush_work(&late->hold);
+	destroy_work_on_stack(&late->work);
+	destroy_work_on_stack(&late->hold);
+}
+
 /*
  * The CM knows of the first device and kverbs does not, so the listener must fail, but first
  * waits for the registry, in which there is the second.
@@ -325,31 +359,33 @@ static bool is_asleep(struct late *late)
 static void removal_waits_for_a_listener_that_is_being_created(struct kunit *test)
 {
 	struct fake_hca *hca = fake_device_new(test);
-	struct late late = {};
+	struct late late = { .make = listen_late };
 
 	hca->limits.device_cap_flags = 0;
 	KUNIT_ASSERT_EQ(test, 0, fake_device_register(hca));
-	late.fake = fake_conn_create(test, hca);
 	fake_device_create(test);
-	init_completion(&late.held);
-	init_completion(&late.let_go);
-	INIT_WORK_ONSTACK(&late.work, listen_late);
-	INIT_WORK_ONSTACK(&late.hold, hold);
-	queue_work(system_unbound_wq, &late.hold);
-	KUNIT_EXPECT_TRUE(test, fake_await(&late.held));
-	queue_work(system_unbound_wq, &late.work);
-	KUNIT_EXPECT_TRUE(test, FAKE_SOON(is_asleep(&late)));
-	fake_device_begin_remove(hca);
-	/* The device can be gone only if the id of the listener was destroyed already. */
-	KUNIT_EXPECT_EQ(test, 0, wait_for_completion_timeout(&hca->removed, HZ / 5));
-	complete_all(&late.let_go);
-	flush_work(&late.work);
-	flush_work(&late.hold);
+	remove_while_made(test, hca, &late);
 	KUNIT_EXPECT_EQ(test, -ENODEV, late.ret);
 	KUNIT_EXPECT_TRUE(test, fake_device_is_removed(hca));
 	KUNIT_EXPECT_EQ(test, 0, late.fake->nr_removed);
-	destroy_work_on_stack(&late.work);
-	destroy_work_on_stack(&late.hold);
+}
+
+/* Its source address binds it to the device before kverbs is a tenant of that. */
+static void removal_ends_a_connection_that_is_being_created(struct kunit *test)
+{
+	struct fake_hca *hca = fake_device_new(test);
+	struct late late = { .make = connect_late };
+
+	hca->limits.device_cap_flags = 0;
+	KUNIT_ASSERT_EQ(test, 0, fake_device_register(hca));
+	fake_device_create(test);
+	remove_while_made(test, hca, &late);
+	KUNIT_ASSERT_EQ(test, 0, late.ret);
+	KUNIT_EXPECT_TRUE(test, fake_device_is_removed(hca));
+	KUNIT_EXPECT_TRUE(test, fake_await(&late.fake->ended));
+	KUNIT_EXPECT_EQ(test, KVERBS_CQE_DEVICE_REMOVED, late.fake->conn->end.type);
+	KUNIT_EXPECT_EQ(test, -ENODEV, late.fake->conn->end.error);
+	KUNIT_EXPECT_EQ(test, 1, late.fake->nr_ended);
 }
 
 /* ---- the device comes back ---------------------------------------------- */
@@ -398,6 +434,7 @@ static struct kunit_case removal_cases[] = {
 	KUNIT_CASE(failover_keeps_a_listener),
 	KUNIT_CASE(failover_to_a_device_that_cannot_listen_ends_a_listener),
 	KUNIT_CASE(removal_waits_for_a_listener_that_is_being_created),
+	KUNIT_CASE(removal_ends_a_connection_that_is_being_created),
 	KUNIT_CASE(device_can_be_used_again_after_removal),
 	KUNIT_CASE(removal_lets_a_region_be_used_on_another_device),
 	{}

@@ -178,7 +178,7 @@ static void gate_knows_the_registrations(struct kunit *test)
 	kverbs_mr_pool_init(&pool);
 	pool.pd = &gate->fake->hca->pd;
 	pool.pages = FAKE_MR_PAGES;
-	mr = kverbs_mr_get(&pool, &gate->region->map, 0, 100, IB_ACCESS_LOCAL_WRITE);
+	mr = kverbs_mr_get(&pool, &gate->region->map, 0, 100, IB_ACCESS_LOCAL_WRITE, NULL);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
 	gate->sges[0] = (struct ib_sge) {
 		.addr = mr->ib->iova, .length = 100, .lkey = mr->ib->lkey,

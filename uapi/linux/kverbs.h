@@ -15,8 +15,8 @@
  * DOC: General
  *
  * Every object belongs to the open file of /dev/kverbs that it was created
- * with: one open file is one security domain. Objects (rings, regions,
- * listeners, connections, exports) are named by __u32 ids, which are private to
+ * with: one open file is one security domain. Objects (rings, regions, pools,
+ * listeners, groups, connections, exports) are named by __u32 ids, which are private to
  * the file, never 0, and not reused while a completion that names them may be
  * unread.
  *
@@ -92,12 +92,17 @@
 #define KVERBS_EXPORT		_IO(KVERBS_IOC_TYPE, 0x0B)
 #define KVERBS_DESTROY		_IO(KVERBS_IOC_TYPE, 0x0C)
 #define KVERBS_BENCH		_IO(KVERBS_IOC_TYPE, 0x0D)
+#define KVERBS_GROUP_CREATE	_IO(KVERBS_IOC_TYPE, 0x0E)
+#define KVERBS_POOL_CREATE	_IO(KVERBS_IOC_TYPE, 0x0F)
 
 /* Bit of flags of CONNECT, ACCEPT and SUBMIT: @timeout_ns is a time, not a duration */
 #define KVERBS_TIME_ABSOLUTE	(1U << 31)
 
 /* Bits of kverbs_cmd_info.out_features */
 #define KVERBS_FEATURE_BENCH	(1ULL << 0)	/* KVERBS_BENCH is built in */
+#define KVERBS_FEATURE_GROUP	(1ULL << 1)	/* KVERBS_GROUP_CREATE, and exports of groups */
+#define KVERBS_FEATURE_IOVA	(1ULL << 2)	/* KVERBS_EXPORT_IOVA */
+#define KVERBS_FEATURE_POOL	(1ULL << 3)	/* KVERBS_POOL_CREATE: receive pools */
 
 /* Bits of kverbs_op_info.flags */
 #define KVERBS_OP_INFO_REMOTE	(1U << 0)	/* names memory of the peer */
@@ -143,6 +148,8 @@ struct kverbs_op_info {
  * @out_max_priv_accept: bytes of private data that ACCEPT can carry
  * @out_max_priv_reject: bytes of private data that REJECT can carry
  * @out_version: the module's version, a NUL-terminated string
+ * @out_max_pools: receive pools that one file may hold at a time
+ * @out_max_pool_entries: largest receive pool
  *
  * If @ops_uptr has not enough room, the command fills it, sets all other fields and
  * returns EMSGSIZE, unless @inout_ops_len was 0.
@@ -171,6 +178,8 @@ struct kverbs_cmd_info {
 	__u32 out_max_priv_accept;
 	__u32 out_max_priv_reject;
 	char out_version[32];
+	__u32 out_max_pools;
+	__u32 out_max_pool_entries;
 };
 
 /**
@@ -312,7 +321,8 @@ enum kverbs_unusable {
  * @out_max_cqe: entries in one completion queue
  * @out_max_mr: memory regions
  * @out_max_mr_pages: pages in one fast-registered memory region; times the page
- *	size, this limits the length of one segment of an export
+ *	size, this limits the length of one segment of an export, unless the device
+ *	registers huge pages as such
  * @out_max_rd_atomic: READs and atomics in flight per connection as a target
  * @out_max_init_rd_atomic: READs and atomics in flight per connection as a
  *	source
@@ -442,6 +452,8 @@ struct kverbs_piece {
  * An atomic is atomic with respect to other atomics of the peer's device, but not
  * to the peer's CPU (IB_ATOMIC_HCA) unless the device guarantees more.
  *
+ * RECV fails with EINVAL on a connection that names a receive pool.
+ *
  * READ, RECV and atomics need a region that is not KVERBS_REGION_READ_ONLY. Without
  * KVERBS_SQE_SIGNAL an operation reports a completion only if it fails. Small
  * operations that one SUBMIT accepts may be coalesced, up to 32 operations or
@@ -509,10 +521,13 @@ enum kverbs_cqe_type {
 #define KVERBS_CQE_F_IMM	(1U << 1)	/* @imm is immediate data */
 #define KVERBS_CQE_F_WRITE	(1U << 2)	/* the peer's WRITE_IMM completed the RECV */
 #define KVERBS_CQE_F_INV	(1U << 3)	/* the peer revoked a key */
+#define KVERBS_CQE_F_BUFFER	(1U << 4)	/* @buf_id names a buffer of the receive pool */
+#define KVERBS_CQE_F_MORE	(1U << 5)	/* the connection takes more buffers of the pool */
 
 /**
  * struct kverbs_cqe - a completion, written by the kernel
- * @user_data: the entry's; for events the connection's or the listener's
+ * @user_data: the entry's; for events, and with KVERBS_CQE_F_BUFFER, the connection's or
+ *	the listener's
  * @id: the connection, or the listener that lost its device
  * @result: 0 or -errno
  * @type: enum kverbs_cqe_type
@@ -522,9 +537,14 @@ enum kverbs_cqe_type {
  * @imm: KVERBS_CQE_F_IMM: the peer's immediate data, not converted
  * @revoked_key: KVERBS_CQE_F_INV: the key that the peer's SEND_INV revoked
  * @reject_reason: REJECTED: number of the reason
+ * @buf_id: KVERBS_CQE_F_BUFFER: the buffer, which is the program's again
  * @__reserved: 0
  *
  * @imm, @revoked_key and @reject_reason share their place; it is 0 if none applies.
+ *
+ * A receive from a pool has KVERBS_CQE_F_RECV and KVERBS_CQE_F_BUFFER, and with
+ * KVERBS_CQE_F_MORE the connection went on when it completed. Without that flag the
+ * connection has ended, and the buffer comes back unused.
  */
 struct kverbs_cqe {
 	__aligned_u64 user_data;
@@ -539,7 +559,8 @@ struct kverbs_cqe {
 		__u32 revoked_key;
 		__u32 reject_reason;
 	};
-	__u32 __reserved;
+	__u16 buf_id;
+	__u16 __reserved;
 };
 
 /* Bits of kverbs_ring_kernel.flags */
@@ -673,7 +694,7 @@ struct kverbs_cmd_ring_create {
  *	the ring's @sq_tail is out of range
  * @watch_uptr: WATCH: address of the byte, else 0
  * @watch_old: WATCH: the byte's previous value, 0-255; else 0
- * @__reserved: must be 0
+ * @pool_id: a receive pool whose waiting connections look for buffers again, 0: none
  *
  * SUBMIT accepts every entry for which there is a free completion slot, and reads it once.
  * An invalid entry completes with an error, with or without KVERBS_SQE_SIGNAL: EINVAL,
@@ -713,7 +734,7 @@ struct kverbs_cmd_submit {
 	__s32 out_error;
 	__aligned_u64 watch_uptr;
 	__u32 watch_old;
-	__u32 __reserved;
+	__u32 pool_id;
 };
 
 /* Bits of kverbs_cmd_region_create.flags */
@@ -741,6 +762,109 @@ struct kverbs_cmd_region_create {
 	__aligned_u64 length;
 	__u32 out_id;
 	__u32 __reserved;
+};
+
+/**
+ * struct kverbs_pool_buf - a buffer of a receive pool, written by user space
+ * @offset: its start in the region, bytes
+ * @length: bytes, at least 1
+ * @region_id: its region, not KVERBS_REGION_READ_ONLY
+ * @id: copied to the completion, not interpreted
+ * @__reserved: must be 0
+ * @__reserved2: must be 0
+ */
+struct kverbs_pool_buf {
+	__aligned_u64 offset;
+	__u32 length;
+	__u32 region_id;
+	__u16 id;
+	__u16 __reserved[3];
+	__aligned_u64 __reserved2;
+};
+
+/* Bits of kverbs_pool_kernel.flags */
+#define KVERBS_POOL_KFLAG_WAITING	(1U << 0)	/* SUBMIT must name the pool */
+#define KVERBS_POOL_KFLAG_BAD_INDEX	(1U << 1)	/* @tail was out of range */
+
+/**
+ * struct kverbs_pool_kernel - what the kernel writes of a receive pool
+ * @head: buffers taken so far, modulo 2^32; read it with acquire
+ * @flags: KVERBS_POOL_KFLAG_WAITING, as long as a connection has no receive and waits, and
+ *	KVERBS_POOL_KFLAG_BAD_INDEX, for good
+ * @entries: size of the pool's ring, a power of two
+ * @__reserved: 0
+ */
+struct kverbs_pool_kernel {
+	__u32 head;
+	__u32 flags;
+	__u32 entries;
+	__u32 __reserved[13];
+};
+
+/**
+ * struct kverbs_pool_user - what user space writes of a receive pool, before its buffers
+ * @tail: buffers added so far, modulo 2^32; write with release
+ * @__reserved: 0; keeps the buffers on cache lines of their own
+ *
+ * Buffer n, counted from 0, is at index n & (entries - 1) of the array of struct
+ * kverbs_pool_buf at @out_bufs_offset of the same mapping.
+ */
+struct kverbs_pool_user {
+	__u32 tail;
+	__u32 __reserved[15];
+};
+
+/**
+ * struct kverbs_cmd_pool_create - KVERBS_POOL_CREATE: create a pool of receive buffers
+ * @size: sizeof(struct kverbs_cmd_pool_create)
+ * @flags: must be 0
+ * @entries: buffers that its ring holds, a power of two, at most @out_max_pool_entries of
+ *	INFO
+ * @out_id: the pool
+ * @out_user_offset: mmap(2) offset of struct kverbs_pool_user and the buffers (read and
+ *	write)
+ * @out_kernel_offset: mmap(2) offset of struct kverbs_pool_kernel (read only)
+ * @out_user_size: bytes to map at @out_user_offset
+ * @out_kernel_size: bytes to map at @out_kernel_offset
+ * @out_bufs_offset: of the first buffer in the mapping at @out_user_offset, bytes
+ *
+ * The connections that name the pool in CONNECT or ACCEPT receive into its buffers. The
+ * module keeps @rq_depth receives posted on each of them as long as the pool has buffers,
+ * and needs no SUBMIT for that. A connection without a receive goes before those that have
+ * some. Each receive completes as described at struct kverbs_cqe, on the ring of its
+ * connection, and reserves a completion slot there from the time at which the buffer is
+ * taken.
+ *
+ * To add buffers, write them behind @tail, then @tail. A buffer is read once, when it is
+ * taken: @head shows how many were. A buffer that cannot be posted completes with an error,
+ * such as EINVAL, ENOENT (no such region) or EMSGSIZE, and the connection takes the next one.
+ * A region is busy while a buffer in it is posted.
+ *
+ * A connection that finds no buffer, or no completion slot for it, looks again when one of its
+ * receives completes. If it has none posted, KVERBS_POOL_KFLAG_WAITING is set: after
+ * writing @tail, or a ring's @cq_head, issue a full memory barrier, read @flags, and if it is
+ * set call SUBMIT with the pool's id. Meanwhile the peer's messages wait for a receive, as
+ * the peer's @rnr_retry and this side's @rnr_timer allow; iWARP does not retry, and ends the
+ * connection.
+ *
+ * When a connection ends, its buffers complete with -EIO (flushed) before its last completion;
+ * if it is destroyed, before DESTROY returns. A pool is busy while a connection uses it.
+ *
+ * The kernel does not trust what the mapping contains: wrong indices or buffers harm the
+ * file's own connections and nothing else.
+ *
+ * Errors: EINVAL, E2BIG, EFAULT, ENOMEM.
+ */
+struct kverbs_cmd_pool_create {
+	__u32 size;
+	__u32 flags;
+	__u32 entries;
+	__u32 out_id;
+	__aligned_u64 out_user_offset;
+	__aligned_u64 out_kernel_offset;
+	__aligned_u64 out_user_size;
+	__aligned_u64 out_kernel_size;
+	__aligned_u64 out_bufs_offset;
 };
 
 /**
@@ -848,6 +972,31 @@ struct kverbs_cmd_listen {
 };
 
 /**
+ * struct kverbs_cmd_group_create - KVERBS_GROUP_CREATE: create a group of connections
+ * @size: sizeof(struct kverbs_cmd_group_create)
+ * @flags: must be 0
+ * @device_index: the device of its connections, @out_index of DEVICE_QUERY
+ * @out_id: the group
+ *
+ * The connections of a group share a protection domain; a connection without a group has one
+ * of its own. CONNECT and ACCEPT name the group. A key of any export of the group, or of any
+ * of its connections, is valid on all connections of the group. So each peer of a group can
+ * use keys that another one was told or that it guesses, and can revoke them by SEND_INV.
+ *
+ * A group is busy while connections or exports of it exist. When its device is removed the
+ * exports are revoked, and the group can only be destroyed.
+ *
+ * Errors: EINVAL, E2BIG, EFAULT, ENODEV (no such device, or one that kverbs cannot use),
+ * ENOMEM, EDQUOT.
+ */
+struct kverbs_cmd_group_create {
+	__u32 size;
+	__u32 flags;
+	__u32 device_index;
+	__u32 out_id;
+};
+
+/**
  * struct kverbs_cmd_connect - KVERBS_CONNECT: start to connect
  * @size: sizeof(struct kverbs_cmd_connect)
  * @flags: KVERBS_TIME_ABSOLUTE, or 0
@@ -861,8 +1010,11 @@ struct kverbs_cmd_listen {
  * @priv_uptr: private data for the peer
  * @dst: the peer's address
  * @src: the local address, or family 0
+ * @group_id: the connection's group, 0: none
+ * @pool_id: the receive pool that it receives into, 0: none
  *
- * CONNECT does not wait. ESTABLISHED, REJECTED, FAILED or DEVICE_REMOVED follows.
+ * CONNECT does not wait. ESTABLISHED, REJECTED, FAILED or DEVICE_REMOVED follows. It is
+ * FAILED with ENODEV if the route to the peer is on another device than the group.
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EAGAIN, EADDRNOTAVAIL, ENODEV, ENOMEM,
  * EDQUOT.
@@ -880,6 +1032,8 @@ struct kverbs_cmd_connect {
 	__aligned_u64 priv_uptr;
 	struct kverbs_addr dst;
 	struct kverbs_addr src;
+	__u32 group_id;
+	__u32 pool_id;
 };
 
 /**
@@ -894,6 +1048,10 @@ struct kverbs_cmd_connect {
  * @param_size: its size, or 0
  * @priv_len: at most KVERBS_PRIV_ACCEPT_MAX
  * @priv_uptr: private data for the peer
+ * @group_id: the connection's group, 0: none; EINVAL if it is on another device, or its
+ *	device was removed
+ * @pool_id: the receive pool that it receives into, 0: none. EINVAL if a receive was
+ *	submitted before
  *
  * Receives that were submitted before are posted before the peer receives the
  * answer; they complete on the ring that they were submitted to. ESTABLISHED,
@@ -913,6 +1071,8 @@ struct kverbs_cmd_accept {
 	__u32 param_size;
 	__u32 priv_len;
 	__aligned_u64 priv_uptr;
+	__u32 group_id;
+	__u32 pool_id;
 };
 
 /**
@@ -996,7 +1156,8 @@ enum kverbs_conn_state {
  * @out_max_read: READs and atomics that this side may have in flight, limited by
  *	what the peer answers; 0: none
  * @out_max_msg: largest SEND or RECV, bytes
- * @out_max_segment: most bytes that one segment of an export can cover
+ * @out_max_segment: most bytes that one segment of an export covers, unless the memory
+ *	lies in huge pages, or is contiguous for the device: then up to 1 GiB
  * @out_sq_used: work requests in flight
  * @out_rq_used: receives in flight
  * @out_ops: operations that succeeded, receives included
@@ -1009,6 +1170,8 @@ enum kverbs_conn_state {
  * @out_qp_ns: nanoseconds from CONNECT until the queue pair was created and the
  *	request sent
  * @out_up_ns: nanoseconds from CONNECT until ESTABLISHED
+ * @out_group_id: the connection's group, 0: none
+ * @__reserved: 0
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EMSGSIZE.
  */
@@ -1042,6 +1205,8 @@ struct kverbs_cmd_conn_query {
 	__aligned_u64 out_route_ns;
 	__aligned_u64 out_qp_ns;
 	__aligned_u64 out_up_ns;
+	__u32 out_group_id;
+	__u32 __reserved;
 };
 
 /* Rights that an export grants: kverbs_cmd_export.access */
@@ -1049,9 +1214,13 @@ struct kverbs_cmd_conn_query {
 #define KVERBS_REMOTE_WRITE	(1U << 1)
 #define KVERBS_REMOTE_ATOMIC	(1U << 2)
 
+/* Bits of kverbs_cmd_export.flags */
+#define KVERBS_EXPORT_IOVA	(1U << 0)	/* the first byte gets the remote address @iova */
+
 /**
  * struct kverbs_segment - a part of an export, as the peer addresses it
- * @addr: remote address of its first byte; not an address of this host
+ * @addr: remote address of its first byte; with KVERBS_EXPORT_IOVA as the caller chose
+ *	it, else not an address of this host
  * @length: bytes
  * @rkey: remote key
  * @__reserved: 0
@@ -1064,10 +1233,12 @@ struct kverbs_segment {
 };
 
 /**
- * struct kverbs_cmd_export - KVERBS_EXPORT: grant a connection's peer access to memory
+ * struct kverbs_cmd_export - KVERBS_EXPORT: grant peers access to memory
  * @size: sizeof(struct kverbs_cmd_export)
- * @flags: must be 0
- * @conn_id: an established connection; the keys are valid only on it
+ * @flags: KVERBS_EXPORT_IOVA, or 0
+ * @conn_id: an established connection; the keys are valid only on it, and on the other
+ *	connections of its group. Or a group with an established connection: the keys are
+ *	valid on all connections of the group, whether established before or after this
  * @region_id: the region
  * @access: KVERBS_REMOTE_*, at least one; WRITE and ATOMIC need a writable region,
  *	ATOMIC a device with KVERBS_CAP_ATOMIC, else EOPNOTSUPP
@@ -1078,15 +1249,23 @@ struct kverbs_segment {
  *	bytes asked for
  * @segs_stride: bytes from one element of @segs_uptr to the next
  * @out_id: the export
+ * @iova: with KVERBS_EXPORT_IOVA the remote address of the first byte: as far from a page
+ *	boundary as the byte is in memory, and @iova + @length must be less than 2^64; else
+ *	must be 0
+ *
+ * The segments of an export with KVERBS_EXPORT_IOVA follow each other without gaps, but each
+ * still has a key of its own. The peer learns the addresses, so they should tell it no more
+ * than it may know.
  *
  * The keys are valid when EXPORT returns. DESTROY of the export revokes them: once
  * it has returned, the peer can no longer move a byte. The end of the connection
- * revokes them, too. The peer may revoke a key with SEND_INV: the completion of
- * this side's RECV reports it, and only a new export restores access.
+ * revokes them, too; an export of a group outlives all connections. The peer may
+ * revoke a key with SEND_INV: the completion of this side's RECV reports it, and
+ * only a new export restores access.
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, ENOTCONN, EOPNOTSUPP, EMSGSIZE,
- * ENOMEM, EDQUOT, ENODEV, EINTR, EIO (registration failed; the connection has
- * ended).
+ * ENOMEM, EDQUOT, ENODEV, EINTR, EIO (registration failed; the connection, or one of
+ * the group, has ended).
  */
 struct kverbs_cmd_export {
 	__u32 size;
@@ -1100,6 +1279,7 @@ struct kverbs_cmd_export {
 	__aligned_u64 segs_uptr;
 	__u32 segs_stride;
 	__u32 out_id;
+	__aligned_u64 iova;
 };
 
 /**
@@ -1112,8 +1292,9 @@ struct kverbs_cmd_export {
  * When DESTROY has returned 0, the HCA no longer accesses the object's memory, and
  * all work of a connection has been reported in the ring. A region is busy while
  * an export or work in flight uses it, a ring while a connection or a listener is
- * attached. Destroying a connection destroys its exports. Completions that are in
- * the ring already stay there. DESTROY of a connection or region waits for each SUBMIT
+ * attached, a pool while a connection uses it, a group while it has connections or exports.
+ * Destroying a connection destroys its exports, but not those of its group. Completions that
+ * are in the ring already stay there. DESTROY of a connection or region waits for each SUBMIT
  * of the file that is accepting entries.
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EBUSY, EINTR.
@@ -1205,7 +1386,8 @@ struct kverbs_cmd_destroy {
  * WRITE. The kernel sets that byte to n % 255 + 1 for WRITE n, counted from 0. @recvs
  * must be 0 for WRITE.
  *
- * While BENCH runs, other work for the connection and a second BENCH fail with EBUSY.
+ * While BENCH runs, other work for the connection and a second BENCH fail with EBUSY. BENCH
+ * fails with EBUSY on a connection that names a receive pool.
  * A signal ends BENCH. Once BENCH has posted a work request it returns 0, @out_error
  * has the result, and nothing is in flight. Receives can only be cancelled by closing
  * the connection: if there were any, or if BENCH ended early, the connection has

@@ -46,6 +46,10 @@ struct kverbs_conn;
 struct kverbs_listener;
 /* Registered memory. */
 struct kverbs_buf;
+/* Connections on which the same keys are valid. */
+struct kverbs_group;
+/* A pool of receive buffers, which several connections share. */
+struct kverbs_pool;
 
 /* scripts/lib/kdoc.py makes each part that a line such as the next one begins a manual page. */
 /* ---- context ---------------------------------------------------------- */
@@ -202,6 +206,32 @@ KVERBS_API void *kverbs_buf_addr(const struct kverbs_buf *buf);
  */
 KVERBS_API size_t kverbs_buf_size(const struct kverbs_buf *buf);
 
+/* ---- groups ----------------------------------------------------------- */
+
+/**
+ * kverbs_group_create() - create a group of connections
+ * @kv: the context
+ * @device_index: the device of its connections: @out_index of the attributes from
+ *	kverbs_device_list(), or @out_device_index from kverbs_conn_query()
+ * @group: set to the group
+ *
+ * One kverbs_group_export() grants the peers of all connections of the group access to
+ * memory. Each of these peers can use any key of the group and of its connections that it
+ * is told or guesses, and revoke it with kverbs_send_inv().
+ *
+ * Return: 0; -ENODEV: no such device, or one that kverbs cannot use; another -errno.
+ */
+KVERBS_API int kverbs_group_create(struct kverbs *kv, uint32_t device_index,
+				   struct kverbs_group **group);
+
+/**
+ * kverbs_group_free() - free a group
+ * @group: the group, or NULL
+ *
+ * Return: 0, or -EBUSY while a connection or an export belongs to it.
+ */
+KVERBS_API int kverbs_group_free(struct kverbs_group *group);
+
 /* ---- connections ------------------------------------------------------ */
 
 /**
@@ -221,6 +251,10 @@ KVERBS_API size_t kverbs_buf_size(const struct kverbs_buf *buf);
  *	kverbs_conn_priv() returns the private data of the refusal. True: no other address is
  *	tried
  * @arg: argument of @prepare and @refused
+ * @group: the group of the connection, or NULL. A connection to a peer that another device
+ *	leads to fails with -ENODEV; kverbs_accept() of a request on another device returns
+ *	-EINVAL
+ * @pool: the pool that the connection receives into, or NULL: kverbs_recv() posts its receives
  */
 struct kverbs_conn_opts {
 	size_t sz;
@@ -233,6 +267,8 @@ struct kverbs_conn_opts {
 	int (*prepare)(struct kverbs_conn *conn, void *arg);
 	bool (*refused)(struct kverbs_conn *conn, void *arg);
 	void *arg;
+	struct kverbs_group *group;
+	struct kverbs_pool *pool;
 };
 
 /**
@@ -475,6 +511,36 @@ KVERBS_API int kverbs_export(struct kverbs_conn *conn, struct kverbs_buf *buf,
 KVERBS_API int kverbs_unexport(struct kverbs_conn *conn, struct kverbs_token *token);
 
 /**
+ * kverbs_group_export() - grant the peers of a group access to a range of a buffer
+ * @group: a group with an established connection
+ * @buf: the buffer
+ * @offset: first byte
+ * @length: bytes, at least 1
+ * @access: one or more of KVERBS_REMOTE_READ, _WRITE and _ATOMIC
+ * @token: filled in; free it with kverbs_group_unexport()
+ *
+ * The keys are valid on all connections of the group, whether established before or after
+ * the call. The export outlives all connections.
+ *
+ * Return: 0; -ENOTCONN: no connection of the group is established; -ENODEV: its device was
+ * removed; another -errno.
+ */
+KVERBS_API int kverbs_group_export(struct kverbs_group *group, struct kverbs_buf *buf,
+				   size_t offset, size_t length, unsigned int access,
+				   struct kverbs_token *token);
+
+/**
+ * kverbs_group_unexport() - revoke an export of a group
+ * @group: the group
+ * @token: from kverbs_group_export(); freed
+ *
+ * When it has returned, no peer can access the memory any more.
+ *
+ * Return: 0 or -errno.
+ */
+KVERBS_API int kverbs_group_unexport(struct kverbs_group *group, struct kverbs_token *token);
+
+/**
  * kverbs_token_packed_size() - size of a packed token
  * @token: the token
  *
@@ -557,7 +623,8 @@ struct kverbs_req {
 		struct kverbs_req *next, *prev, *early;
 		unsigned int pending;
 		int state;
-		uint64_t reserved[2];
+		struct kverbs_conn *from;
+		uint64_t reserved[1];
 	} priv;
 };
 
@@ -660,12 +727,68 @@ KVERBS_API int kverbs_recvv(struct kverbs_conn *conn, const struct kverbs_vec *v
  * @req: the request
  *
  * If a message arrives before the connection is established on this side, its receive
- * completes after that, so that the callback can answer.
+ * completes after that, so that the callback can answer. On a connection with a pool the
+ * request fails with -EINVAL.
  *
  * Return: 0 posted, -EAGAIN the context's completion ring is full, else -errno.
  */
 KVERBS_API int kverbs_recv(struct kverbs_conn *conn, struct kverbs_buf *buf,
 			   size_t offset, size_t length, struct kverbs_req *req);
+
+/**
+ * kverbs_pool_create() - create a pool of receive buffers
+ * @kv: the context
+ * @entries: most buffers in the pool or posted, a power of two up to 65536, 0: 256
+ * @pool: set to the pool
+ *
+ * The connections that name the pool in their options share its buffers: the kernel keeps
+ * the receives of each of them posted, up to its rq_depth, without a system call for each
+ * message. Each buffer that is posted takes a place in the context's completion ring.
+ *
+ * Return: 0, -EINVAL, -ENOMEM, -ENOTTY: the module has no pools; another -errno.
+ */
+KVERBS_API int kverbs_pool_create(struct kverbs *kv, unsigned int entries,
+				  struct kverbs_pool **pool);
+
+/**
+ * kverbs_pool_add() - add a buffer to a pool
+ * @pool: the pool
+ * @buf: the memory
+ * @offset: start of the buffer in @buf
+ * @length: longest message, bytes, at least 1
+ * @req: the request, as for kverbs_recv(); kverbs_req_conn() is the connection that the
+ *	message came on
+ *
+ * The request completes when a message has arrived in the buffer, or when the connection
+ * that took the buffer has ended: with -EIO (flushed), or -ECANCELED in kverbs_conn_free().
+ * Add it again in either case. KVERBS_CQE_F_MORE in its flags: the connection went on.
+ *
+ * Does not wait, so a callback may call it. It calls the kernel only if a connection has no
+ * receive left.
+ *
+ * Return: 0 added, -EAGAIN the pool is full, -EBUSY @req is in use, -EINVAL not within
+ * @buf.
+ */
+KVERBS_API int kverbs_pool_add(struct kverbs_pool *pool, struct kverbs_buf *buf,
+			       size_t offset, size_t length, struct kverbs_req *req);
+
+/**
+ * kverbs_pool_destroy() - destroy a pool
+ * @pool: the pool, or NULL
+ *
+ * Requests of buffers that are still in the pool do not complete. No thread may wait for one.
+ *
+ * Return: 0, or -EBUSY while a connection uses it.
+ */
+KVERBS_API int kverbs_pool_destroy(struct kverbs_pool *pool);
+
+/**
+ * kverbs_req_conn() - connection of a request
+ * @req: the request, posted before
+ *
+ * Return: the connection, even if it is freed by now; NULL while the buffer is in a pool.
+ */
+KVERBS_API struct kverbs_conn *kverbs_req_conn(const struct kverbs_req *req);
 
 /**
  * kverbs_write() - write into the peer's memory

@@ -24,6 +24,7 @@
  * @silent_error: -errno of an operation without a request that the kernel refused, until the
  *	next call that posts without a request returns it
  * @max_msg: the most that one entry may carry, 0: not asked yet; atomic
+ * @pool: where its receives come from, or NULL
  * @data: the caller's
  */
 struct kverbs_conn {
@@ -41,6 +42,7 @@ struct kverbs_conn {
 	unsigned int silent_status;
 	int silent_error;
 	uint64_t max_msg;
+	struct kverbs_pool *pool;
 	void *data;
 };
 

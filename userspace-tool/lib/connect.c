@@ -9,7 +9,9 @@
 
 #include "addr.h"
 #include "conn.h"
+#include "group.h"
 #include "internal.h"
+#include "pool.h"
 #include "wait.h"
 
 static int opts_get(struct kverbs_conn_opts *opts, const struct kverbs_conn_opts *from)
@@ -45,8 +47,17 @@ static int resolve_source(const char *source, int family, struct kverbs_addr *ad
 	return ret;
 }
 
+/* Sets *id to the pool's, 0 without one. */
+static int pool_id(const struct kverbs *kv, const struct kverbs_pool *pool, uint32_t *id)
+{
+	if (pool && pool->kv != kv)
+		return -EINVAL;
+	*id = pool ? pool->id : 0;
+	return 0;
+}
+
 static int connect_ioctl(struct kverbs *kv, struct kverbs_cmd_connect *cmd,
-			 struct kverbs_conn **conn)
+			 struct kverbs_pool *pool, struct kverbs_conn **conn)
 {
 	struct kverbs_conn *c;
 	int ret;
@@ -56,6 +67,7 @@ static int connect_ioctl(struct kverbs *kv, struct kverbs_cmd_connect *cmd,
 	c = kverbs_conn_alloc();
 	if (!c)
 		return -ENOMEM;
+	c->pool = pool;
 	/* Its first event must find it in the table. */
 	pthread_mutex_lock(&kv->lock);
 	ret = kverbs_ioctl(kv, KVERBS_CONNECT, cmd);
@@ -89,9 +101,13 @@ static int start(struct kverbs *kv, const struct sockaddr *dst,
 	if (ret)
 		return ret;
 	ret = resolve_source(opts->source, dst->sa_family, &cmd.src);
+	if (!ret)
+		ret = kverbs_group_id(opts->group, kv, &cmd.group_id);
+	if (!ret)
+		ret = pool_id(kv, opts->pool, &cmd.pool_id);
 	if (ret)
 		return ret;
-	return connect_ioctl(kv, &cmd, conn);
+	return connect_ioctl(kv, &cmd, opts->pool, conn);
 }
 
 int kverbs_connect_start(struct kverbs *kv, const struct sockaddr *dst,
@@ -219,9 +235,20 @@ static int accept_ioctl(struct kverbs_conn *conn, const struct kverbs_conn_opts 
 		.priv_uptr = (uintptr_t)opts->priv,
 		.priv_len = (uint32_t)opts->priv_len,
 	};
+	int ret;
 
-	if (opts->priv_len > KVERBS_PRIV_ACCEPT_MAX)
+	if (opts->priv_len > KVERBS_PRIV_ACCEPT_MAX ||
+	    pool_id(conn->kv, opts->pool, &cmd.pool_id))
 		return -EINVAL;
+	ret = kverbs_group_id(opts->group, conn->kv, &cmd.group_id);
+	if (ret)
+		return ret;
+	if (kverbs_is_child(conn->kv))
+		return -ECHILD;
+	/* Its first buffer may complete before ACCEPT returns. */
+	pthread_mutex_lock(&conn->kv->lock);
+	conn->pool = opts->pool;
+	pthread_mutex_unlock(&conn->kv->lock);
 	return kverbs_ioctl(conn->kv, KVERBS_ACCEPT, &cmd);
 }
 

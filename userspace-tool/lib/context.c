@@ -9,8 +9,10 @@
 
 #include "buf.h"
 #include "conn.h"
+#include "group.h"
 #include "internal.h"
 #include "listener.h"
+#include "pool.h"
 #include "sys.h"
 
 #define DEFAULT_PATH "/dev/kverbs"
@@ -133,6 +135,8 @@ int kverbs_open(struct kverbs **kv, const struct kverbs_opts *opts)
 	list_init(&k->conns);
 	list_init(&k->listeners);
 	list_init(&k->bufs);
+	list_init(&k->groups);
+	list_init(&k->pools);
 	list_init(&k->waiters);
 	ret = kverbs_table_init(&k->table);
 	if (ret)
@@ -166,6 +170,20 @@ static void free_conns(struct kverbs *kv)
 }
 
 /* A region that the kernel does not let go goes with the file, not before. */
+/* A group with an export stays, until the file is closed. */
+static void free_groups(struct kverbs *kv)
+{
+	struct kverbs_group *group;
+
+	while (!list_empty(&kv->groups)) {
+		group = list_entry(kv->groups.next, struct kverbs_group, node);
+		if (!kverbs_group_free(group))
+			continue;
+		list_del(&group->node);
+		free(group);
+	}
+}
+
 static void free_bufs(struct kverbs *kv)
 {
 	struct kverbs_buf *buf;
@@ -190,6 +208,8 @@ void kverbs_close(struct kverbs *kv)
 		return;
 	}
 	free_conns(kv);
+	free_groups(kv);
+	kverbs_pools_free(kv);
 	free_bufs(kv);
 	kverbs_ring_close(&kv->ring);
 	kverbs_sys_close(kv->fd);

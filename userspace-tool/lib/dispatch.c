@@ -9,13 +9,27 @@
 #include "dispatch.h"
 #include "internal.h"
 #include "listener.h"
+#include "pool.h"
 #include "request.h"
 #include "wait.h"
+
+static void dispatch_buffer(struct kverbs_conn *conn, const struct kverbs_cqe *cqe)
+{
+	struct kverbs_req *req = kverbs_pool_take(conn, cqe->buf_id);
+
+	if (req)
+		kverbs_req_part_done(conn, req, cqe);
+}
 
 static void dispatch_work(struct kverbs *kv, const struct kverbs_cqe *cqe)
 {
 	struct kverbs_conn *conn = kverbs_conn_find(kv, cqe->id);
 
+	if (cqe->flags & KVERBS_CQE_F_BUFFER) {
+		if (conn)
+			dispatch_buffer(conn, cqe);
+		return;
+	}
 	/* The request is there as long as its connection is in the table. */
 	if (conn && cqe->user_data)
 		kverbs_req_part_done(conn, (void *)(uintptr_t)cqe->user_data, cqe);
@@ -63,6 +77,7 @@ unsigned int kverbs_reap(struct kverbs *kv)
 	if (!n)
 		return 0;
 	kverbs_ring_seen(&kv->ring);
+	kverbs_pools_wake(kv);
 	__atomic_store_n(&kv->reaped, kv->reaped + n, __ATOMIC_RELEASE);
 	/* There is room again for those who post, and news for process(). */
 	kverbs_wake(kv, kv);

@@ -8,6 +8,7 @@
 
 #include "buf.h"
 #include "conn.h"
+#include "group.h"
 #include "internal.h"
 
 /* Room for so many segments at first, enough for most. */
@@ -44,12 +45,13 @@ static int export_segs(struct kverbs *kv, struct kverbs_cmd_export *cmd,
 	return ret;
 }
 
-int kverbs_export(struct kverbs_conn *conn, struct kverbs_buf *buf, size_t offset,
-		  size_t length, unsigned int access, struct kverbs_token *token)
+/* @id: the connection or the group */
+static int export_to(struct kverbs *kv, uint32_t id, struct kverbs_buf *buf, size_t offset,
+		     size_t length, unsigned int access, struct kverbs_token *token)
 {
 	struct kverbs_cmd_export cmd = {
 		.size = sizeof(cmd),
-		.conn_id = conn->obj.id,
+		.conn_id = id,
 		.access = access,
 		.offset = offset,
 		.length = length,
@@ -59,10 +61,10 @@ int kverbs_export(struct kverbs_conn *conn, struct kverbs_buf *buf, size_t offse
 	int ret;
 
 	memset(token, 0, sizeof(*token));
-	if (!length || !kverbs_buf_holds(buf, conn->kv, offset, length))
+	if (!length || !kverbs_buf_holds(buf, kv, offset, length))
 		return -EINVAL;
 	cmd.region_id = buf->id;
-	ret = export_segs(conn->kv, &cmd, &segs);
+	ret = export_segs(kv, &cmd, &segs);
 	if (ret)
 		return ret;
 	token->length = length;
@@ -73,12 +75,35 @@ int kverbs_export(struct kverbs_conn *conn, struct kverbs_buf *buf, size_t offse
 	return 0;
 }
 
+int kverbs_export(struct kverbs_conn *conn, struct kverbs_buf *buf, size_t offset,
+		  size_t length, unsigned int access, struct kverbs_token *token)
+{
+	return export_to(conn->kv, conn->obj.id, buf, offset, length, access, token);
+}
+
+int kverbs_group_export(struct kverbs_group *group, struct kverbs_buf *buf, size_t offset,
+			size_t length, unsigned int access, struct kverbs_token *token)
+{
+	return export_to(group->kv, group->id, buf, offset, length, access, token);
+}
+
+static int unexport(struct kverbs *kv, struct kverbs_token *token)
+{
+	int ret = kverbs_destroy(kv, token->id);
+
+	kverbs_token_free(token);
+	return ret;
+}
+
 int kverbs_unexport(struct kverbs_conn *conn, struct kverbs_token *token)
 {
-	int ret;
+	int ret = unexport(conn->kv, token);
 
-	ret = kverbs_destroy(conn->kv, token->id);
-	kverbs_token_free(token);
 	/* The connection has ended, and the export with it. */
 	return ret == -ENOENT ? 0 : ret;
+}
+
+int kverbs_group_unexport(struct kverbs_group *group, struct kverbs_token *token)
+{
+	return unexport(group->kv, token);
 }

@@ -48,6 +48,8 @@ struct kverbs {
 	struct list_head conns;
 	struct list_head listeners;
 	struct list_head bufs;
+	struct list_head groups;
+	struct list_head pools;
 	struct list_head waiters;
 	struct kverbs_done done;
 	uint64_t next_key;		/* of listeners */

@@ -47,24 +47,55 @@ static void unlink_req(struct kverbs_conn *conn, struct kverbs_req *req)
 		req->priv.next->priv.prev = req->priv.prev;
 }
 
-int kverbs_req_begin(struct kverbs_conn *conn, struct kverbs_req *req,
-		     unsigned int parts)
+static bool is_in_use(const struct kverbs_req *req)
 {
-	if (req->priv.state == KVERBS_REQ_PENDING || req->priv.state == KVERBS_REQ_DUE)
-		return -EBUSY;
-	if (conn->error)
-		return conn->error;
+	return req->priv.state == KVERBS_REQ_PENDING || req->priv.state == KVERBS_REQ_DUE;
+}
+
+static void begin(struct kverbs *kv, struct kverbs_req *req, unsigned int parts)
+{
 	req->result = 0;
 	req->wc_status = 0;
 	req->flags = 0;
 	req->imm = 0;
 	req->byte_len = 0;
-	req->priv.kv = conn->kv;
-	req->priv.conn = conn;
+	req->priv.kv = kv;
+	req->priv.conn = NULL;
+	req->priv.from = NULL;
 	req->priv.pending = parts;
 	set_state(req, KVERBS_REQ_PENDING);
+}
+
+void kverbs_req_adopt(struct kverbs_conn *conn, struct kverbs_req *req)
+{
+	req->priv.conn = conn;
+	req->priv.from = conn;
 	link_req(conn, req);
+}
+
+int kverbs_req_begin(struct kverbs_conn *conn, struct kverbs_req *req,
+		     unsigned int parts)
+{
+	if (is_in_use(req))
+		return -EBUSY;
+	if (conn->error)
+		return conn->error;
+	begin(conn->kv, req, parts);
+	kverbs_req_adopt(conn, req);
 	return 0;
+}
+
+int kverbs_req_begin_pooled(struct kverbs *kv, struct kverbs_req *req)
+{
+	if (is_in_use(req))
+		return -EBUSY;
+	begin(kv, req, 1);
+	return 0;
+}
+
+void kverbs_req_abort_pooled(struct kverbs_req *req)
+{
+	set_state(req, KVERBS_REQ_IDLE);
 }
 
 void kverbs_req_abort(struct kverbs_conn *conn, struct kverbs_req *req)
@@ -295,6 +326,11 @@ void kverbs_req_cancel_all(struct kverbs_conn *conn)
 	kverbs_req_end_early(conn);
 	while ((req = conn->reqs))
 		kverbs_req_drop_parts(conn, req, req->priv.pending, -ECANCELED);
+}
+
+struct kverbs_conn *kverbs_req_conn(const struct kverbs_req *req)
+{
+	return req->priv.from;
 }
 
 bool kverbs_complete(const struct kverbs_req *req)

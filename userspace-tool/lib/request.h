@@ -31,6 +31,12 @@ int kverbs_req_begin(struct kverbs_conn *conn, struct kverbs_req *req,
 bool kverbs_req_is_pending(const struct kverbs_req *req);
 /* Return @req to the caller as if it had never been posted. */
 void kverbs_req_abort(struct kverbs_conn *conn, struct kverbs_req *req);
+/* Own @req, which a buffer of a pool has, until its completion on a connection not known yet. */
+int kverbs_req_begin_pooled(struct kverbs *kv, struct kverbs_req *req);
+/* The buffer of @req has completed on @conn. */
+void kverbs_req_adopt(struct kverbs_conn *conn, struct kverbs_req *req);
+/* kverbs_req_abort() for a request that no connection has adopted. */
+void kverbs_req_abort_pooled(struct kverbs_req *req);
 /* Complete requests deferred until the connection was established. */
 void kverbs_req_end_early(struct kverbs_conn *conn);
 /* Account a completion of one part of @req. */

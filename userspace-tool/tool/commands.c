@@ -13,6 +13,7 @@ static const struct command *const commands[] = {
 	&cmd_cp,
 	&cmd_ls,
 	&cmd_rm,
+	&cmd_key,
 	&cmd_stat,
 	&cmd_top,
 };

@@ -94,7 +94,7 @@ static int print_bash(void)
 	printf("help\"\n\t[OP]=\"");
 	for (i = 1; bench_rule(i); i++)
 		printf("%s ", bench_rule(i)->name);
-	printf("connect reg\"\n\t[COLUMN]=\"");
+	printf("connect reg\"\n\t[ACTION]=\"new list extract\"\n\t[COLUMN]=\"");
 	for (i = 0; i < TOP_COLUMNS; i++)
 		printf(i ? " %s" : "%s", top_columns[i].title);
 	printf("\"\n");

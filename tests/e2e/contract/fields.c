@@ -88,7 +88,8 @@ static const struct bad_field bad_fields[] = {
 	BAD(SUBMIT, submit, min_complete, U32, 33, EINVAL),
 	BAD(SUBMIT, submit, watch_uptr, U64, 1, EINVAL),
 	BAD(SUBMIT, submit, watch_old, U32, 1, EINVAL),
-	BAD(SUBMIT, submit, __reserved, U32, 1, EINVAL),
+	BAD(SUBMIT, submit, pool_id, U32, 1, ENOENT),
+	BAD(SUBMIT, submit, pool_id, U32, 0xffffffff, ENOENT),
 
 	BAD(REGION_CREATE, region_create, flags, U32, 2, EINVAL),
 	BAD(REGION_CREATE, region_create, flags, U32, 0x80000000, EINVAL),
@@ -118,6 +119,11 @@ static const struct bad_field bad_fields[] = {
 	BAD(LISTEN, listen, inout_addr.__reserved[0], U64, 1, EINVAL),
 	BAD(LISTEN, listen, inout_addr.__reserved[2], U64, 1ULL << 63, EINVAL),
 
+	BAD(GROUP_CREATE, group_create, flags, U32, 1, EINVAL),
+	BAD(GROUP_CREATE, group_create, flags, U32, 0x80000000, EINVAL),
+	BAD(GROUP_CREATE, group_create, device_index, U32, 10000, ENODEV),
+	BAD(GROUP_CREATE, group_create, device_index, U32, 0xffffffff, ENODEV),
+
 	BAD(CONNECT, connect, flags, U32, 1, EINVAL),
 	BAD(CONNECT, connect, flags, U32, 0x40000000, EINVAL),
 	BAD(CONNECT, connect, ring_id, U32, 0, ENOENT),
@@ -140,9 +146,12 @@ static const struct bad_field bad_fields[] = {
 	BAD(CONNECT, connect, param_size, U32, sizeof(struct kverbs_conn_param) - 1, EINVAL),
 	BAD(CONNECT, connect, param_size, U32, sizeof(struct kverbs_conn_param), EFAULT),
 	BAD(CONNECT, connect, param_size, U32, 0xffffffff, E2BIG),
+	BAD(CONNECT, connect, pool_id, U32, 1, ENOENT),
+	BAD(CONNECT, connect, pool_id, U32, 0xffffffff, ENOENT),
 	BAD(CONNECT, connect, priv_len, U32, KVERBS_PRIV_CONNECT_MAX + 1, EINVAL),
 	BAD(CONNECT, connect, priv_len, U32, 0xffffffff, EINVAL),
 	BAD(CONNECT, connect, priv_len, U32, KVERBS_PRIV_CONNECT_MAX, EFAULT),
+	BAD(CONNECT, connect, group_id, U32, 0xffffffff, ENOENT),
 
 	BAD(ACCEPT, accept, flags, U32, 1, EINVAL),
 	BAD(ACCEPT, accept, flags, U32, 0x40000000, EINVAL),
@@ -151,6 +160,7 @@ static const struct bad_field bad_fields[] = {
 	BAD(ACCEPT, accept, param_size, U32, sizeof(struct kverbs_conn_param) - 1, EINVAL),
 	BAD(ACCEPT, accept, param_size, U32, sizeof(struct kverbs_conn_param), EFAULT),
 	BAD(ACCEPT, accept, param_size, U32, 0xffffffff, E2BIG),
+	BAD(ACCEPT, accept, pool_id, U32, 0xffffffff, ENOENT),
 	BAD(ACCEPT, accept, priv_len, U32, KVERBS_PRIV_ACCEPT_MAX + 1, EINVAL),
 	BAD(ACCEPT, accept, priv_len, U32, KVERBS_PRIV_ACCEPT_MAX, EFAULT),
 
@@ -169,7 +179,7 @@ static const struct bad_field bad_fields[] = {
 	BAD(CONN_QUERY, conn_query, flags, U32, 0x80000000, EINVAL),
 	BAD(CONN_QUERY, conn_query, conn_id, U32, 0, ENOENT),
 
-	BAD(EXPORT, export, flags, U32, 1, EINVAL),
+	BAD(EXPORT, export, flags, U32, 2, EINVAL),
 	BAD(EXPORT, export, flags, U32, 0x80000000, EINVAL),
 	BAD(EXPORT, export, segs_stride, U32, 1, EINVAL),
 	BAD(EXPORT, export, segs_stride, U32, sizeof(struct kverbs_segment) - 1, EINVAL),
@@ -178,12 +188,21 @@ static const struct bad_field bad_fields[] = {
 	BAD(EXPORT, export, access, U32, 8, EINVAL),
 	BAD(EXPORT, export, access, U32, 0x80000000, EINVAL),
 	BAD(EXPORT, export, conn_id, U32, 0, ENOENT),
+	BAD(EXPORT, export, flags, U32, 0x40000001, EINVAL),
 
 	BAD(DESTROY, destroy, flags, U32, 1, EINVAL),
 	BAD(DESTROY, destroy, flags, U32, 0x80000000, EINVAL),
 	BAD(DESTROY, destroy, __reserved, U32, 1, EINVAL),
 	BAD(DESTROY, destroy, id, U32, 0, ENOENT),
 	BAD(DESTROY, destroy, id, U32, 0xffffffff, ENOENT),
+
+	BAD(POOL_CREATE, pool_create, flags, U32, 1, EINVAL),
+	BAD(POOL_CREATE, pool_create, flags, U32, 0x80000000, EINVAL),
+	BAD(POOL_CREATE, pool_create, entries, U32, 0, EINVAL),
+	BAD(POOL_CREATE, pool_create, entries, U32, 3, EINVAL),
+	BAD(POOL_CREATE, pool_create, entries, U32, 0x20000, EINVAL),
+	BAD(POOL_CREATE, pool_create, entries, U32, 0x80000000, EINVAL),
+	BAD(POOL_CREATE, pool_create, entries, U32, 0xffffffff, EINVAL),
 };
 
 static union any_cmd cmd;

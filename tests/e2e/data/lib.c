@@ -18,6 +18,8 @@
  * @c: the client's connection
  * @s: the server's connection
  * @listener: the server's listener
+ * @pooled: the server's connection receives into @pool
+ * @pool: the server's pool
  */
 static struct link {
 	struct kverbs *client;
@@ -25,6 +27,8 @@ static struct link {
 	struct kverbs_conn *c;
 	struct kverbs_conn *s;
 	struct kverbs_listener *listener;
+	bool pooled;
+	struct kverbs_pool *pool;
 } both;
 
 static void *serve(void *arg)
@@ -33,6 +37,7 @@ static void *serve(void *arg)
 					    .timeout_ms = test_patience_ms() };
 	struct link *l = arg;
 
+	patient.pool = l->pool;
 	CHECK_OK(kverbs_next_request(l->listener, test_patience_ms(), &l->s));
 	CHECK_OK(kverbs_accept(l->s, &patient));
 	return NULL;
@@ -47,6 +52,8 @@ static void link_open(struct link *l)
 
 	CHECK_OK(kverbs_open(&l->client, NULL));
 	CHECK_OK(kverbs_open(&l->server, NULL));
+	if (l->pooled)
+		CHECK_OK(kverbs_pool_create(l->server, 4, &l->pool));
 	CHECK_OK(kverbs_listen(l->server, "a", "0", 0, &l->listener));
 	snprintf(port, sizeof(port), "%u", kverbs_listener_port(l->listener));
 	CHECK_EQ(pthread_create(&thread, NULL, serve, l), 0);
@@ -101,6 +108,46 @@ static void await_end(struct kverbs *kv, struct kverbs_conn *conn)
 		CHECK(test_now_ms() < end);
 		CHECK(kverbs_process(kv, 1000) >= 0);
 	}
+}
+
+/* Returns when the server's connection has taken a buffer. */
+static void await_posted(void)
+{
+	long long end = test_now_ms() + test_patience_ms();
+	struct kverbs_cmd_conn_query query;
+
+	do {
+		CHECK(test_now_ms() < end);
+		CHECK_OK(kverbs_conn_query(both.s, &query, sizeof(query)));
+	} while (!query.out_rq_used);
+}
+
+TEST(libkverbs_receives_into_a_pool)
+{
+	struct kverbs_req send = { 0 }, recv[2] = { { 0 } };
+	struct kverbs_buf *from, *to;
+	unsigned int i;
+
+	both.pooled = true;
+	link_open(&both);
+	from = new_buf(both.client, 2 * PAGE, 1);
+	to = new_buf(both.server, 2 * PAGE, 100);
+	CHECK_OK(kverbs_pool_add(both.pool, to, 0, PAGE, &recv[0]));
+	CHECK_OK(kverbs_pool_add(both.pool, to, PAGE, PAGE, &recv[1]));
+	for (i = 0; i < 100; i++) {
+		await_posted();
+		CHECK_OK(kverbs_send(both.c, from, i, PAGE, &send));
+		CHECK_OK(kverbs_wait(&send, test_patience_ms()));
+		CHECK_OK(kverbs_wait(&recv[i % 2], test_patience_ms()));
+		CHECK(kverbs_req_conn(&recv[i % 2]) == both.s);
+		CHECK(same(to, i % 2 * PAGE, from, i, PAGE));
+		CHECK_OK(kverbs_pool_add(both.pool, to, i % 2 * PAGE, PAGE, &recv[i % 2]));
+	}
+	CHECK_ERR(kverbs_pool_destroy(both.pool), EBUSY);
+	kverbs_conn_free(both.s);
+	CHECK_EQ(recv[0].result, -ECANCELED);
+	CHECK_OK(kverbs_pool_destroy(both.pool));
+	link_close(&both);
 }
 
 TEST(libkverbs_sends_and_receives)

@@ -6,7 +6,7 @@
 #include "peer.h"
 
 #define MAGIC		0x4b564252
-#define WIRE_VERSION	3
+#define WIRE_VERSION	4
 #define MSG_MAX		4200
 #define RECV_DATA	0x4ec0
 

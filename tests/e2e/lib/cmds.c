@@ -115,6 +115,17 @@ static void fill_bench(const struct ring *ring, union any_cmd *cmd)
 	};
 }
 
+static void fill_group_create(const struct ring *ring, union any_cmd *cmd)
+{
+	cmd->group_create.device_index = dev_device_index(ring->fd);
+}
+
+static void fill_pool_create(const struct ring *ring, union any_cmd *cmd)
+{
+	(void)ring;
+	cmd->pool_create.entries = 4;
+}
+
 #define GROWN(_name, _struct, _first_size, _answer, _fill) {		\
 		.name = #_name,						\
 		.number = KVERBS_##_name,				\
@@ -128,21 +139,28 @@ static void fill_bench(const struct ring *ring, union any_cmd *cmd)
 	GROWN(_name, _struct, 0, _answer, _fill)
 
 const struct command commands[] = {
-	COMMAND(INFO, kverbs_cmd_info, 0, fill_nothing),
+	GROWN(INFO, kverbs_cmd_info, offsetof(struct kverbs_cmd_info, out_max_pools), 0,
+	      fill_nothing),
 	COMMAND(DEVICE_QUERY, kverbs_cmd_device_query, 0, fill_device_query),
 	COMMAND(RING_CREATE, kverbs_cmd_ring_create, 0, fill_ring_create),
 	GROWN(SUBMIT, kverbs_cmd_submit, offsetof(struct kverbs_cmd_submit, watch_uptr), 0,
 	      fill_submit),
 	COMMAND(REGION_CREATE, kverbs_cmd_region_create, 0, fill_region_create),
 	COMMAND(LISTEN, kverbs_cmd_listen, 0, fill_listen),
-	COMMAND(CONNECT, kverbs_cmd_connect, 0, fill_connect),
-	COMMAND(ACCEPT, kverbs_cmd_accept, ENOENT, fill_accept),
+	GROWN(CONNECT, kverbs_cmd_connect, offsetof(struct kverbs_cmd_connect, group_id), 0,
+	      fill_connect),
+	GROWN(ACCEPT, kverbs_cmd_accept, offsetof(struct kverbs_cmd_accept, group_id), ENOENT,
+	      fill_accept),
 	COMMAND(REJECT, kverbs_cmd_reject, ENOENT, fill_reject),
 	COMMAND(DISCONNECT, kverbs_cmd_disconnect, ENOENT, fill_disconnect),
-	COMMAND(CONN_QUERY, kverbs_cmd_conn_query, ENOENT, fill_conn_query),
-	COMMAND(EXPORT, kverbs_cmd_export, ENOENT, fill_export),
+	GROWN(CONN_QUERY, kverbs_cmd_conn_query,
+	      offsetof(struct kverbs_cmd_conn_query, out_group_id), ENOENT, fill_conn_query),
+	GROWN(EXPORT, kverbs_cmd_export, offsetof(struct kverbs_cmd_export, iova), ENOENT,
+	      fill_export),
 	COMMAND(DESTROY, kverbs_cmd_destroy, ENOENT, fill_destroy),
 	COMMAND(BENCH, kverbs_cmd_bench, ENOENT, fill_bench),
+	COMMAND(GROUP_CREATE, kverbs_cmd_group_create, 0, fill_group_create),
+	COMMAND(POOL_CREATE, kverbs_cmd_pool_create, 0, fill_pool_create),
 };
 
 const size_t nr_commands = ARRAY_SIZE(commands);

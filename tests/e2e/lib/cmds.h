@@ -20,6 +20,8 @@ union any_cmd {
 	struct kverbs_cmd_export export;
 	struct kverbs_cmd_destroy destroy;
 	struct kverbs_cmd_bench bench;
+	struct kverbs_cmd_group_create group_create;
+	struct kverbs_cmd_pool_create pool_create;
 	uint32_t size;
 	unsigned char bytes[4096];
 };

@@ -117,7 +117,8 @@ uint32_t dev_connect(struct ring *ring, const struct kverbs_addr *addr)
 	return cmd.out_id;
 }
 
-int dev_accept(struct ring *ring, uint32_t conn, const struct kverbs_conn_param *param)
+int dev_accept_into(struct ring *ring, uint32_t conn, const struct kverbs_conn_param *param,
+		    uint32_t group)
 {
 	struct kverbs_cmd_accept cmd = {
 		.size = sizeof(cmd),
@@ -125,6 +126,7 @@ int dev_accept(struct ring *ring, uint32_t conn, const struct kverbs_conn_param 
 		.ring_id = ring->id,
 		.user_data = 0x5e7e,
 		.timeout_ns = MS_TO_NS(test_patience_ms()),
+		.group_id = group,
 	};
 
 	if (param) {
@@ -132,6 +134,32 @@ int dev_accept(struct ring *ring, uint32_t conn, const struct kverbs_conn_param 
 		cmd.param_size = sizeof(*param);
 	}
 	return dev_cmd(ring->fd, KVERBS_ACCEPT, &cmd);
+}
+
+int dev_accept(struct ring *ring, uint32_t conn, const struct kverbs_conn_param *param)
+{
+	return dev_accept_into(ring, conn, param, 0);
+}
+
+/* The index of the first device, mostly the only one. */
+uint32_t dev_device_index(int fd)
+{
+	struct kverbs_cmd_device_query cmd = { .size = sizeof(cmd) };
+
+	CHECK_ERR(dev_cmd(fd, KVERBS_DEVICE_QUERY, &cmd), EMSGSIZE);
+	return cmd.out_index;
+}
+
+uint32_t dev_group(int fd)
+{
+	struct kverbs_cmd_group_create cmd = {
+		.size = sizeof(cmd),
+		.device_index = dev_device_index(fd),
+	};
+
+	CHECK_OK(dev_cmd(fd, KVERBS_GROUP_CREATE, &cmd));
+	CHECK(cmd.out_id);
+	return cmd.out_id;
 }
 
 /* @nr: in: length of @segs; out: number of segments; NULL: one segment */
@@ -195,7 +223,7 @@ void pair_join(struct pair *pair, uint32_t *client, uint32_t *server)
 	*client = connect_with(pair);
 	*server = ring_event(&pair->ring, KVERBS_CQE_CONN_REQUEST, 0).id;
 	param.valid &= ~(KVERBS_PARAM_TOS | KVERBS_PARAM_RETRY);
-	CHECK_OK(dev_accept(&pair->ring, *server, &param));
+	CHECK_OK(dev_accept_into(&pair->ring, *server, &param, pair->group));
 	CHECK_EQ(ring_event(&pair->ring, KVERBS_CQE_ESTABLISHED, *server).result, 0);
 	CHECK_EQ(ring_event(&pair->ring, KVERBS_CQE_ESTABLISHED, *client).result, 0);
 }

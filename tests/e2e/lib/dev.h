@@ -59,6 +59,7 @@ struct ring {
  * @client: the active connection
  * @server: the passive connection
  * @param: parameters of both connections
+ * @group: group of the passive connection, or 0
  */
 struct pair {
 	int fd;
@@ -68,6 +69,7 @@ struct pair {
 	uint32_t client;
 	uint32_t server;
 	struct kverbs_conn_param param;
+	uint32_t group;
 };
 
 int dev_open(void);
@@ -76,6 +78,8 @@ int dev_try_region(int fd, const void *addr, uint64_t length, uint32_t flags,
 		   uint32_t *id);
 uint32_t dev_region(int fd, const void *addr, uint64_t length, uint32_t flags);
 int dev_destroy(int fd, uint32_t id);
+uint32_t dev_device_index(int fd);
+uint32_t dev_group(int fd);
 bool dev_is_iwarp(void);
 const char *dev_provider(void);
 
@@ -108,6 +112,8 @@ struct kverbs_sqe sqe_rdma(uint8_t opcode, uint32_t conn, uint32_t region,
 uint32_t dev_listen(struct ring *ring, struct kverbs_addr *addr);
 uint32_t dev_connect(struct ring *ring, const struct kverbs_addr *addr);
 int dev_accept(struct ring *ring, uint32_t conn, const struct kverbs_conn_param *param);
+int dev_accept_into(struct ring *ring, uint32_t conn, const struct kverbs_conn_param *param,
+		    uint32_t group);
 uint32_t dev_export(int fd, uint32_t conn, uint32_t region, uint64_t offset,
 		    uint64_t length, uint32_t access, struct kverbs_segment *segs,
 		    uint32_t *nr);

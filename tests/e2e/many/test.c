@@ -184,6 +184,57 @@ static void come_and_go(const void *arg)
 	       round->down_us, round->bytes);
 }
 
+/* Memory regions of all devices. */
+static int count_mrs(void)
+{
+	char text[512];
+	const char *found;
+
+	resources_count(text, sizeof(text));
+	found = strstr(text, " mr ");
+	CHECK(found);
+	return atoi(found + strlen(" mr "));
+}
+
+static void all_read(const struct kverbs_segment *seg)
+{
+	struct kverbs_segment from = *seg;
+	int i;
+
+	for (i = 0; i < CONNS; i++) {
+		from.addr = seg->addr + MESSAGE * i;
+		CHECK_DONE(ring_do(&pair.ring, sqe_rdma(KVERBS_OP_READ, clients[i], sink.region,
+							MESSAGE * i, MESSAGE, &from)));
+	}
+	buf_check_moved(&sink, 0, &source, 0, MESSAGE * CONNS);
+}
+
+TEST(one_registration_in_a_group_serves_a_thousand_connections)
+{
+	const struct kverbs_conn_param param = { .sq_depth = 16, .rq_depth = 16 };
+	struct round round = { };
+	struct kverbs_segment seg;
+	uint32_t export;
+	int before;
+
+	set_up(&param);
+	buf_fill(&source, 1);
+	pair.group = dev_group(pair.fd);
+	all_come(&round);
+	before = count_mrs();
+	export = dev_export(pair.fd, pair.group, source.region, 0, MESSAGE * CONNS,
+			    KVERBS_REMOTE_READ, &seg, NULL);
+	CHECK_EQ(count_mrs(), before + 1);
+	all_read(&seg);
+	/* On iWARP a READ registers its sink. */
+	if (!dev_is_iwarp())
+		CHECK_EQ(count_mrs(), before + 1);
+	CHECK_OK(dev_destroy(pair.fd, export));
+	all_go(&round);
+	CHECK_OK(dev_destroy(pair.fd, pair.group));
+	check_file_is_empty();
+}
+
 /* RCU and workers free memory asynchronously, on a busy host only after seconds. */
 static long more_than(long bytes)
 {

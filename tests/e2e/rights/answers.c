@@ -65,6 +65,9 @@ static const struct answer answers[] = {
 	{ .number = KVERBS_DESTROY },
 	{ .number = KVERBS_BENCH, .out = { REST(bench, out_ops) },
 	  .both = { U32(bench, hist_len) } },
+	{ .number = KVERBS_GROUP_CREATE, .out = { U32(group_create, out_id) } },
+	{ .number = KVERBS_POOL_CREATE,
+	  .out = { U32(pool_create, out_id), REST(pool_create, out_user_offset) } },
 };
 
 static struct pair pair;

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -154,6 +155,46 @@ TEST(connections_and_memory_regions_are_charged_to_the_control_group)
 	drop_group();
 }
 
+/* The group has the protection domain of its connection. */
+static void count_objects_of_a_group(void)
+{
+	listen_only();
+	pair.group = dev_group(pair.fd);
+	CHECK_EQ(objects(), 1);
+	pair_join(&pair, &pair.client, &pair.server);
+	CHECK_EQ(objects(), PAIR);
+	CHECK_OK(dev_destroy(pair.fd, pair.server));
+	CHECK_EQ(ring_end_of(&pair.ring, pair.client).id, pair.client);
+	CHECK_OK(dev_destroy(pair.fd, pair.client));
+	CHECK_EQ(objects(), 1);
+	CHECK_OK(dev_destroy(pair.fd, pair.group));
+	CHECK_EQ(objects(), 0);
+}
+
+TEST(groups_are_charged_to_the_control_group_for_their_connections)
+{
+	make_group(PAIR);
+	in_child(count_objects_of_a_group);
+	drop_group();
+}
+
+static void create_beyond(void)
+{
+	struct kverbs_cmd_group_create cmd = { .size = sizeof(cmd) };
+
+	open_pair();
+	cmd.device_index = dev_device_index(pair.fd);
+	CHECK_ERR(dev_cmd(pair.fd, KVERBS_GROUP_CREATE, &cmd), EDQUOT);
+	CHECK_EQ(objects(), PAIR);
+}
+
+TEST(GROUP_CREATE_beyond_the_limit_of_the_control_group_gives_EDQUOT)
+{
+	make_group(PAIR);
+	in_child(create_beyond);
+	drop_group();
+}
+
 static void connect_beyond(void)
 {
 	uint32_t id;
@@ -211,6 +252,94 @@ TEST(EXPORT_beyond_the_limit_of_the_control_group_gives_EDQUOT)
 {
 	make_group(PAIR);
 	in_child(export_beyond);
+	drop_group();
+}
+
+/* Two pages that are one, so no device has them as neighbours. */
+static void *doubled_page(void)
+{
+	char *two = mmap(NULL, 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int i, fd = memfd_create("page", 0);
+
+	CHECK(two != MAP_FAILED && fd >= 0);
+	CHECK_EQ(ftruncate(fd, PAGE), 0);
+	for (i = 0; i < 2; i++)
+		CHECK(mmap(two + i * PAGE, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+			   fd, 0) != MAP_FAILED);
+	close(fd);
+	return two;
+}
+
+static uint32_t connect_in_one_piece(void)
+{
+	struct kverbs_conn_param param = { .max_sge = 1 };
+	struct kverbs_cmd_connect cmd = {
+		.size = sizeof(cmd),
+		.ring_id = pair.ring.id,
+		.dst = pair.addr,
+		.param_uptr = (uintptr_t)&param,
+		.param_size = sizeof(param),
+	};
+
+	CHECK_OK(dev_cmd(pair.fd, KVERBS_CONNECT, &cmd));
+	return cmd.out_id;
+}
+
+/* A receive in two pieces is registered when the connection is up, which no task waits for. */
+static void receive_early(uint32_t *client, struct kverbs_sqe *recv)
+{
+	uint32_t server, region;
+	struct kverbs_sqe send;
+
+	listen_only();
+	*client = connect_in_one_piece();
+	region = dev_region(pair.fd, doubled_page(), 2 * PAGE, 0);
+	*recv = sqe_recv(*client, region, 0, 2 * PAGE);
+	recv->user_data = 1;
+	CHECK_OK(ring_put(&pair.ring, recv));
+	server = ring_event(&pair.ring, KVERBS_CQE_CONN_REQUEST, 0).id;
+	CHECK_OK(dev_accept(&pair.ring, server, NULL));
+	CHECK_EQ(ring_event(&pair.ring, KVERBS_CQE_ESTABLISHED, server).result, 0);
+	CHECK_EQ(ring_event(&pair.ring, KVERBS_CQE_ESTABLISHED, *client).result, 0);
+	send = sqe_send(server, dev_region(pair.fd, memory, PAGE, 0), 0, PAGE);
+	send.user_data = 2;
+	CHECK_EQ(ring_do(&pair.ring, send).result, 0);
+	CHECK_EQ(ring_work(&pair.ring, 1).result, 0);
+}
+
+static void pay_for_an_early_receive(void)
+{
+	struct kverbs_sqe recv;
+	uint32_t client;
+
+	receive_early(&client, &recv);
+	CHECK_OK(ring_put(&pair.ring, &recv));
+	CHECK_EQ(objects(), PAIR + 1);
+}
+
+TEST(registration_for_an_early_receive_is_charged_when_it_is_used_again)
+{
+	make_group(100);
+	in_child(pay_for_an_early_receive);
+	drop_group();
+}
+
+static void receive_beyond(void)
+{
+	struct kverbs_sqe recv;
+	uint32_t client;
+
+	receive_early(&client, &recv);
+	CHECK_ERR(ring_put(&pair.ring, &recv), EDQUOT);
+	CHECK_EQ(dev_query(pair.fd, client).out_state, KVERBS_CONN_ESTABLISHED);
+	limit_objects(PAIR + 1);
+	CHECK_OK(ring_put(&pair.ring, &recv));
+}
+
+TEST(RECV_beyond_the_limit_of_the_control_group_gives_EDQUOT)
+{
+	make_group(PAIR);
+	in_child(receive_beyond);
 	drop_group();
 }
 

@@ -25,7 +25,8 @@ TEST(INFO_fills_its_fields_and_zeroes_the_rest)
 	CHECK_OK(dev_cmd(dev_open(), KVERBS_INFO, &info));
 	CHECK_EQ(info.out_abi, KVERBS_ABI_VERSION);
 	CHECK_EQ(info.out_nr_devices, 1);
-	CHECK_EQ(info.out_features, KVERBS_FEATURE_BENCH);
+	CHECK_EQ(info.out_features, KVERBS_FEATURE_BENCH | KVERBS_FEATURE_GROUP |
+				    KVERBS_FEATURE_IOVA | KVERBS_FEATURE_POOL);
 	check_text(info.out_version, sizeof(info.out_version), "the version");
 	check_no_address(&info, sizeof(info), "INFO");
 }

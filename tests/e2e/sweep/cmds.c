@@ -88,7 +88,7 @@ static int connect_cmd(struct world *w)
 {
 	struct kverbs_cmd_connect cmd = {
 		.size = sizeof(cmd), .ring_id = w->ring.id, .dst = w->addr,
-		.timeout_ns = MS_TO_NS(test_patience_ms()),
+		.timeout_ns = MS_TO_NS(test_patience_ms()), .group_id = w->group,
 	};
 	int ret = RUN(w->fd, &cmd, CONNECT);
 
@@ -97,12 +97,24 @@ static int connect_cmd(struct world *w)
 	return ret;
 }
 
-static int export_cmd(struct world *w)
+static int group_create(struct world *w)
+{
+	struct kverbs_cmd_group_create cmd = {
+		.size = sizeof(cmd), .device_index = w->device_index,
+	};
+	int ret = RUN(w->fd, &cmd, GROUP_CREATE);
+
+	w->id = cmd.out_id;
+	return ret;
+}
+
+/* @id: a connection or a group */
+static int export_to(struct world *w, uint32_t id)
 {
 	struct kverbs_segment segs[4];
 	struct kverbs_cmd_export cmd = {
 		.size = sizeof(cmd),
-		.conn_id = w->server,
+		.conn_id = id,
 		.region_id = w->region,
 		.access = KVERBS_REMOTE_READ | KVERBS_REMOTE_WRITE,
 		.inout_segs_len = ARRAY_SIZE(segs),
@@ -110,6 +122,25 @@ static int export_cmd(struct world *w)
 		.segs_uptr = (uintptr_t)segs,
 	};
 	int ret = RUN(w->fd, &cmd, EXPORT);
+
+	w->id = cmd.out_id;
+	return ret;
+}
+
+static int export_cmd(struct world *w)
+{
+	return export_to(w, w->server);
+}
+
+static int export_group(struct world *w)
+{
+	return export_to(w, w->group);
+}
+
+static int pool_create(struct world *w)
+{
+	struct kverbs_cmd_pool_create cmd = { .size = sizeof(cmd), .entries = 256 };
+	int ret = RUN(w->fd, &cmd, POOL_CREATE);
 
 	w->id = cmd.out_id;
 	return ret;
@@ -170,7 +201,7 @@ static int bench_read_latency(struct world *w)
 
 static int accept_cmd(struct world *w)
 {
-	return dev_accept(&w->ring, w->server, NULL);
+	return dev_accept_into(&w->ring, w->server, NULL, w->group);
 }
 
 static int reject_cmd(struct world *w)
@@ -200,6 +231,7 @@ DESTROYS(region, w->region)
 DESTROYS(listener, w->listener)
 DESTROYS(connection, w->client)
 DESTROYS(export, w->export)
+DESTROYS(group, w->group)
 
 const struct sweep sweeps[] = {
 	{ "INFO", world_with_nothing, info, NULL },
@@ -218,10 +250,15 @@ const struct sweep sweeps[] = {
 	{ "LISTEN", world_with_ring, listen_cmd, NULL },
 	{ "CONNECT", world_with_listener, connect_cmd, settle_connect },
 	{ "ACCEPT", world_with_request, accept_cmd, settle_accept },
+	{ "GROUP_CREATE", world_with_nothing, group_create, NULL },
+	{ "CONNECT in a group", world_with_group, connect_cmd, settle_connect },
+	{ "ACCEPT into a group", world_with_group_request, accept_cmd, settle_accept },
+	{ "EXPORT of a group", world_with_member, export_group, NULL },
 	{ "REJECT", world_with_request, reject_cmd, settle_end },
 	{ "DISCONNECT", world_with_pair, disconnect_cmd, settle_end },
 	{ "CONN_QUERY", world_with_pair, conn_query, NULL },
 	{ "EXPORT", world_with_memory, export_cmd, NULL },
+	{ "POOL_CREATE", world_with_nothing, pool_create, NULL },
 	{ "BENCH of WRITEs", world_with_export, bench_write, settle_bench },
 	{ "BENCH of READs, timed", world_with_export, bench_read_latency, settle_bench },
 	{ "DESTROY of a ring", world_with_ring, destroy_ring, NULL },
@@ -229,6 +266,10 @@ const struct sweep sweeps[] = {
 	{ "DESTROY of a listener", world_with_listener, destroy_listener, NULL },
 	{ "DESTROY of a connection", world_with_pair, destroy_connection, NULL },
 	{ "DESTROY of an export", world_with_export, destroy_export, NULL },
+	{ "DESTROY of an export of a group", world_with_group_export, destroy_export, NULL },
+	{ "DESTROY of a connection of a group", world_with_group_export, destroy_connection,
+	  NULL },
+	{ "DESTROY of a group", world_with_group, destroy_group, NULL },
 };
 
 const size_t nr_sweeps = ARRAY_SIZE(sweeps);

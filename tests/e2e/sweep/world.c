@@ -72,6 +72,39 @@ void world_with_export(struct world *w)
 	w->seg = segs[0];
 }
 
+void world_with_group(struct world *w)
+{
+	world_with_listener(w);
+	w->group = dev_group(w->fd);
+}
+
+void world_with_group_request(struct world *w)
+{
+	world_with_group(w);
+	w->client = connect_for_a_while(w);
+	w->server = ring_event(&w->ring, KVERBS_CQE_CONN_REQUEST, 0).id;
+}
+
+void world_with_member(struct world *w)
+{
+	world_with_group_request(w);
+	CHECK_OK(dev_accept_into(&w->ring, w->server, NULL, w->group));
+	CHECK_EQ(ring_event(&w->ring, KVERBS_CQE_ESTABLISHED, w->server).result, 0);
+	CHECK_EQ(ring_event(&w->ring, KVERBS_CQE_ESTABLISHED, w->client).result, 0);
+	w->region = dev_region(w->fd, w->memory, WORLD_MEMORY, 0);
+}
+
+void world_with_group_export(struct world *w)
+{
+	struct kverbs_segment segs[4];
+	uint32_t nr = ARRAY_SIZE(segs);
+
+	world_with_member(w);
+	w->export = dev_export(w->fd, w->group, w->region, 0, WORLD_MEMORY,
+			       KVERBS_REMOTE_READ | KVERBS_REMOTE_WRITE, segs, &nr);
+	w->seg = segs[0];
+}
+
 /* All worlds of a process share it: filling it takes longer than the rest. */
 static void *memory(void)
 {
@@ -87,6 +120,7 @@ static void *memory(void)
 void world_open(struct world *w, const struct sweep *sweep)
 {
 	*w = (struct world){ .fd = dev_open(), .memory = memory() };
+	w->device_index = dev_device_index(w->fd);
 	sweep->set_up(w);
 }
 

@@ -10,6 +10,7 @@
 /**
  * struct world - objects for the commands
  * @fd: the file
+ * @device_index: the device
  * @ring: a ring, if there is one
  * @addr: address of the listener
  * @listener: the listener, or 0
@@ -17,12 +18,14 @@
  * @server: its other end, or 0
  * @memory: WORLD_MEMORY bytes
  * @region: region of @memory, or 0
- * @export: export of the whole region to the client's peer, or 0
+ * @group: a group, or 0
+ * @export: export of the whole region to the client's peer, or the group, or 0
  * @seg: first segment of @export
  * @id: the object that the command created
  */
 struct world {
 	int fd;
+	uint32_t device_index;
 	struct ring ring;
 	struct kverbs_addr addr;
 	uint32_t listener;
@@ -30,6 +33,7 @@ struct world {
 	uint32_t server;
 	char *memory;
 	uint32_t region;
+	uint32_t group;
 	uint32_t export;
 	struct kverbs_segment seg;
 	uint32_t id;
@@ -63,6 +67,12 @@ void world_with_request(struct world *world);
 void world_with_pair(struct world *world);
 void world_with_memory(struct world *world);
 void world_with_export(struct world *world);
+
+/* With connections of a group, but without an export that is not the group's. */
+void world_with_group(struct world *world);
+void world_with_group_request(struct world *world);
+void world_with_member(struct world *world);
+void world_with_group_export(struct world *world);
 
 /* submit.c */
 void world_with_recv(struct world *world);

@@ -67,6 +67,7 @@ struct kverbs_conn_attr fake_conn_attr(struct fake_conn *fake)
 		.ops = &conn_ops,
 		.owner = fake,
 		.cqs = &fake->cqs,
+		.group = fake->group,
 		.param = { .sq_depth = FAKE_DEPTH, .rq_depth = FAKE_DEPTH,
 			   .max_sge = fake->max_sge },
 		.timeout_ms = FAKE_PATIENCE_MS,

@@ -76,6 +76,7 @@ struct fake_work {
  * @works: operations, which outlive the connection
  * @nr_works: number of @works in use
  * @max_sge: entries of a work request, 0 for the default
+ * @group: its group, or NULL
  */
 struct fake_conn {
 	struct kunit *test;
@@ -98,6 +99,7 @@ struct fake_conn {
 	struct fake_work works[FAKE_OPS];
 	unsigned int nr_works;
 	u8 max_sge;
+	struct kverbs_group *group;
 };
 
 bool fake_await(struct completion *what);

@@ -15,6 +15,7 @@ static void close_file(void *data)
 	}
 	kverbs_object_table_exit(&file->objects);
 	xa_destroy(&file->rings);
+	xa_destroy(&file->pools);
 }
 
 /**
@@ -30,6 +31,7 @@ struct kverbs_file *fake_file_create(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, file);
 	kverbs_object_table_init(&file->objects);
 	xa_init_flags(&file->rings, XA_FLAGS_ALLOC);
+	xa_init_flags(&file->pools, XA_FLAGS_ALLOC);
 	init_waitqueue_head(&file->wait);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, close_file, file));
 	return file;

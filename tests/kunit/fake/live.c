@@ -196,11 +196,14 @@ struct live *live_open(struct kunit *test)
  */
 void live_export(struct live *live, u32 rights)
 {
-	unsigned int nr = kverbs_export_count(live->server.conn, live->server.region, 0,
-					      LIVE_MEM);
+	const struct kverbs_export_range range = {
+		.region = live->server.region, .length = LIVE_MEM,
+	};
 	struct kverbs_segment *segs;
 	struct kverbs_export *export;
+	unsigned int nr;
 
+	KUNIT_ASSERT_EQ(live->test, 0, kverbs_export_count(live->server.conn, &range, &nr));
 	segs = kunit_kcalloc(live->test, nr, sizeof(*segs), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(live->test, segs);
 	kverbs_region_use(live->server.region);

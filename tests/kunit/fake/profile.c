@@ -31,10 +31,10 @@ const struct fake_profile fake_profiles[] = {
 		/*
 		 * hw/mlx5/wr.c: mlx5_ib_post_send() skips empty entries, mlx5_ib_post_recv() does
 		 * not; mr.c: mlx5_set_umr_free_mkey() relaxes the order, mlx5_ib_dereg_mr();
-		 * main.c: .drain_sq
+		 * main.c: .drain_sq; wr.c: set_reg_mkey_seg() has log2_page_size
 		 */
 		.ways = FAKE_EMPTY_RECV_SGE_IS_2G | FAKE_LAST_BYTE_FIRST | FAKE_OWN_DRAIN |
-			FAKE_KEEPS_MRS,
+			FAKE_KEEPS_MRS | FAKE_HUGE_PAGES,
 		/* wr.c: handle_qpt_rc() has no atomics, whatever atomic_cap says */
 		.opcodes = SENDS | RDMAS | IMMS | REGS,
 		.refusal = -EOPNOTSUPP,
@@ -60,7 +60,7 @@ const struct fake_profile fake_profiles[] = {
 		.driver = RDMA_DRIVER_MLX5,
 		/* hw/mlx5/umr.h: mlx5r_umr_can_reconfig(), asked by wr.c: set_reg_wr() */
 		.ways = FAKE_EMPTY_RECV_SGE_IS_2G | FAKE_LAST_BYTE_FIRST | FAKE_OWN_DRAIN |
-			FAKE_KEEPS_MRS | FAKE_NO_ATOMIC_MR,
+			FAKE_KEEPS_MRS | FAKE_NO_ATOMIC_MR | FAKE_HUGE_PAGES,
 		.opcodes = SENDS | RDMAS | IMMS | REGS,
 		.refusal = -EOPNOTSUPP,
 		.dma_lkey = DMA_LKEY,
@@ -83,11 +83,11 @@ const struct fake_profile fake_profiles[] = {
 		.name = "mlx4",
 		.driver = RDMA_DRIVER_MLX4,
 		/*
-		 * hw/mlx4/qp.c: set_data_seg(), __set_data_seg(); main.c: .drain_sq; mr.c:
-		 * mlx4_ib_dereg_mr()
+		 * hw/mlx4/qp.c: set_data_seg(), __set_data_seg(), set_reg_seg() has page_size;
+		 * main.c: .drain_sq; mr.c: mlx4_ib_dereg_mr()
 		 */
 		.ways = FAKE_EMPTY_SEND_SGE_IS_2G | FAKE_EMPTY_RECV_SGE_IS_2G | FAKE_OWN_DRAIN |
-			FAKE_KEEPS_MRS,
+			FAKE_KEEPS_MRS | FAKE_HUGE_PAGES,
 		/* qp.c: _mlx4_ib_post_send() */
 		.opcodes = SENDS | RDMAS | IMMS | ATOMICS | REGS,
 		.refusal = -EINVAL,
@@ -116,9 +116,10 @@ const struct fake_profile fake_profiles[] = {
 		/*
 		 * hw/irdma/uk.c: irdma_uk_rdma_read() and others set the first fragment in any
 		 * case; verbs.c: irdma_alloc_mr() lets irdma_get_pble() use two levels,
-		 * irdma_dereg_mr()
+		 * irdma_dereg_mr(); ctrl.c: irdma_sc_mr_fast_register() knows 4K, 2M and 1G
 		 */
-		.ways = FAKE_TAKES_FIRST_SGE | FAKE_TWO_LEVELS | FAKE_KEEPS_MRS,
+		.ways = FAKE_TAKES_FIRST_SGE | FAKE_TWO_LEVELS | FAKE_KEEPS_MRS |
+			FAKE_HUGE_PAGES,
 		/* verbs.c: irdma_post_send(), irdma_create_qp() for qp_caps */
 		.opcodes = SENDS | RDMAS | READ_INV | IMMS | REGS,
 		.refusal = -EINVAL,
@@ -145,7 +146,7 @@ const struct fake_profile fake_profiles[] = {
 		.driver = RDMA_DRIVER_IRDMA,
 		.iwarp = true,
 		.ways = FAKE_TAKES_FIRST_SGE | FAKE_TWO_LEVELS | FAKE_READ_SINK | FAKE_NO_RNR |
-			FAKE_KEEPS_MRS,
+			FAKE_KEEPS_MRS | FAKE_HUGE_PAGES,
 		/* hw/irdma/verbs.c: irdma_create_qp(): IRDMA_WRITE_WITH_IMM only */
 		.opcodes = SENDS | RDMAS | READ_INV | BIT_ULL(IB_WR_RDMA_WRITE_WITH_IMM) | REGS,
 		.refusal = -EINVAL,
@@ -170,8 +171,8 @@ const struct fake_profile fake_profiles[] = {
 	{
 		.name = "bnxt_re",
 		.driver = RDMA_DRIVER_BNXT_RE,
-		/* hw/bnxt_re/ib_verbs.c: bnxt_re_dereg_mr() */
-		.ways = FAKE_KEEPS_MRS,
+		/* hw/bnxt_re/ib_verbs.c: bnxt_re_dereg_mr(), bnxt_re_build_reg_wqe() */
+		.ways = FAKE_KEEPS_MRS | FAKE_HUGE_PAGES,
 		/* ib_verbs.c: bnxt_re_post_send() */
 		.opcodes = SENDS | RDMAS | IMMS | ATOMICS | REGS,
 		.refusal = -EINVAL,

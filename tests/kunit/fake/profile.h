@@ -34,6 +34,8 @@ struct kverbs_conn;
  * @FAKE_SOLICITS_MESSAGES: refuses to mark what consumes no receive as solicited
  * @FAKE_KEEPS_MRS: deregistering an MR may fail
  * @FAKE_FUSES_SENDS: a chain of a WRITE and a SEND of 16 bytes loses the flags of the SEND
+ * @FAKE_HUGE_PAGES: REG_MR heeds the size of the pages, of all that page_size_cap has. Others
+ *	are not known to do so
  */
 enum fake_ways {
 	FAKE_EMPTY_SEND_SGE_IS_2G	= BIT(0),
@@ -53,6 +55,7 @@ enum fake_ways {
 	FAKE_SOLICITS_MESSAGES		= BIT(14),
 	FAKE_KEEPS_MRS			= BIT(15),
 	FAKE_FUSES_SENDS		= BIT(16),
+	FAKE_HUGE_PAGES			= BIT(17),
 };
 
 /**

@@ -335,6 +335,8 @@ void fake_check_map(struct fake_mr *mr)
 		return;
 	if (!(hca->limits.page_size_cap & mr->ib.page_size))
 		fake_misread(hca, "pages of a size that the adapter has not");
+	if (mr->ib.page_size > PAGE_SIZE && !(hca->profile->ways & FAKE_HUGE_PAGES))
+		fake_misread(hca, "pages of a size that the driver may ignore");
 	if (mr->posted)
 		fake_misread(hca, "new pages of an MR that is registered");
 }

@@ -11,7 +11,7 @@
 #include "fuzz.h"
 #include "peer/auth.h"
 
-#define SLOT		128
+#define SLOT		256
 #define MSGS_MAX	8
 #define RECVS		4
 #define WAIT_MS		5000
@@ -21,7 +21,8 @@ static const struct wire_hello hello = {
 	.depth = WIRE_FILES_DEPTH, .flags = WIRE_F_KEY,
 };
 
-static const struct key key = { .users = 1, .len = 21, .bytes = "nobody can guess this" };
+static struct key key = { .len = 21, .bytes = "nobody can guess this" };
+static const struct keyring ring = { .users = 1, .nr = 1, .keys = &key, .decoy = &key };
 
 /**
  * struct stranger - the client
@@ -91,6 +92,10 @@ static int write_msg(struct stranger *c, unsigned int how, uint8_t *to)
 	}
 	if (how & 4)
 		msg.status = fuzz_take(&c->in, 1);
+	if (how & 32) {
+		msg.extra = tail;
+		msg.extra_len = fuzz_take(&c->in, 1) % sizeof(tail);
+	}
 	if (how & 8)
 		msg.tail_len = fuzz_take(&c->in, 1) % sizeof(tail);
 	return wire_encode(&msg, to, SLOT);
@@ -133,6 +138,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct stranger c = { .in = { data, size } };
 	struct kverbs_listener *listener;
+	const struct key *proven;
 	struct kverbs_conn *conn;
 	struct kverbs *kv;
 	pthread_t thread;
@@ -146,8 +152,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	assert(!pthread_create(&thread, NULL, stranger_main, &c));
 	assert(!kverbs_next_request(listener, WAIT_MS, &conn));
 	session_init(&s, kv, conn, &hello);
-	assert(auth_accept(&s, 0, WAIT_MS, AUTH_MS, &key) < 0);
-	assert(!s.mem && !s.recv && !s.send);
+	assert(auth_accept(&s, 0, WAIT_MS, AUTH_MS, &ring, &proven) < 0);
+	assert(!proven && !s.mem && !s.recv && !s.send);
 	session_free(&s);
 	pthread_join(thread, NULL);
 	kverbs_listener_free(listener);

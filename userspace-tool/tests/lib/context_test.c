@@ -264,6 +264,7 @@ static int use_in_child(struct t *t, struct kverbs_listener *l, struct kverbs_re
 	struct kverbs_token token = { 0 };
 	struct kverbs_cmd_info info;
 	const uint8_t byte = 0;
+	struct kverbs_group *group;
 	struct kverbs_conn *conn;
 	struct kverbs_buf *buf;
 	const int answers[] = {
@@ -278,6 +279,7 @@ static int use_in_child(struct t *t, struct kverbs_listener *l, struct kverbs_re
 		kverbs_next_request(l, -1, &conn),
 		kverbs_listen(t->kv, NULL, "7473", 0, &l),
 		kverbs_export(t->conn, t->buf, 0, 8, KVERBS_REMOTE_READ, &token),
+		kverbs_group_create(t->kv, 0, &group),
 		kverbs_watch(t->conn, &byte, 0, -1),
 		kverbs_buf_alloc(t->kv, 8192, &buf),
 		kverbs_buf_free(t->buf),

@@ -202,6 +202,7 @@ static void join(struct fake_obj *o, struct fake_obj *peer,
 	if (cmd->src.family)
 		from = cmd->src;
 	peer->conn.peer = o->id;
+	peer->conn.local = cmd->dst;
 	peer->conn.remote = from;
 }
 
@@ -236,6 +237,8 @@ int fake_connect(int fd, struct kverbs_cmd_connect *cmd)
 		return -ENOENT;
 	if (cmd->priv_len > KVERBS_PRIV_CONNECT_MAX)
 		return -EINVAL;
+	if (cmd->group_id && !fake_find(fd, cmd->group_id, FAKE_GROUP))
+		return -ENOENT;
 	fake.last_connect = *cmd;
 	fake.connect_param = param_of(cmd->param_uptr);
 	o = new_conn(ring, KVERBS_CONN_CONNECTING);
@@ -243,8 +246,11 @@ int fake_connect(int fd, struct kverbs_cmd_connect *cmd)
 		return -EAGAIN;
 	set_param(&o->conn, user_ptr(cmd->param_uptr), cmd->param_size);
 	o->conn.user_data = cmd->user_data;
+	o->conn.group = cmd->group_id;
 	o->conn.remote = cmd->dst;
 	cmd->out_id = o->id;
+	o->conn.pool = cmd->pool_id;
+	fake_pool_fill(o);
 	decide(o, cmd);
 	return 0;
 }
@@ -277,11 +283,16 @@ int fake_accept(int fd, struct kverbs_cmd_accept *cmd)
 		return -ENOENT;
 	if (o->conn.state != KVERBS_CONN_REQUESTED)
 		return -ENOTCONN;
+	if (cmd->group_id && !fake_find(fd, cmd->group_id, FAKE_GROUP))
+		return -ENOENT;
 	fake.last_accept = *cmd;
 	fake.accept_param = param_of(cmd->param_uptr);
 	set_param(&o->conn, user_ptr(cmd->param_uptr), cmd->param_size);
 	o->conn.user_data = cmd->user_data;
+	o->conn.group = cmd->group_id;
 	o->conn.state = KVERBS_CONN_ACCEPTING;
+	o->conn.pool = cmd->pool_id;
+	fake_pool_fill(o);
 	if (o->conn.peer)
 		join_peers(o, cmd);
 	else
@@ -363,7 +374,7 @@ static void drop_exports(uint32_t conn_id)
 
 	for (id = 1; id <= fk.nr_ids; id++)
 		if (fk.objs[id] && fk.objs[id]->type == FAKE_EXPORT &&
-		    fk.objs[id]->export.conn == conn_id)
+		    fk.objs[id]->export.owner == conn_id)
 			fake_del(fk.objs[id]);
 }
 
@@ -390,6 +401,7 @@ int fake_conn_query(int fd, struct kverbs_cmd_conn_query *cmd)
 		memcpy((void *)user_ptr(cmd->priv_uptr), o->conn.priv, o->conn.priv_len);
 	cmd->out_state = o->conn.state;
 	cmd->out_error = o->conn.error;
+	cmd->out_local = o->conn.local;
 	cmd->out_remote = o->conn.remote;
 	cmd->out_sq_depth = o->conn.sq_depth;
 	cmd->out_rq_depth = o->conn.rq_depth;
@@ -402,6 +414,7 @@ int fake_conn_query(int fd, struct kverbs_cmd_conn_query *cmd)
 	cmd->out_route_ns = 2 * fake.step_ns;
 	cmd->out_qp_ns = 3 * fake.step_ns;
 	cmd->out_up_ns = 4 * fake.step_ns;
+	cmd->out_group_id = o->conn.group;
 	return 0;
 }
 
@@ -420,18 +433,54 @@ static void fill_segs(const struct fake_obj *o, struct kverbs_segment *segs)
 	}
 }
 
+/* Whether a connection of @group, or any, is established. */
+static bool group_is_up(const struct fake_obj *group, bool any)
+{
+	uint32_t id;
+
+	for (id = 1; id <= fk.nr_ids; id++)
+		if (fk.objs[id] && fk.objs[id]->type == FAKE_CONN &&
+		    fk.objs[id]->conn.group == group->id &&
+		    (any || fk.objs[id]->conn.state == KVERBS_CONN_ESTABLISHED))
+			return true;
+	return false;
+}
+
+bool fake_group_used(const struct fake_obj *group)
+{
+	uint32_t id;
+
+	for (id = 1; id <= fk.nr_ids; id++)
+		if (fk.objs[id] && fk.objs[id]->type == FAKE_EXPORT &&
+		    fk.objs[id]->export.owner == group->id)
+			return true;
+	return group_is_up(group, true);
+}
+
+int fake_group_create(int fd, struct kverbs_cmd_group_create *cmd)
+{
+	fake_check(cmd->size == sizeof(*cmd));
+	if (cmd->device_index == FAKE_NO_DEVICE)
+		return -ENODEV;
+	cmd->out_id = fake_new(fd, FAKE_GROUP)->id;
+	return 0;
+}
+
 static int check_export(int fd, const struct kverbs_cmd_export *cmd)
 {
 	struct fake_obj *conn = fake_find(fd, cmd->conn_id, FAKE_CONN);
+	struct fake_obj *group = fake_find(fd, cmd->conn_id, FAKE_GROUP);
 	struct fake_obj *region = fake_find(fd, cmd->region_id, FAKE_REGION);
 
-	if (!conn || !region)
+	if ((!conn && !group) || !region)
 		return -ENOENT;
 	if (!cmd->access || cmd->access >= KVERBS_REMOTE_ATOMIC << 1)
 		return -EINVAL;
 	if (!cmd->length || cmd->offset > region->region.length ||
 	    cmd->length > region->region.length - cmd->offset)
 		return -EINVAL;
+	if (group)
+		return group_is_up(group, false) ? 0 : -ENOTCONN;
 	return conn->conn.state == KVERBS_CONN_ESTABLISHED ? 0 : -ENOTCONN;
 }
 
@@ -448,7 +497,7 @@ int fake_export(int fd, struct kverbs_cmd_export *cmd)
 	if (room < need)
 		return -EMSGSIZE;
 	o = fake_new(fd, FAKE_EXPORT);
-	o->export.conn = cmd->conn_id;
+	o->export.owner = cmd->conn_id;
 	o->export.region = cmd->region_id;
 	o->export.access = cmd->access;
 	o->export.offset = cmd->offset;
@@ -466,6 +515,22 @@ void fake_event(uint32_t conn_id, enum kverbs_cqe_type type, int result)
 	pthread_mutex_lock(&fk.lock);
 	fake_check(fk.objs[conn_id] && fk.objs[conn_id]->type == FAKE_CONN);
 	put_event(fk.objs[conn_id], type, result);
+	pthread_mutex_unlock(&fk.lock);
+}
+
+void fake_cut(void)
+{
+	struct fake_obj *o;
+	uint32_t id;
+
+	pthread_mutex_lock(&fk.lock);
+	for (id = 1; id <= fk.nr_ids; id++) {
+		o = fk.objs[id];
+		if (o && o->type == FAKE_CONN && o->conn.state == KVERBS_CONN_ESTABLISHED) {
+			hang_up(o);
+			put_event(o, KVERBS_CQE_DISCONNECTED, -ECONNRESET);
+		}
+	}
 	pthread_mutex_unlock(&fk.lock);
 }
 

@@ -12,7 +12,10 @@
 #define FAKE_MAX_OBJS 16384
 #define FAKE_CONN_SLOTS 3
 
-enum fake_type { FAKE_NONE, FAKE_RING, FAKE_REGION, FAKE_LISTENER, FAKE_CONN, FAKE_EXPORT };
+enum fake_type {
+	FAKE_NONE, FAKE_RING, FAKE_REGION, FAKE_LISTENER, FAKE_CONN, FAKE_EXPORT, FAKE_GROUP,
+	FAKE_POOL,
+};
 
 struct fake_ring {
 	uint32_t sq_entries, cq_entries;
@@ -47,13 +50,22 @@ struct fake_conn {
 	uint64_t user_data;
 	unsigned int sq_used, rq_used, sq_depth, rq_depth;
 	uint32_t peer;
+	uint32_t group;
+	uint32_t pool;
 	uint8_t priv[512];
 	uint32_t priv_len;
+	struct kverbs_addr local;
 	struct kverbs_addr remote;
 };
 
+struct fake_pool {
+	uint32_t entries;
+	struct kverbs_pool_user *user;
+	struct kverbs_pool_kernel *kernel;
+};
+
 struct fake_export {
-	uint32_t conn, region, access;
+	uint32_t owner, region, access;	/* @owner: a connection or a group */
 	uint64_t offset, length;
 };
 
@@ -68,6 +80,7 @@ struct fake_obj {
 		struct fake_listener listener;
 		struct fake_conn conn;
 		struct fake_export export;
+		struct fake_pool pool;
 	};
 };
 
@@ -78,6 +91,8 @@ struct fake_work {
 	struct kverbs_piece pieces[KVERBS_LIST_MAX];
 	unsigned int nr_pieces;
 	uint64_t length;
+	bool pooled;
+	uint16_t buf_id;
 };
 
 struct fake_kernel {
@@ -117,12 +132,26 @@ int fake_ring_refuse(struct fake_obj *ring, const struct kverbs_sqe *sqe, int er
 
 /* fake_work.c */
 int fake_work_take(int fd, struct fake_obj *ring, const struct kverbs_sqe *sqe);
+/* Post a buffer of the connection's pool, for which a completion slot is reserved. */
+void fake_work_take_buf(struct fake_obj *conn, const struct kverbs_pool_buf *buf);
 void fake_work_end(struct fake_work *work, int result, unsigned int wc_status,
 		   uint64_t byte_len, unsigned int flags, uint32_t imm);
 void fake_work_drop(struct fake_obj *conn, bool flush);
 struct fake_work *fake_work_find(const struct fake_obj *conn, unsigned int opcode);
 /* Run all work that peers in this process make possible. */
 void fake_work_run(void);
+
+/* fake_pool.c */
+int fake_pool_create(int fd, struct kverbs_cmd_pool_create *cmd);
+void fake_pool_free(struct fake_obj *pool);
+/* Returns NULL if the offset is of no pool. */
+void *fake_pool_map(int fd, uint64_t offset);
+/* Returns false if the address is of no pool. */
+bool fake_pool_unmap(void *addr);
+/* Fill the receive queue of a connection from its pool, if it has one. */
+void fake_pool_fill(struct fake_obj *conn);
+int fake_pool_wake(int fd, uint32_t pool_id);
+bool fake_pool_used(const struct fake_obj *pool);
 
 /* fake_clock.c */
 void fake_clock_reset(void);
@@ -142,6 +171,8 @@ int fake_accept(int fd, struct kverbs_cmd_accept *cmd);
 int fake_reject(int fd, struct kverbs_cmd_reject *cmd);
 int fake_disconnect(int fd, struct kverbs_cmd_disconnect *cmd);
 int fake_conn_query(int fd, struct kverbs_cmd_conn_query *cmd);
+int fake_group_create(int fd, struct kverbs_cmd_group_create *cmd);
+bool fake_group_used(const struct fake_obj *group);
 int fake_export(int fd, struct kverbs_cmd_export *cmd);
 int fake_bench(int fd, struct kverbs_cmd_bench *cmd);
 void fake_conn_destroy(struct fake_obj *conn);

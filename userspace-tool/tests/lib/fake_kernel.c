@@ -57,6 +57,8 @@ void fake_del(struct fake_obj *o)
 {
 	if (o->type == FAKE_RING)
 		fake_ring_free(o);
+	if (o->type == FAKE_POOL)
+		fake_pool_free(o);
 	if (o->type == FAKE_EXPORT)
 		fk.objs[o->export.region]->region.users--;
 	fk.objs[o->id] = NULL;
@@ -88,11 +90,19 @@ static int destroy(int fd, struct kverbs_cmd_destroy *cmd)
 		if (o->region.users)
 			return -EBUSY;
 		break;
+	case FAKE_GROUP:
+		if (fake_group_used(o))
+			return -EBUSY;
+		break;
 	case FAKE_LISTENER:
 		fake_ring_of(o)->r.reserved--;
 		break;
 	case FAKE_CONN:
 		fake_conn_destroy(o);
+		break;
+	case FAKE_POOL:
+		if (fake_pool_used(o))
+			return -EBUSY;
 		break;
 	default:
 		break;
@@ -309,12 +319,16 @@ static int dispatch(int fd, unsigned long cmd, void *arg)
 		return fake_disconnect(fd, arg);
 	case KVERBS_CONN_QUERY:
 		return fake_conn_query(fd, arg);
+	case KVERBS_GROUP_CREATE:
+		return fake_group_create(fd, arg);
 	case KVERBS_EXPORT:
 		return fake_export(fd, arg);
 	case KVERBS_DESTROY:
 		return destroy(fd, arg);
 	case KVERBS_BENCH:
 		return fake_bench(fd, arg);
+	case KVERBS_POOL_CREATE:
+		return fake_pool_create(fd, arg);
 	default:
 		return -ENOTTY;
 	}
@@ -349,6 +363,9 @@ void kverbs_sys_close(int fd)
 	pthread_mutex_lock(&fk.lock);
 	destroy_type(fd, FAKE_CONN);
 	destroy_type(fd, FAKE_LISTENER);
+	destroy_type(fd, FAKE_EXPORT);
+	destroy_type(fd, FAKE_GROUP);
+	destroy_type(fd, FAKE_POOL);
 	destroy_type(fd, FAKE_REGION);
 	destroy_type(fd, FAKE_RING);
 	pthread_mutex_unlock(&fk.lock);
@@ -380,7 +397,9 @@ int kverbs_sys_mmap(int fd, uint64_t offset, size_t length, int prot, void **add
 	pthread_mutex_lock(&fk.lock);
 	ret = injected(FAKE_MMAP);
 	if (!ret) {
-		*addr = fake_ring_area(fd, offset, length);
+		*addr = fake_pool_map(fd, offset);
+		if (!*addr)
+			*addr = fake_ring_area(fd, offset, length);
 		fk.mappings++;
 	}
 	pthread_mutex_unlock(&fk.lock);
@@ -417,14 +436,14 @@ static bool is_ring_area(const void *addr)
 
 void kverbs_sys_munmap(void *addr, size_t length)
 {
-	bool ring;
+	bool shared;
 
 	pthread_mutex_lock(&fk.lock);
-	ring = is_ring_area(addr);
-	if (ring)
+	shared = is_ring_area(addr) || fake_pool_unmap(addr);
+	if (shared)
 		fk.mappings--;
 	pthread_mutex_unlock(&fk.lock);
-	if (!ring)
+	if (!shared)
 		fake_check(!munmap(addr, length));
 }
 

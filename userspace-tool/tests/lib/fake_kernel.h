@@ -28,6 +28,9 @@
 /* A name that resolves to 192.0.2.1 and 192.0.2.2 */
 #define FAKE_HOST "two.example"
 
+/* Index of a device on which no group can be created */
+#define FAKE_NO_DEVICE UINT32_MAX
+
 /* Outcome of a CONNECT: 0: established at once, -errno: FAILED, -ECONNREFUSED: REJECTED */
 /* No event follows, and for a thread that waits with a deadline the deadline expires at once. */
 #define FAKE_CONNECT_HANGS 1
@@ -55,6 +58,7 @@
  * @last_conn: id of the last connection created
  * @step_ns: duration of each step of connecting, 0: not reported
  * @submits: number of SUBMITs with entries to accept
+ * @wakes: number of SUBMITs that named a receive pool
  * @interrupt_nth: one sleep in this many is interrupted in SUBMIT, 0: none
  * @time_jumps: the clock is stopped, and advances to the deadline of a thread that sleeps
  */
@@ -78,6 +82,7 @@ struct fake_conf {
 	uint32_t last_conn;
 	uint64_t step_ns;
 	unsigned int submits;
+	unsigned int wakes;
 	unsigned int interrupt_nth;
 	bool time_jumps;
 };
@@ -152,6 +157,8 @@ uint32_t fake_request_family(uint16_t family, uint16_t port, const void *priv,
 			     uint32_t priv_len);
 /* Report an event of a connection. */
 void fake_event(uint32_t conn_id, enum kverbs_cqe_type type, int result);
+/* All connections are lost at both ends, as if a cable were cut; new ones can be made. */
+void fake_cut(void);
 /* Remove the device of a listener. */
 void fake_remove_listener(uint16_t port);
 /* Returns enum kverbs_conn_state, 0 if there is no such connection. */

@@ -271,6 +271,8 @@ int fake_ring_submit(int fd, struct kverbs_cmd_submit *cmd)
 	fake_check(!(cmd->flags & KVERBS_SUBMIT_WATCH) || cmd->min_complete);
 	cmd->out_taken = 0;
 	cmd->out_error = 0;
+	if (cmd->pool_id && fake_pool_wake(fd, cmd->pool_id))
+		return -ENOENT;
 	if (cmd->to_submit)
 		ring->r.room = false;
 	look(ring);

@@ -172,6 +172,22 @@ int fake_work_take(int fd, struct fake_obj *ring, const struct kverbs_sqe *sqe)
 	return 0;
 }
 
+void fake_work_take_buf(struct fake_obj *conn, const struct kverbs_pool_buf *buf)
+{
+	const struct kverbs_sqe sqe = {
+		.opcode = KVERBS_OP_RECV,
+		.conn_id = conn->id,
+		.region_id = buf->region_id,
+		.offset = buf->offset,
+		.length = buf->length,
+	};
+	struct fake_work buffer = { .pooled = true, .buf_id = buf->id };
+
+	fake_check(!check_buffer(conn->fd, &sqe, &buffer));
+	fake_check(!take_credit(&conn->conn, &sqe));
+	add_work(conn, &sqe, &buffer);
+}
+
 static void unlink_work(struct fake_work *w)
 {
 	struct fake_work **p;
@@ -205,8 +221,14 @@ void fake_work_end(struct fake_work *w, int result, unsigned int wc_status,
 		.imm = imm,
 	};
 
+	struct fake_obj *conn = w->conn;
+
 	if (w->sqe.opcode == KVERBS_OP_RECV)
 		cqe.flags |= KVERBS_CQE_F_RECV;
+	if (w->pooled) {
+		cqe.flags |= KVERBS_CQE_F_BUFFER | (wc_status ? 0 : KVERBS_CQE_F_MORE);
+		cqe.buf_id = w->buf_id;
+	}
 	/* Return the slot before the completion becomes visible. */
 	unlink_work(w);
 	if (is_silent(w) && !result)
@@ -214,6 +236,8 @@ void fake_work_end(struct fake_work *w, int result, unsigned int wc_status,
 	else
 		fake_ring_put(fake_ring_of(w->conn), &cqe);
 	free(w);
+	if (!wc_status)
+		fake_pool_fill(conn);
 }
 
 void fake_work_drop(struct fake_obj *conn, bool flush)
@@ -285,6 +309,14 @@ static void copy_message(const struct fake_work *to, const struct fake_work *fro
 	}
 }
 
+/* Whether the peer can use an export: its own connection's, or that of its group. */
+static bool is_granted(const struct fake_obj *export, const struct fake_obj *peer)
+{
+	return export->type == FAKE_EXPORT &&
+	       (export->export.owner == peer->id ||
+		(peer->conn.group && export->export.owner == peer->conn.group));
+}
+
 /* An rkey is the export's id; its addresses start at the export's id times 2^32. */
 static uint8_t *remote_addr(const struct fake_work *w, uint32_t access)
 {
@@ -292,8 +324,7 @@ static uint8_t *remote_addr(const struct fake_work *w, uint32_t access)
 	struct fake_obj *o = w->sqe.rkey < FAKE_MAX_OBJS ? fk.objs[w->sqe.rkey] : NULL;
 	uint64_t at = w->sqe.remote_addr - ((uint64_t)w->sqe.rkey << 32);
 
-	if (!o || o->type != FAKE_EXPORT || o->export.conn != peer->id ||
-	    !(o->export.access & access))
+	if (!o || !is_granted(o, peer) || !(o->export.access & access))
 		return NULL;
 	if (at > o->export.length || w->length > o->export.length - at)
 		return NULL;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Two contexts, a server and a client, and the data between them */
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
 
@@ -136,6 +137,52 @@ static void written_bytes_arrive_over_all_segments(void **state)
 	assert_int_equal(((char *)kverbs_buf_addr(p->sbuf))[10 + 1234 + 40000], 0);
 	kverbs_token_free(&token);
 	assert_int_equal(kverbs_unexport(p->server, &own), 0);
+}
+
+/* Client @i is in the group of the server's end, or not. */
+static void accept_two(struct pair *p, struct kverbs_group *group,
+		       struct kverbs_conn *clients[2])
+{
+	struct kverbs_conn_opts opts = { .sz = sizeof(opts) };
+	struct sockaddr_in dst = {
+		.sin_family = AF_INET,
+		.sin_port = htons(7472),
+		.sin_addr.s_addr = htonl(0xc0000201),
+	};
+	struct kverbs_conn *server;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(kverbs_connect_start(p->ckv, (struct sockaddr *)&dst, NULL,
+						      &clients[i]), 0);
+		assert_int_equal(kverbs_next_request(p->listener, -1, &server), 0);
+		opts.group = i ? NULL : group;
+		assert_int_equal(kverbs_accept(server, &opts), 0);
+		assert_int_equal(kverbs_conn_wait(clients[i], -1), 0);
+	}
+}
+
+static void a_groups_key_is_valid_on_its_connections_only(void **state)
+{
+	struct pair *p = *state;
+	struct kverbs_req req = { 0 };
+	struct kverbs_conn *clients[2];
+	struct kverbs_group *group;
+	struct kverbs_token token;
+
+	assert_int_equal(kverbs_buf_alloc(p->skv, LEN, &p->sbuf), 0);
+	assert_int_equal(kverbs_buf_alloc(p->ckv, LEN, &p->cbuf), 0);
+	assert_int_equal(kverbs_group_create(p->skv, 0, &group), 0);
+	accept_two(p, group, clients);
+	fill(p->sbuf, 3);
+	assert_int_equal(kverbs_group_export(group, p->sbuf, 0, LEN, KVERBS_REMOTE_READ,
+					     &token), 0);
+	assert_int_equal(kverbs_read(clients[0], p->cbuf, 0, LEN, &token, 0, &req), 0);
+	assert_int_equal(kverbs_wait(&req, -1), 0);
+	assert_memory_equal(kverbs_buf_addr(p->cbuf), kverbs_buf_addr(p->sbuf), LEN);
+	assert_int_equal(kverbs_read(clients[1], p->cbuf, 0, LEN, &token, 0, &req), 0);
+	assert_int_equal(kverbs_wait(&req, -1), -EIO);
+	assert_int_equal(kverbs_group_unexport(group, &token), 0);
 }
 
 static void read_bytes_come_over_all_segments(void **state)
@@ -495,6 +542,7 @@ int main(void)
 		loop_test(peers_connect_and_exchange_private_data),
 		loop_test(a_message_arrives),
 		loop_test(written_bytes_arrive_over_all_segments),
+		loop_test(a_groups_key_is_valid_on_its_connections_only),
 		loop_test(read_bytes_come_over_all_segments),
 		loop_test(immediate_data_comes_after_the_bytes),
 		loop_test(a_message_carries_immediate_data),

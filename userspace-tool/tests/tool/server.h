@@ -18,7 +18,7 @@
 #include "peer/session.h"
 #include "tmp.h"
 
-#define SERVER_ARGS_MAX 24
+#define SERVER_ARGS_MAX 256
 #define SERVER_LOOK_MS 1000
 
 /* How long a server waits for silent clients, in tests of that timeout */

@@ -146,6 +146,7 @@ static const struct opts_option options[] = {
 			"\nThe connections used for the measurement itself are not\n"
 			"authenticated with the key; see *Wire protocol* in kverbs'\n"
 			"documentation."),
+	SERVER_OPTS_KEY_NAME(struct bench, to),
 	SERVER_OPTS_PORT(struct bench, to, "", ".\n"
 			 "Measurements use additional ports that the server chooses."),
 	{ }

@@ -35,6 +35,7 @@ extern const struct command cmd_bench;
 extern const struct command cmd_cp;
 extern const struct command cmd_ls;
 extern const struct command cmd_rm;
+extern const struct command cmd_key;
 extern const struct command cmd_stat;
 extern const struct command cmd_top;
 

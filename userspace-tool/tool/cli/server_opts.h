@@ -13,6 +13,14 @@
 		    OPTS_HELP("ADDR", "connect from this local address"),	\
 		    OPTS_DOC("Connect from this local address."))
 
+#define SERVER_OPTS_KEY_NAME(_struct, _to)					\
+	OPTS_OPTION("key-name", 0, OPTS_TEXT, _struct, _to.key_name,		\
+		    OPTS_HELP("NAME", "use the key NAME of that file\n"		\
+			      "(default: $KVERBS_KEY_NAME, or the only one)"),	\
+		    OPTS_DOC("Use the key *NAME* of the key file. The default is the\n" \
+			     "environment variable ``KVERBS_KEY_NAME``, if set, else the\n" \
+			     "only key of the file."))
+
 #define SERVER_OPTS_KEY(_struct, _to, _doc)					\
 	OPTS_OPTION("key", 0, OPTS_TEXT, _struct, _to.key_file,			\
 		    OPTS_HELP("FILE", "authenticate both sides with the key in FILE\n"	\
@@ -21,7 +29,7 @@
 			     "anything is sent. The default is the file named by the\n" \
 			     "environment variable ``KVERBS_KEY_FILE``, if set. With a\n" \
 			     "key, the client refuses a server that has none. See\n" \
-			     ":manpage:`kverbs-serve(8)` for the format." _doc))
+			     ":manpage:`kverbs-key(1)` for the format." _doc))
 
 #define SERVER_OPTS_PORT(_struct, _to, _help, _doc)				\
 	OPTS_OPTION("port", 'p', OPTS_PORT, _struct, _to.port,			\

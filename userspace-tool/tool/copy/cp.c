@@ -7,12 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/cmd.h"
 #include "cli/err.h"
 #include "cli/opts.h"
 #include "cli/out.h"
+#include "cli/server_opts.h"
 #include "cli/signals.h"
 #include "copy/cp.h"
 #include "copy/cp_lists.h"
@@ -52,24 +54,138 @@ static int send_filter(struct cp *cp)
 	return ret;
 }
 
-static int copy_with(struct cp *cp, struct session *s)
+/* Count anew for each connection: the next one looks at all files again. */
+static void begin(struct cp *cp, struct session *s)
+{
+	struct copy *copy = &cp->copy;
+
+	copy->session = s;
+	copy->super = copy->privileged && s->welcome.flags & WIRE_F_PRIVILEGED;
+	copy->keyed = session_mac_key(s);
+	copy->same = 0;
+	copy->same_bytes = 0;
+	copy->dirs = 0;
+	copy->others = 0;
+	copy->skipped = 0;
+	copy->failed = 0;
+	copy->progress.total = cp->total;
+	copy->progress.done = 0;
+	copy->progress.resumed = 0;
+}
+
+static int copy_once(struct cp *cp, struct session *s)
+{
+	int ret;
+
+	begin(cp, s);
+	ret = send_filter(cp);
+	if (!ret)
+		ret = cp->upload ? cp_put(cp) : cp_get(cp);
+	progress_clear(&cp->copy.progress);
+	return ret;
+}
+
+static const struct wire_hello hello = {
+	.version = WIRE_VERSION,
+	.what = WIRE_SERVICE_FILES,
+	.msg_max = WIRE_MSG_MAX,
+	.depth = WIRE_FILES_DEPTH,
+};
+
+/* A signal ends the program, so nothing else interrupts this. */
+static void wait_seconds(int seconds)
+{
+	struct timespec ts = { .tv_sec = seconds };
+
+	while (seconds && nanosleep(&ts, &ts) && errno == EINTR)
+		;
+}
+
+/* Of what several connections did, what one would have done. */
+static void sum_up(struct cp *cp)
+{
+	struct copy *copy = &cp->copy;
+	uint64_t all = copy->files + copy->dirs + copy->others;
+
+	if (!cp->losses)
+		return;
+	/* Files that an earlier connection copied are unchanged only for the last one. */
+	copy->same -= copy->same < cp->before.files ? copy->same : cp->before.files;
+	copy->same_bytes -= copy->same_bytes < cp->before.bytes ? copy->same_bytes :
+			    cp->before.bytes;
+	/* A new file that was not done when the connection was lost is new to the next one, too. */
+	copy->created = copy->created < all ? copy->created : all;
+}
+
+/* The next connection finds files that are done unchanged. */
+static void end_lost(struct cp *cp, struct session *s)
+{
+	cp->losses++;
+	cp->before.files = cp->copy.files;
+	cp->before.bytes = cp->copy.bytes;
+	cp->before.wire_out += s->bytes_out;
+	cp->before.wire_in += s->bytes_in;
+	/* Errors of files recur, if they are still there. */
+	err_command("cp");
+}
+
+static uint64_t copied(const struct cp *cp)
+{
+	return cp->copy.moved + cp->copy.files + cp->copy.created;
+}
+
+static int report_lost(const struct session *s, int err)
+{
+	return err_report(ERR_PEER, err, "copy with %s", s->peer);
+}
+
+static void tell_retry(const struct cp *cp, int err, int delay)
+{
+	err_warn("lost the connection with %s (%s); connecting again in %d s, attempt %u of %u, to go on from what is verified",
+		 cp->to.host, err_name(err), delay, cp->retry.nr, (unsigned int)cp->retry.max);
+}
+
+/*
+ * Connect again after @err, unless there were too many attempts. Returns 0, or an exit status
+ * having said why.
+ */
+static int reconnect(struct cp *cp, struct session *s, int err)
+{
+	struct kverbs *kv = s->kv;
+	bool dialled = false;
+	int ret = err, delay;
+
+	while (retry_may_pass(ret, s->refusal)) {
+		delay = retry_begin(&cp->retry, copied(cp));
+		if (delay < 0)
+			break;
+		tell_retry(cp, ret, delay);
+		session_free(s);
+		wait_seconds(delay);
+		ret = kv_try(s, kv, &cp->to, &hello);
+		if (ret >= 0)
+			return ret;
+		dialled = true;
+	}
+	return dialled ? kv_report(s, &cp->to, ret) : report_lost(s, ret);
+}
+
+static int copy_all(struct cp *cp, struct session *s)
 {
 	struct copy *copy = &cp->copy;
 	int ret, status;
 
-	copy->session = s;
-	copy->super = copy->privileged && s->welcome.flags & WIRE_F_PRIVILEGED;
 	report_init(copy, cp);
-	copy->progress.total = cp->total;
-	copy->keyed = session_mac_key(s);
-	ret = send_filter(cp);
-	if (!ret)
-		ret = cp->upload ? cp_put(cp) : cp_get(cp);
-	progress_clear(&copy->progress);
-	if (ret < 0)
-		status = err_report(ERR_PEER, ret, "copy with %s", s->peer);
-	else
-		status = ret;
+	ret = copy_once(cp, s);
+	while (retry_is_lost(ret) && cp->retry.max) {
+		end_lost(cp, s);
+		ret = reconnect(cp, s, ret);
+		if (ret)
+			break;
+		ret = copy_once(cp, s);
+	}
+	sum_up(cp);
+	status = ret < 0 ? report_lost(s, ret) : ret;
 	status = report_end(copy, cp, status);
 	session_free(s);
 	return status;
@@ -77,12 +193,6 @@ static int copy_with(struct cp *cp, struct session *s)
 
 static int run(struct cp *cp)
 {
-	struct wire_hello hello = {
-		.version = WIRE_VERSION,
-		.what = WIRE_SERVICE_FILES,
-		.msg_max = WIRE_MSG_MAX,
-		.depth = WIRE_FILES_DEPTH,
-	};
 	struct session s;
 	struct kverbs *kv;
 	int status;
@@ -101,7 +211,7 @@ static int run(struct cp *cp)
 				    "%s does not serve files (start it with --root)",
 				    cp->to.host);
 	} else if (!status) {
-		status = copy_with(cp, &s);
+		status = copy_all(cp, &s);
 	}
 	kverbs_close(kv);
 	return status;
@@ -247,10 +357,19 @@ static const struct opts_option options[] = {
 			     "``KVERBS_KEY_FILE``, if set. The key also protects the contents,\n"
 			     "names, modes and times of files from modification on the path;\n"
 			     "nothing is encrypted. With a key, the client refuses a server that\n"
-			     "has none. See :manpage:`kverbs-serve(8)` for the format.")),
+			     "has none. See :manpage:`kverbs-key(1)` for the format.")),
+	SERVER_OPTS_KEY_NAME(struct cp, to),
 	OPTS_OPTION("port", 0, OPTS_PORT, struct cp, to.port,
 		    OPTS_HELP("PORT", "the server's port (default " WIRE_DEFAULT_PORT ")"),
 		    OPTS_DOC("The server's port; default 7472.")),
+	OPTS_RANGE("retry", 0, OPTS_NUMBER, struct cp, retry.max, 0, 1000000,
+		   OPTS_HELP("N", "connect again, up to N times, after the connection was lost\n"
+			     "(default: never)"),
+		   OPTS_DOC("If the connection is lost, connect again and go on from what is\n"
+			    "verified: at once, then after 1, 2, 4 and more seconds, up to 30.\n"
+			    "Give up after *N* attempts in a row that copied nothing. Files that\n"
+			    "are done are compared again by size and time, so that ``-I`` copies\n"
+			    "them again.")),
 	FLAG("quiet", 'q', quiet, "print nothing but errors", "Print nothing but errors."),
 	FLAG("stats", 0, stats, "print how much was copied, and bytes on the wire",
 	     "Print how much was copied, and how many bytes were sent and received, as **rsync**\n"
@@ -361,6 +480,9 @@ static int check_dashes(struct cp *cp)
 		return err_usage("-, standard input or output, is one file");
 	if (cp->dry_run)
 		return err_usage("-, standard input or output, excludes --dry-run");
+	/* Data of a pipe cannot be read or written again. */
+	if (cp->retry.max)
+		return err_usage("-, standard input or output, excludes --retry");
 	if (out && out_is_json())
 		return err_usage("the file and JSON cannot both go to standard output");
 	cp->quiet |= out;

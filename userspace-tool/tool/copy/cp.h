@@ -5,7 +5,22 @@
 
 #include "cli/opts.h"
 #include "copy/copy.h"
+#include "copy/retry.h"
 #include "peer/target.h"
+
+/**
+ * struct cp_before - what the connections of a copy did that were lost
+ * @files: files done, which the next one finds unchanged
+ * @bytes: bytes of those files
+ * @wire_out: bytes of messages sent
+ * @wire_in: bytes of messages received
+ */
+struct cp_before {
+	uint64_t files;
+	uint64_t bytes;
+	uint64_t wire_out;
+	uint64_t wire_in;
+};
 
 /**
  * struct cp - one run of cp
@@ -49,6 +64,9 @@
  * @names: those in @files_from
  * @nr_names: how many
  * @total: bytes that are to go there, if they are counted
+ * @retry: attempts to connect again
+ * @losses: connections that were lost
+ * @before: what earlier connections of the copy did
  * @filter: made of @rules
  * @copy: what was done
  */
@@ -93,6 +111,9 @@ struct cp {
 	char **names;
 	size_t nr_names;
 	uint64_t total;
+	struct retry retry;
+	unsigned int losses;
+	struct cp_before before;
 	struct filter filter;
 	struct copy copy;
 };

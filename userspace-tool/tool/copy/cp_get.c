@@ -73,6 +73,8 @@ static int open_target(struct cp *cp, struct sink *sink)
 		return 0;
 	}
 	ret = sink_target_local(sink, cp->dst.path, cp->nr_sources > 1 || cp->files_from);
+	if (sink->rename)
+		cp->copy.opts |= WIRE_F_AS_NAMED;
 	return ret ? err_report(ERR_LOCAL, ret, "open %s", cp->dst.path) : 0;
 }
 

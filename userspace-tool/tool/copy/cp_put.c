@@ -54,6 +54,7 @@ static int ask(struct cp *cp, struct source *src)
 	if (msg.status)
 		return err_report(ERR_REMOTE, wire_errno(msg.status), "open %s:%s",
 				  cp->dst.host, cp->dst.path);
+	cp->copy.opts |= msg.flags & WIRE_F_AS_NAMED;
 	return source_open(src, &cp->copy, &msg);
 }
 

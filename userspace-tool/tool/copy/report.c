@@ -134,12 +134,12 @@ static void put_methods(struct json_object *o, const struct copy *copy)
 /* Bytes on the wire, but for the headers of packets */
 static uint64_t sent(const struct copy *copy, const struct cp *cp)
 {
-	return copy->session->bytes_out + (cp->upload ? copy->moved : 0);
+	return cp->before.wire_out + copy->session->bytes_out + (cp->upload ? copy->moved : 0);
 }
 
 static uint64_t received(const struct copy *copy, const struct cp *cp)
 {
-	return copy->session->bytes_in + (cp->upload ? 0 : copy->moved);
+	return cp->before.wire_in + copy->session->bytes_in + (cp->upload ? 0 : copy->moved);
 }
 
 static void print_json(const struct copy *copy, const struct cp *cp, double seconds)
@@ -161,6 +161,7 @@ static void print_json(const struct copy *copy, const struct cp *cp, double seco
 	json_put_int(o, "transferred_bytes", copy->moved);
 	json_put_int(o, "wire_sent_bytes", sent(copy, cp));
 	json_put_int(o, "wire_received_bytes", received(copy, cp));
+	json_put_int(o, "reconnects", cp->losses);
 	json_put_num(o, "seconds", seconds);
 	json_put_num(o, "rate_MBps", rate_of(copy, seconds));
 	json_put_str(o, "checksum_algorithm", copy->keyed ? HASH_KEYED_NAME : HASH_NAME);

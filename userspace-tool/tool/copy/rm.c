@@ -12,6 +12,7 @@
 #include "cli/json.h"
 #include "cli/opts.h"
 #include "cli/out.h"
+#include "cli/server_opts.h"
 #include "copy/prune.h"
 #include "copy/remote.h"
 #include "copy/report.h"
@@ -143,6 +144,7 @@ static const struct opts_option options[] = {
 			      "(default: $KVERBS_KEY_FILE)"),
 		    OPTS_DOC("Authenticate both sides with the key in *FILE*, as with\n"
 			     ":manpage:`kverbs-cp(1)`.")),
+	SERVER_OPTS_KEY_NAME(struct rm, remote.to),
 	OPTS_OPTION("port", 0, OPTS_PORT, struct rm, remote.to.port,
 		    OPTS_HELP("PORT", "the server's port (default " WIRE_DEFAULT_PORT ")"),
 		    OPTS_DOC("The server's port; default 7472.")),

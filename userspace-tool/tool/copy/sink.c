@@ -166,6 +166,7 @@ int sink_greet(struct sink *sink)
 		.type = WIRE_SINK,
 		.window = COPY_EAGER_WINDOWS,
 		.size = COPY_EAGER_SIZE,
+		.flags = sink->rename ? WIRE_F_AS_NAMED : 0,
 	};
 	int ret;
 

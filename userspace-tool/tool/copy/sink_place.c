@@ -23,10 +23,16 @@ static int set_base(struct sink *sink, int fd, const char *name)
 	return sink->rename ? 0 : -ENOMEM;
 }
 
+/* A directory that an earlier connection of the same copy made is not one that was there. */
+static bool is_named(const struct sink *sink)
+{
+	return sink->copy->opts & WIRE_F_AS_NAMED;
+}
+
 /* A directory that is there takes things into it; else it is a name for one. */
 int sink_target(struct sink *sink, int root, const struct path *path, bool must_be_dir)
 {
-	int fd = path_open(root, path->text, O_PATH | O_DIRECTORY);
+	int fd = is_named(sink) ? -ENOENT : path_open(root, path->text, O_PATH | O_DIRECTORY);
 
 	if (fd == -ENOENT && must_be_dir && sink->copy->opts & WIRE_F_MKPATH) {
 		sink->missing = sink->dry;
@@ -93,7 +99,7 @@ int sink_target_local(struct sink *sink, const char *path, bool must_be_dir)
 	char *dir;
 	int fd;
 
-	fd = path_open_root(*path ? path : ".");
+	fd = is_named(sink) ? -ENOENT : path_open_root(*path ? path : ".");
 	if (fd >= 0)
 		return set_base(sink, fd, NULL);
 	if (fd != -ENOENT && fd != -ENOTDIR)

@@ -219,6 +219,7 @@ static const struct opts_option options[] = {
 		   OPTS_DOC("Wait up to *S* seconds for *HOST* to answer; default 5.")),
 	SERVER_OPTS_SOURCE(struct doctor, to),
 	SERVER_OPTS_KEY(struct doctor, to, ""),
+	SERVER_OPTS_KEY_NAME(struct doctor, to),
 	SERVER_OPTS_PORT(struct doctor, to, "", "."),
 	{ }
 };
@@ -226,8 +227,7 @@ static const struct opts_option options[] = {
 static int doctor_run(int argc, char **argv)
 {
 	static struct doctor d;
-	const char *key;
-	int first, status;
+	int first, status = EXIT_OK;
 
 	d = (struct doctor){
 		.root = "",
@@ -239,12 +239,12 @@ static int doctor_run(int argc, char **argv)
 	if (first + 1 < argc)
 		return err_usage("give one HOST");
 	d.to.host = first < argc ? argv[first] : NULL;
-	key = d.to.host ? key_of_client(d.to.key_file) : NULL;
-	status = key ? key_load(&d.key, key) : EXIT_OK;
+	if (d.to.host)
+		status = keyring_of_client(&d.keys, &d.key, d.to.key_file, d.to.key_name);
 	if (status)
 		return status;
 	status = doctor_examine(&d);
-	key_put(d.key);
+	keyring_put(d.keys);
 	return status;
 }
 

@@ -8,7 +8,7 @@
 #include "doctor/finding.h"
 #include "doctor/net.h"
 #include "doctor/rdma.h"
-#include "peer/key.h"
+#include "peer/keyring.h"
 #include "peer/session.h"
 
 /* Checks in the order in which they are made; a later one may need earlier ones. */
@@ -48,6 +48,7 @@ struct doctor_unusable {
  * struct doctor - one run
  * @root: the files looked at are below that, "" but in tests
  * @to: the peer; its host is NULL if none was given
+ * @keys: what @key is one of
  * @key: to prove, or NULL
  * @net: interfaces of this host
  * @rdma: ports of its RDMA devices, except those that the module cannot use
@@ -70,7 +71,8 @@ struct doctor_unusable {
 struct doctor {
 	const char *root;
 	struct session_to to;
-	struct key *key;
+	struct keyring *keys;
+	const struct key *key;
 	struct net net;
 	struct rdma rdma;
 	struct kverbs *kv;

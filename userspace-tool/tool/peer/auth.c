@@ -3,15 +3,18 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
 #include "cli/units.h"
 #include "cli/util.h"
+#include "lib/byteorder.h"
 #include "peer/auth.h"
+#include "peer/service.h"
 
-#define MSG_LEN		((uint32_t)(WIRE_HEAD_LEN + WIRE_PROOF_LEN))
+#define MSG_LEN		((uint32_t)(WIRE_HEAD_LEN + WIRE_NONCE_LEN + WIRE_KEY_NAME_MAX))
 #define SLOT		192
 #define ROLE_LEN	16
 
@@ -19,9 +22,11 @@ int auth_proof(const struct auth *a, const struct key *key, enum auth_role role,
 	       uint8_t proof[WIRE_PROOF_LEN])
 {
 	static const char names[][ROLE_LEN] = {
-		[AUTH_CLIENT] = "kverbs client 1",
-		[AUTH_SERVER] = "kverbs server 1",
-		[AUTH_DIGESTS] = "kverbs digests2",
+		[AUTH_CLIENT] = "kverbs client 2",
+		[AUTH_SERVER] = "kverbs server 2",
+		[AUTH_DIGESTS] = "kverbs digests3",
+		[AUTH_TO_SERVER] = "kverbs toserver",
+		[AUTH_TO_CLIENT] = "kverbs toclient",
 	};
 	uint8_t bytes[ROLE_LEN + sizeof(*a)];
 	size_t len;
@@ -45,11 +50,17 @@ static int check_proof(const struct auth *a, const struct key *key, enum auth_ro
 	return CRYPTO_memcmp(right, proof, sizeof(right)) ? -EKEYREJECTED : 0;
 }
 
-/* No other connection has the same key. */
-static int make_mac_key(struct session *s, const struct auth *a, const struct key *key)
+int auth_seal(struct session *s, const struct auth *a, const struct key *key, bool is_server)
 {
-	int ret = auth_proof(a, key, AUTH_DIGESTS, s->mac_key);
+	struct seal *to_server = is_server ? &s->seal_in : &s->seal_out;
+	struct seal *to_client = is_server ? &s->seal_out : &s->seal_in;
+	int ret;
 
+	ret = auth_proof(a, key, AUTH_DIGESTS, s->mac_key);
+	if (!ret)
+		ret = auth_proof(a, key, AUTH_TO_SERVER, to_server->key);
+	if (!ret)
+		ret = auth_proof(a, key, AUTH_TO_CLIENT, to_client->key);
 	s->keyed = !ret;
 	return ret;
 }
@@ -59,10 +70,30 @@ static int make_nonce(uint8_t nonce[WIRE_NONCE_LEN])
 	return getrandom(nonce, WIRE_NONCE_LEN, 0) == WIRE_NONCE_LEN ? 0 : -EIO;
 }
 
-static void take_hellos(struct auth *a, const struct session *s)
+void auth_address(struct auth *a, const struct kverbs_addr *server)
 {
+	memset(a->address, 0, sizeof(a->address));
+	if (server->family == AF_INET) {
+		memset(a->address + 10, 0xff, 2);
+		memcpy(a->address + 12, server->addr, 4);
+	} else {
+		memcpy(a->address, server->addr, sizeof(a->address));
+	}
+	memcpy(a->port, &server->port, sizeof(a->port));
+}
+
+static void begin(struct auth *a, const struct session *s, const struct kverbs_addr *server)
+{
+	memset(a, 0, sizeof(*a));
 	wire_hello_encode(&s->hello, a->hello, sizeof(a->hello));
 	wire_hello_encode(&s->welcome, a->welcome, sizeof(a->welcome));
+	auth_address(a, server);
+}
+
+/* Only the server's proof has flags: the client learns them from it. */
+static void set_flags(struct auth *a, uint32_t flags)
+{
+	put_be(a->flags, flags, sizeof(a->flags));
 }
 
 static void fill(struct wire_msg *msg, enum wire_type type, const void *tail)
@@ -81,11 +112,21 @@ void auth_hello(struct wire_hello *hello)
 	hello->msg_max = max(hello->msg_max, MSG_LEN);
 }
 
-static int say(struct session *s, enum wire_type type, const void *tail)
+static int say_nonce(struct session *s, const struct auth *a, const struct key *key)
 {
 	struct wire_msg msg;
 
-	fill(&msg, type, tail);
+	fill(&msg, WIRE_NONCE, a->client);
+	msg.extra = key->name;
+	msg.extra_len = strlen(key->name);
+	return session_send(s, &msg);
+}
+
+static int say_proof(struct session *s, const void *proof)
+{
+	struct wire_msg msg;
+
+	fill(&msg, WIRE_PROOF, proof);
 	return session_send(s, &msg);
 }
 
@@ -105,16 +146,17 @@ static int give_proof(struct session *s, const struct key *key, struct auth *a)
 	struct wire_msg msg;
 	int ret;
 
+	memcpy(a->name, key->name, strlen(key->name));
 	ret = make_nonce(a->client);
 	if (!ret)
-		ret = say(s, WIRE_NONCE, a->client);
+		ret = say_nonce(s, a, key);
 	if (!ret)
 		ret = hear(s, WIRE_NONCE, &msg);
 	if (ret)
 		return ret;
 	memcpy(a->server, msg.tail, sizeof(a->server));
 	ret = auth_proof(a, key, AUTH_CLIENT, proof);
-	return ret ? ret : say(s, WIRE_PROOF, proof);
+	return ret ? ret : say_proof(s, proof);
 }
 
 int auth_connect(struct session *s, const struct key *key)
@@ -125,17 +167,20 @@ int auth_connect(struct session *s, const struct key *key)
 
 	if (!(s->welcome.flags & WIRE_F_KEY))
 		return -ENOKEY;
-	take_hellos(&a, s);
+	begin(&a, s, &s->addr);
 	ret = give_proof(s, key, &a);
 	if (!ret)
 		ret = hear(s, WIRE_PROOF, &msg);
 	if (ret)
 		return ret;
 	if (msg.status)
-		return -EKEYREJECTED;
+		return wire_errno(msg.status) == -EOPNOTSUPP ? -EOPNOTSUPP : -EKEYREJECTED;
+	set_flags(&a, msg.flags);
 	ret = check_proof(&a, key, AUTH_SERVER, msg.tail);
 	if (!ret)
-		ret = make_mac_key(s, &a, key);
+		ret = auth_seal(s, &a, key, false);
+	if (!ret)
+		s->welcome.flags = msg.flags;
 	return ret == -EKEYREJECTED ? -ENOKEY : ret;
 }
 
@@ -183,24 +228,21 @@ static int open_door(struct door *d, struct session *s, int timeout_ms)
 	return ret ? ret : post_recv(d);
 }
 
-static int door_hear(struct door *d, enum wire_type type, uint8_t *tail)
+/* @msg points into the door's memory, where nothing else is received. */
+static int door_hear(struct door *d, enum wire_type type, struct wire_msg *msg)
 {
 	struct kverbs_req *req = &d->recv[d->received];
 	const char *at = (char *)kverbs_buf_addr(d->mem) + d->received * SLOT;
-	struct wire_msg msg;
 	int ret;
 
 	ret = session_wait(d->s, req, left_ms(d));
 	if (ret)
 		return ret;
 	d->received++;
-	ret = wire_decode(&msg, at, req->byte_len);
+	ret = wire_decode(msg, at, req->byte_len);
 	if (ret)
 		return ret;
-	if (msg.type != type || msg.status)
-		return -EPROTO;
-	memcpy(tail, msg.tail, WIRE_PROOF_LEN);
-	return 0;
+	return msg->type != type || msg->status ? -EPROTO : 0;
 }
 
 static int door_say(struct door *d, const struct wire_msg *msg)
@@ -220,9 +262,12 @@ static int challenge(struct door *d, struct auth *a)
 	struct wire_msg msg;
 	int ret;
 
-	ret = door_hear(d, WIRE_NONCE, a->client);
-	if (!ret)
-		ret = make_nonce(a->server);
+	ret = door_hear(d, WIRE_NONCE, &msg);
+	if (ret)
+		return ret;
+	memcpy(a->client, msg.tail, sizeof(a->client));
+	memcpy(a->name, msg.extra, msg.extra_len);
+	ret = make_nonce(a->server);
 	if (!ret)
 		ret = post_recv(d);
 	if (ret)
@@ -231,64 +276,97 @@ static int challenge(struct door *d, struct auth *a)
 	return door_say(d, &msg);
 }
 
-static int turn_away(struct door *d)
+static int turn_away(struct door *d, int why, int ret)
 {
 	struct wire_msg msg = {
 		.type = WIRE_PROOF,
-		.status = wire_status(-EACCES),
+		.status = wire_status(why),
 		.window = WIRE_NO_WINDOW,
 	};
 
 	door_say(d, &msg);
-	return -EKEYREJECTED;
+	return ret;
+}
+
+/* The part of @flags that this key permits */
+static uint32_t permitted(const struct key_rights *rights, uint32_t flags)
+{
+	if (!service_included(rights->services, WIRE_SERVICE_FILES))
+		flags &= ~WIRE_F_SERVES_FILES;
+	if (rights->no_super)
+		flags &= ~WIRE_F_PRIVILEGED;
+	return rights->read_only ? flags | WIRE_F_READ_ONLY : flags;
 }
 
 /* Allocate the session before the client is allowed to proceed. */
-static int let_in(struct door *d, const struct key *key, const struct auth *a)
+static int let_in(struct door *d, const struct key *key, struct auth *a)
 {
+	uint32_t flags = permitted(&key->rights, d->s->welcome.flags);
 	uint8_t proof[WIRE_PROOF_LEN];
 	struct wire_msg msg;
 	int ret;
 
+	set_flags(a, flags);
 	ret = auth_proof(a, key, AUTH_SERVER, proof);
 	if (!ret)
-		ret = make_mac_key(d->s, a, key);
+		ret = auth_seal(d->s, a, key, true);
 	if (!ret)
 		ret = session_open(d->s);
 	if (ret)
 		return ret;
 	fill(&msg, WIRE_PROOF, proof);
+	msg.flags = flags;
 	return door_say(d, &msg);
 }
 
-static int talk(struct door *d, const struct key *key)
+/* A client that names a key that there is not learns no more than one with a wrong proof. */
+static const struct key *named(const struct keyring *ring, const struct auth *a)
 {
-	uint8_t proof[WIRE_PROOF_LEN];
+	char name[WIRE_KEY_NAME_MAX + 1] = "";
+	const struct key *key;
+
+	memcpy(name, a->name, sizeof(a->name));
+	key = keyring_find(ring, name);
+	return key ? key : ring->decoy;
+}
+
+static int talk(struct door *d, const struct keyring *ring, const struct key **key)
+{
+	const struct key *k = NULL;
+	struct wire_msg msg;
 	struct auth a;
 	int ret;
 
-	take_hellos(&a, d->s);
+	begin(&a, d->s, &d->s->local);
 	ret = challenge(d, &a);
 	if (!ret)
-		ret = door_hear(d, WIRE_PROOF, proof);
-	if (!ret)
-		ret = check_proof(&a, key, AUTH_CLIENT, proof);
+		ret = door_hear(d, WIRE_PROOF, &msg);
+	if (ret)
+		return ret;
+	k = named(ring, &a);
+	ret = check_proof(&a, k, AUTH_CLIENT, msg.tail);
 	if (ret == -EKEYREJECTED)
-		return turn_away(d);
-	return ret ? ret : let_in(d, key, &a);
+		return turn_away(d, -EACCES, ret);
+	if (ret)
+		return ret;
+	*key = k;
+	if (!service_included(k->rights.services, d->s->hello.what))
+		return turn_away(d, -EOPNOTSUPP, -EOPNOTSUPP);
+	return let_in(d, k, &a);
 }
 
 int auth_accept(struct session *s, uint32_t flags, int timeout_ms, int auth_ms,
-		const struct key *key)
+		const struct keyring *ring, const struct key **key)
 {
 	struct door d;
 	int ret;
 
+	*key = NULL;
 	ret = open_door(&d, s, min(timeout_ms, auth_ms));
 	if (!ret)
 		ret = session_answer(s, flags | WIRE_F_KEY, timeout_ms, left_ms(&d));
 	if (!ret)
-		ret = talk(&d, key);
+		ret = talk(&d, ring, key);
 	/* Operations on d.mem must have ended before it is freed. */
 	if (ret)
 		session_stop(s);

@@ -1,110 +1,88 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <string.h>
 
 #include <openssl/crypto.h>
 
-#include "cli/err.h"
 #include "peer/key.h"
+#include "peer/service.h"
 
-/*
- * A group may read it: so clients of several users can share one, and so systemd gives
- * a credential to the user of a service.
- */
-static int check_file(int fd)
+#define BLANKS " \t"
+
+bool key_name_is_valid(const char *name)
 {
-	struct stat st;
+	size_t i;
 
-	if (fstat(fd, &st))
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EINVAL;
-	/* Another user could put another key there. */
-	if (st.st_uid && st.st_uid != geteuid())
-		return -EPERM;
-	return st.st_mode & 0027 ? -EPERM : 0;
+	for (i = 0; name[i]; i++)
+		if (!isascii(name[i]) || (!isalnum(name[i]) && !strchr("._-", name[i])))
+			return false;
+	return i && i <= WIRE_KEY_NAME_MAX;
 }
 
-static int read_bytes(int fd, struct key *key)
+/* Opening it does not lead out of the root either, but an error is better found when it is made. */
+static bool leads_up(const char *path)
 {
-	ssize_t n;
+	size_t len;
 
-	do {
-		n = read(fd, key->bytes + key->len, sizeof(key->bytes) - key->len);
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		key->len += n > 0 ? n : 0;
-	} while (n && key->len < sizeof(key->bytes));
-	while (key->len && (key->bytes[key->len - 1] == '\n' ||
-			    key->bytes[key->len - 1] == '\r'))
-		key->len--;
-	return key->len < KEY_MIN || key->len > KEY_MAX ? -EINVAL : 0;
-}
-
-int key_read(struct key **key, const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), ret;
-	struct key *k;
-
-	if (fd < 0)
-		return -errno;
-	k = calloc(1, sizeof(*k));
-	if (k)
-		k->users = 1;
-	ret = k ? check_file(fd) : -ENOMEM;
-	if (!ret)
-		ret = read_bytes(fd, k);
-	close(fd);
-	if (ret) {
-		key_put(k);
-		return ret;
+	for (; *path; path += len + (path[len] == '/')) {
+		len = strcspn(path, "/");
+		if (len == 2 && !memcmp(path, "..", 2))
+			return true;
 	}
-	*key = k;
+	return false;
+}
+
+static int set_dir(struct key_rights *rights, const char *path)
+{
+	if (rights->dir || !*path || strlen(path) > WIRE_PATH_MAX || leads_up(path))
+		return -EINVAL;
+	rights->dir = strdup(path);
+	return rights->dir ? 0 : -ENOMEM;
+}
+
+int key_add_right(struct key_rights *rights, const char *word)
+{
+	static const char services[] = "services=", dir[] = "dir=";
+
+	if (!strcmp(word, "ro"))
+		rights->read_only = true;
+	else if (!strcmp(word, "no-delete"))
+		rights->no_delete = true;
+	else if (!strcmp(word, "no-super"))
+		rights->no_super = true;
+	else if (!strncmp(word, dir, strlen(dir)))
+		return set_dir(rights, word + strlen(dir));
+	else if (strncmp(word, services, strlen(services)) ||
+		 service_parse(&rights->services, word + strlen(services)))
+		return -EINVAL;
 	return 0;
 }
 
-int key_load(struct key **key, const char *path)
+int key_parse(struct key *key, char *line)
 {
-	int ret = key_read(key, path);
+	char *save, *word = strtok_r(line, BLANKS, &save);
+	int ret = 0;
 
-	return ret ? err_report(ERR_KEY, ret, "read the key in %s", path) : EXIT_OK;
+	if (!word || !key_name_is_valid(word))
+		return -EINVAL;
+	strcpy(key->name, word);
+	word = strtok_r(NULL, BLANKS, &save);
+	key->len = word ? strlen(word) : 0;
+	if (key->len < KEY_MIN || key->len > KEY_MAX)
+		return -EINVAL;
+	memcpy(key->bytes, word, key->len);
+	while (!ret && (word = strtok_r(NULL, BLANKS, &save)))
+		ret = key_add_right(&key->rights, word);
+	return ret;
 }
 
-struct key *key_get(struct key *key)
+void key_free(struct key *key)
 {
-	__atomic_add_fetch(&key->users, 1, __ATOMIC_RELAXED);
-	return key;
-}
-
-void key_put(struct key *key)
-{
-	if (!key || __atomic_sub_fetch(&key->users, 1, __ATOMIC_ACQ_REL))
+	if (!key)
 		return;
+	free(key->rights.dir);
 	OPENSSL_cleanse(key, sizeof(*key));
 	free(key);
-}
-
-static const char *env(const char *name)
-{
-	const char *value = getenv(name);
-
-	return value && *value ? value : NULL;
-}
-
-const char *key_of_client(const char *said)
-{
-	return said ? said : env(KEY_ENV);
-}
-
-const char *key_of_server(const char *said, char *buf, size_t room)
-{
-	const char *dir = env("CREDENTIALS_DIRECTORY");
-
-	if (said || !dir || snprintf(buf, room, "%s/" KEY_CREDENTIAL, dir) >= (int)room)
-		return said;
-	return access(buf, F_OK) ? NULL : buf;
 }

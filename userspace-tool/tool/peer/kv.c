@@ -50,7 +50,7 @@ static int report_refusal(const struct session *s, const struct session_to *to, 
 			  wire_refusal_name(s->refusal));
 }
 
-static int report(const struct session *s, const struct session_to *to, int err)
+int kv_report(const struct session *s, const struct session_to *to, int err)
 {
 	const char *host = to->host, *port = to->port;
 
@@ -59,6 +59,10 @@ static int report(const struct session *s, const struct session_to *to, int err)
 	switch (err) {
 	case -EKEYREJECTED:
 		return err_report(ERR_REFUSED, err, "connect to %s port %s: it has another key",
+				  host, port);
+	case -EOPNOTSUPP:
+		return err_report(ERR_REFUSED, err,
+				  "connect to %s port %s: the key does not permit this service",
 				  host, port);
 	case -ENOKEY:
 		return err_report(ERR_PROOF, err,
@@ -86,23 +90,32 @@ static int connect_with(struct session *s, struct kverbs *kv, const struct sessi
 	return !ret && key ? auth_connect(s, key) : ret;
 }
 
-int kv_connect(struct session *s, struct kverbs *kv, const struct session_to *to,
-	       const struct wire_hello *hello)
+int kv_try(struct session *s, struct kverbs *kv, const struct session_to *to,
+	   const struct wire_hello *hello)
 {
-	const char *path = key_of_client(to->key_file);
-	struct key *key = NULL;
+	const struct key *key = NULL;
+	struct keyring *ring = NULL;
 	int ret;
 
+	session_init(s, kv, NULL, hello);
 	/* rping has no authentication. */
-	if (path && hello->version) {
-		ret = key_load(&key, path);
+	if (hello->version) {
+		ret = keyring_of_client(&ring, &key, to->key_file, to->key_name);
 		if (ret)
 			return ret;
 	}
 	ret = connect_with(s, kv, to, hello, key);
-	key_put(key);
+	keyring_put(ring);
+	return ret;
+}
+
+int kv_connect(struct session *s, struct kverbs *kv, const struct session_to *to,
+	       const struct wire_hello *hello)
+{
+	int ret = kv_try(s, kv, to, hello);
+
 	if (!ret)
 		return EXIT_OK;
 	session_free(s);
-	return report(s, to, ret);
+	return ret > 0 ? ret : kv_report(s, to, ret);
 }

@@ -22,11 +22,17 @@ static size_t send_at(const struct session *s, uint64_t i)
 	return (s->depth + i % s->depth) * s->slot;
 }
 
+/* The largest message with its trailer */
+static size_t room_of(const struct session *s)
+{
+	return s->hello.msg_max + (s->hello.flags & WIRE_F_KEY ? WIRE_SEAL_LEN : 0);
+}
+
 static int alloc_slots(struct session *s)
 {
 	int ret;
 
-	s->slot = (s->hello.msg_max + SLOT_ALIGN - 1) / SLOT_ALIGN * SLOT_ALIGN;
+	s->slot = (room_of(s) + SLOT_ALIGN - 1) / SLOT_ALIGN * SLOT_ALIGN;
 	s->recv = calloc(s->depth, sizeof(*s->recv));
 	s->send = calloc(s->depth, sizeof(*s->send));
 	ret = s->recv && s->send ? 0 : -ENOMEM;
@@ -37,8 +43,7 @@ static int alloc_slots(struct session *s)
 
 static int post_recv(struct session *s, struct kverbs_conn *conn, uint64_t i)
 {
-	return kverbs_recv(conn, s->mem, recv_at(s, i), s->hello.msg_max,
-			   &s->recv[i % s->depth]);
+	return kverbs_recv(conn, s->mem, recv_at(s, i), room_of(s), &s->recv[i % s->depth]);
 }
 
 static int post_all(struct session *s, struct kverbs_conn *conn)
@@ -58,6 +63,7 @@ static void name_peer(struct session *s)
 	snprintf(s->peer, sizeof(s->peer), "-");
 	if (kverbs_conn_query(s->conn, &query, sizeof(query)))
 		return;
+	s->local = query.out_local;
 	s->addr = query.out_remote;
 	kverbs_addr_format(&s->addr, s->peer, sizeof(s->peer));
 }
@@ -210,6 +216,8 @@ void session_free(struct session *s)
 {
 	session_stop(s);
 	OPENSSL_cleanse(s->mac_key, sizeof(s->mac_key));
+	OPENSSL_cleanse(&s->seal_out, sizeof(s->seal_out));
+	OPENSSL_cleanse(&s->seal_in, sizeof(s->seal_in));
 	kverbs_buf_free(s->mem);
 	free(s->recv);
 	free(s->send);
@@ -289,14 +297,27 @@ static int post_send(struct session *s, size_t len)
 	return 0;
 }
 
+/* Returns the length of the message with its trailer, if it gets one. */
+static int seal(struct session *s, void *msg, int len)
+{
+	int ret;
+
+	if (len < 0 || !s->keyed)
+		return len;
+	ret = seal_add(&s->seal_out, msg, len);
+	return ret ? ret : len + WIRE_SEAL_LEN;
+}
+
 int session_send(struct session *s, const struct wire_msg *msg)
 {
-	int len, ret;
+	void *slot;
+	int len;
 
-	ret = free_slot(s);
-	if (ret)
-		return ret;
-	len = wire_encode(msg, send_slot(s), s->hello.msg_max);
+	len = free_slot(s);
+	if (len)
+		return len;
+	slot = send_slot(s);
+	len = seal(s, slot, wire_encode(msg, slot, s->hello.msg_max));
 	return len < 0 ? len : post_send(s, len);
 }
 
@@ -305,7 +326,7 @@ int session_send_raw(struct session *s, const void *buf, size_t len)
 {
 	int ret;
 
-	if (len > s->hello.msg_max)
+	if (len > room_of(s))
 		return -EMSGSIZE;
 	ret = free_slot(s);
 	if (ret)
@@ -359,6 +380,10 @@ int session_recv(struct session *s, struct wire_msg *msg, int timeout_ms)
 	int ret;
 
 	ret = session_recv_raw(s, &buf, &len, timeout_ms);
+	if (!ret && s->keyed) {
+		ret = seal_check(&s->seal_in, buf, len);
+		len -= WIRE_SEAL_LEN;
+	}
 	return ret ? ret : wire_decode(msg, buf, len);
 }
 
@@ -366,11 +391,14 @@ int session_recv(struct session *s, struct wire_msg *msg, int timeout_ms)
 int session_echo(struct session *s, const struct wire_msg *msg)
 {
 	struct kverbs_req *req = &s->send[s->received % s->depth];
-	int ret;
+	size_t at = recv_at(s, s->received - 1);
+	int len, ret;
 
+	len = seal(s, (char *)kverbs_buf_addr(s->mem) + at, WIRE_HEAD_LEN + msg->tail_len);
+	if (len < 0)
+		return len;
 	memset(req, 0, sizeof(*req));
-	ret = kverbs_send(s->conn, s->mem, recv_at(s, s->received - 1),
-			  WIRE_HEAD_LEN + msg->tail_len, req);
+	ret = kverbs_send(s->conn, s->mem, at, len, req);
 	if (ret)
 		return ret == -ENOTCONN ? session_end_error(s) : ret;
 	return session_wait(s, req, s->timeout_ms);

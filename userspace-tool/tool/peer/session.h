@@ -11,6 +11,7 @@
 
 #include <kverbs.h>
 
+#include "peer/seal.h"
 #include "peer/wire.h"
 
 struct visit;
@@ -25,6 +26,7 @@ struct visit;
  * @hello: what the connector asked for; version 0: its protocol has no hello
  * @welcome: what the acceptor said, also if it refused
  * @refusal: why the acceptor refused, enum wire_refusal, or 0
+ * @local: this side's address
  * @addr: the other side's address
  * @peer: the same, as text
  * @param: depths of the connection
@@ -41,7 +43,9 @@ struct visit;
  * @bytes_out: bytes of messages sent so far
  * @end: no more messages than that, since no receive could be posted again; 0: any
  * @held: the slot of the last message is not posted again yet
- * @keyed: both have proved to have a key
+ * @keyed: both have proved to have a key, so messages are sealed
+ * @seal_out: of messages sent
+ * @seal_in: of messages taken
  * @mac_key: made of it for digests on this connection alone
  */
 struct session {
@@ -53,6 +57,7 @@ struct session {
 	struct wire_hello hello;
 	struct wire_hello welcome;
 	unsigned int refusal;
+	struct kverbs_addr local;
 	struct kverbs_addr addr;
 	char peer[64];
 	struct kverbs_conn_param param;
@@ -70,6 +75,8 @@ struct session {
 	uint64_t end;
 	bool held;
 	bool keyed;
+	struct seal seal_out;
+	struct seal seal_in;
 	uint8_t mac_key[WIRE_MAC_KEY_LEN];
 };
 
@@ -79,6 +86,7 @@ struct session {
  * @port: service name or port number
  * @source: local address or NULL
  * @key_file: of a key that both prove to have, or NULL; see kv_connect()
+ * @key_name: of the key in that file, or NULL
  * @timeout_ms: for the connection, and for every wait on it
  */
 struct session_to {
@@ -86,6 +94,7 @@ struct session_to {
 	const char *port;
 	const char *source;
 	const char *key_file;
+	const char *key_name;
 	int timeout_ms;
 };
 

@@ -51,7 +51,8 @@ int wire_hello_check(const struct wire_hello *hello)
 	if (hello->msg_max < WIRE_HEAD_LEN ||
 	    hello->msg_max > WIRE_HEAD_LEN + WIRE_ECHO_MAX)
 		return WIRE_REFUSED_PARAM;
-	if (hello->flags & WIRE_F_KEY && hello->msg_max < WIRE_HEAD_LEN + WIRE_PROOF_LEN)
+	if (hello->flags & WIRE_F_KEY && hello->msg_max < WIRE_HEAD_LEN + WIRE_PROOF_LEN +
+						       WIRE_KEY_NAME_MAX)
 		return WIRE_REFUSED_PARAM;
 	if ((uint64_t)hello->msg_max * hello->depth > WIRE_SLOTS_MAX)
 		return WIRE_REFUSED_PARAM;
@@ -148,6 +149,8 @@ static bool extra_fits(const struct wire_msg *msg)
 	if (msg->tail_len + msg->extra_len > WIRE_TAIL_MAX)
 		return msg->type == WIRE_ECHO && !msg->extra_len;
 	switch (msg->type) {
+	case WIRE_NONCE:
+		return msg->extra_len <= WIRE_KEY_NAME_MAX && is_path(msg->extra, msg->extra_len);
 	case WIRE_ASK:
 		return !msg->extra_len || msg->extra_len == WIRE_SHA_LEN;
 	case WIRE_LINK:

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define WIRE_MAGIC		0x4b564252u	/* "KVBR" */
-#define WIRE_VERSION		3
+#define WIRE_VERSION		4
 #define WIRE_DEFAULT_PORT	"7472"
 
 #define WIRE_HELLO_LEN		24
@@ -21,9 +21,14 @@
 #define WIRE_WINDOWS_MAX	64
 #define WIRE_NONCE_LEN		32
 #define WIRE_PROOF_LEN		32
+#define WIRE_KEY_NAME_MAX	32
 #define WIRE_SHA_LEN		32
 /* Of two keys of SipHash */
 #define WIRE_MAC_KEY_LEN	32
+/* Of a message on an authenticated connection, see seal.h */
+#define WIRE_SEAL_KEY_LEN	16
+#define WIRE_TAG_LEN		16
+#define WIRE_SEAL_LEN		(8 + WIRE_TAG_LEN)
 #define WIRE_NO_WINDOW		0xffffffffu
 
 /* Bytes that one digest covers; every file offset on the wire is a multiple of it. */
@@ -56,7 +61,7 @@ enum wire_refusal {
 	WIRE_REFUSED_ENDING = 10,
 };
 
-/* Bits of wire_hello.flags; WIRE_F_KEY is of the connector, too */
+/* Bits of wire_hello.flags, and of a server's PROOF; WIRE_F_KEY is of the connector, too */
 #define WIRE_F_SERVES_FILES	(1u << 0)
 #define WIRE_F_READ_ONLY	(1u << 1)
 #define WIRE_F_KEY		(1u << 2)	/* I have a key, and prove it */
@@ -144,6 +149,8 @@ enum wire_type {
 #define WIRE_F_SUPER		(1u << 25)	/* the client has the rights of root */
 #define WIRE_F_EXISTING		(1u << 26)
 #define WIRE_F_IGNORE_EXISTING	(1u << 27)
+/* The destination is the name of the entry, even if it is a directory by now; also in SINK */
+#define WIRE_F_AS_NAMED		(1u << 28)
 
 /* Bits of wire_msg.flags in other messages */
 #define WIRE_F_EAGER		(1u << 4)	/* FILE: the whole of it is there */
@@ -190,7 +197,7 @@ enum wire_type {
  * @xattr: digest of the extended attributes, 0: there are none
  * @tail: a path, a packed token, a SHA-256 or an echo's payload; points into the message
  * @tail_len: its length
- * @extra: follows @tail: a SHA-256, a link's target or a name beneath the path
+ * @extra: follows @tail: a SHA-256, a link's target, a key's name or a name beneath the path
  * @extra_len: its length
  */
 struct wire_msg {

@@ -512,6 +512,7 @@ static const struct opts_option options[] = {
 			    "default 10.")),
 	SERVER_OPTS_SOURCE(struct ping, to),
 	SERVER_OPTS_KEY(struct ping, to, "\nNot together with ``--rping``."),
+	SERVER_OPTS_KEY_NAME(struct ping, to),
 	SERVER_OPTS_PORT(struct ping, to, ", with --rping " RPING_DEFAULT_PORT,
 			 ", with ``--rping`` " RPING_DEFAULT_PORT "."),
 	OPTS_OPTION("rping", 0, OPTS_SET, struct ping, rping,

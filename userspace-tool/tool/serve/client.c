@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* A client of kverbs serve: from the request until its thread is joined. */
+#define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "copy/path.h"
 #include "peer/auth.h"
+#include "peer/service.h"
 #include "serve/bench_server.h"
 #include "serve/files.h"
 #include "serve/rping_server.h"
 #include "serve/serve.h"
 
-static bool serves(const struct server *srv, unsigned int service)
-{
-	return !srv->services || srv->services & 1u << service;
-}
-
 static uint32_t welcome_flags(const struct server *srv)
 {
 	uint32_t flags = 0;
 
-	if (srv->files.root >= 0 && serves(srv, WIRE_SERVICE_FILES))
+	if (files_exist(&srv->files) && service_included(srv->services, WIRE_SERVICE_FILES))
 		flags |= WIRE_F_SERVES_FILES;
 	if (srv->files.read_only)
 		flags |= WIRE_F_READ_ONLY;
@@ -63,6 +64,12 @@ static bool is_want(int err)
 	}
 }
 
+/* A key without a name needs none: it is the only one. */
+static const char *key_name(const struct client *c)
+{
+	return c->key && *c->key->name ? c->key->name : NULL;
+}
+
 static const char *event_name(const struct client *c, int err)
 {
 	if (is_want(err))
@@ -77,6 +84,7 @@ static void tell(const struct client *c, int err)
 		.name = event_name(c, err),
 		.peer = &c->s.addr,
 		.service = c->service,
+		.key = key_name(c),
 		.err = err == -ECONNRESET ? 0 : err,
 	};
 
@@ -86,13 +94,7 @@ static void tell(const struct client *c, int err)
 
 static const char *service(const struct client *c)
 {
-	static const char * const names[] = {
-		[WIRE_SERVICE_ECHO] = "ping",
-		[WIRE_SERVICE_FILES] = "files",
-		[WIRE_SERVICE_BENCH] = "bench",
-	};
-
-	return c->server->rping ? "rping" : names[c->s.hello.what];
+	return c->server->rping ? "rping" : service_name(c->s.hello.what);
 }
 
 static void tell_unproven(const struct client *c, int err)
@@ -102,23 +104,25 @@ static void tell_unproven(const struct client *c, int err)
 		.name = "unproven",
 		.peer = &c->s.addr,
 		.service = c->service,
+		.key = key_name(c),
 		.err = err,
 	};
 
-	log_say(&c->server->guard.log, &e, err == -EKEYREJECTED ? "has another key" :
+	log_say(&c->server->guard.log, &e, "%s", err == -EKEYREJECTED ? "has another key" :
+		c->key ? "its key does not permit the service" :
 		"does not prove that it has the key");
 }
 
 static int let_in(struct client *c)
 {
 	struct server *srv = c->server;
-	struct key *key = guard_key(&srv->guard);
 	int ret;
 
-	if (!key)
+	c->keys = guard_keys(&srv->guard);
+	if (!c->keys)
 		return session_accept(&c->s, welcome_flags(srv), srv->idle_ms);
-	ret = auth_accept(&c->s, welcome_flags(srv), srv->idle_ms, srv->auth_ms, key);
-	key_put(key);
+	ret = auth_accept(&c->s, welcome_flags(srv), srv->idle_ms, srv->auth_ms, c->keys,
+			  &c->key);
 	if (!ret && limit_proven(&c->visit))
 		return -EDQUOT;
 	/* A peer that disconnected has not tried a wrong key. */
@@ -151,6 +155,57 @@ void serve_client_evict(struct visit *v)
 	session_disconnect(&c->s);
 }
 
+/* Make a directory the root of what @conf permits; -errno in its place if it cannot be opened. */
+static void enter_dir(struct files_conf *conf, const char *dir)
+{
+	struct path path, beneath;
+	struct files_conf all = *conf;
+	int ret;
+
+	ret = path_parse(&path, dir, strlen(dir));
+	if (!ret)
+		ret = files_select(&all, &path, conf, &beneath);
+	conf->root = ret ? ret : path_open(conf->root, beneath.text, O_PATH | O_DIRECTORY);
+	conf->shares = NULL;
+}
+
+static void tell_no_dir(const struct client *c, int err)
+{
+	const struct log_event e = {
+		.priority = LOG_WARNING,
+		.name = "no-directory",
+		.peer = &c->s.addr,
+		.service = c->service,
+		.key = key_name(c),
+		.err = err,
+	};
+
+	log_say(&c->server->guard.log, &e, "cannot open the directory of its key");
+}
+
+/* Both the options of the server and the key of the client must permit something. */
+static int serve_files(struct client *c)
+{
+	const struct key_rights *rights = c->key ? &c->key->rights : NULL;
+	struct files_conf conf = c->server->files;
+	int ret;
+
+	if (!rights)
+		return files_serve(&c->s, &conf);
+	conf.read_only |= rights->read_only;
+	conf.no_delete |= rights->no_delete;
+	conf.super &= !rights->no_super;
+	if (!rights->dir)
+		return files_serve(&c->s, &conf);
+	enter_dir(&conf, rights->dir);
+	if (conf.root < 0)
+		tell_no_dir(c, conf.root);
+	ret = files_serve(&c->s, &conf);
+	if (conf.root >= 0)
+		close(conf.root);
+	return ret;
+}
+
 static int serve_client(struct client *c)
 {
 	struct server *srv = c->server;
@@ -168,7 +223,7 @@ static int serve_client(struct client *c)
 	case WIRE_SERVICE_BENCH:
 		return bench_serve(&c->s, srv->bind);
 	default:
-		return files_serve(&c->s, &srv->files);
+		return serve_files(c);
 	}
 }
 
@@ -182,6 +237,7 @@ static void *client_main(void *arg)
 	limit_leave(&c->visit);
 	c->over = true;
 	tell(c, ret);
+	keyring_put(c->keys);
 	pthread_mutex_lock(&c->server->lock);
 	c->done = true;
 	pthread_mutex_unlock(&c->server->lock);
@@ -230,7 +286,7 @@ unsigned int serve_client_take(struct server *srv, struct kverbs_conn *conn,
 	struct client *c;
 	unsigned int why;
 
-	if (!srv->rping && !serves(srv, hello->what))
+	if (!srv->rping && !service_included(srv->services, hello->what))
 		return WIRE_REFUSED_SERVICE;
 	if (srv->nr_clients >= srv->max_clients)
 		return WIRE_REFUSED_BUSY;

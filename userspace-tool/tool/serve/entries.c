@@ -18,6 +18,7 @@
  * struct entries - a client of ls or rm
  * @copy: its connection
  * @conf: what it may do
+ * @share: number of the share that is listed next
  * @dir: the directory that is listed, or NULL
  * @held: a name in @dir that did not fit into the last answer, or empty
  * @prune: what is being removed
@@ -25,6 +26,7 @@
 struct entries {
 	struct copy copy;
 	const struct files_conf *conf;
+	unsigned int share;
 	DIR *dir;
 	char held[NAME_MAX + 1];
 	struct prune prune;
@@ -75,12 +77,36 @@ static bool add(int dir, const char *name, uint8_t *buf, size_t *len)
 	return entry_put(&entry, buf, len) || !*len;
 }
 
+static const struct share *next_share(const struct entries *e)
+{
+	const struct shares *shares = e->conf->shares;
+
+	return shares && e->share < shares->nr ? &shares->list[e->share] : NULL;
+}
+
+static int list_shares(struct entries *e, const struct wire_msg *msg)
+{
+	struct entry entry = { .target = "" };
+	const struct share *share;
+	uint8_t buf[WIRE_TAIL_MAX];
+	size_t len = 0;
+
+	for (; (share = next_share(e)); e->share++) {
+		entry.name = share->name;
+		if (!fstat(share->root, &entry.st) && !entry_put(&entry, buf, &len))
+			break;
+	}
+	return answer(e, msg, 0, share, buf, len);
+}
+
 static int list_on(struct entries *e, const struct wire_msg *msg)
 {
 	uint8_t buf[WIRE_TAIL_MAX];
 	struct dirent *de;
 	size_t len = 0;
 
+	if (!e->dir && next_share(e))
+		return list_shares(e, msg);
 	if (!e->dir)
 		return answer(e, msg, 0, false, NULL, 0);
 	if (*e->held)
@@ -98,9 +124,9 @@ static int list_on(struct entries *e, const struct wire_msg *msg)
 	return answer(e, msg, 0, false, buf, len);
 }
 
-static int open_listed(struct entries *e, const struct path *path)
+static int open_listed(struct entries *e, int root, const struct path *path)
 {
-	int fd = path_open(e->conf->root, path->text, O_RDONLY | O_DIRECTORY);
+	int fd = path_open(root, path->text, O_RDONLY | O_DIRECTORY);
 
 	if (fd < 0)
 		return fd;
@@ -111,9 +137,10 @@ static int open_listed(struct entries *e, const struct path *path)
 	return -ENOMEM;
 }
 
-static int list_file(struct entries *e, const struct wire_msg *msg, const struct path *path)
+static int list_file(struct entries *e, const struct wire_msg *msg, int root,
+		     const struct path *path)
 {
-	int dir = path_open_parent(e->conf->root, path);
+	int dir = path_open_parent(root, path);
 	uint8_t buf[WIRE_TAIL_MAX];
 	size_t len = 0;
 
@@ -126,38 +153,49 @@ static int list_file(struct entries *e, const struct wire_msg *msg, const struct
 
 static int list(struct entries *e, const struct wire_msg *msg)
 {
-	struct path path;
+	struct path path, beneath;
+	struct files_conf conf;
 	int ret;
 
 	if (msg->flags & WIRE_F_CONTINUE)
 		return list_on(e, msg);
 	close_dir(e);
+	e->share = e->conf->shares ? e->conf->shares->nr : 0;
 	ret = path_parse(&path, msg->tail, msg->tail_len);
+	if (!ret && e->conf->shares && path_is_top(&path)) {
+		e->share = 0;
+		return list_shares(e, msg);
+	}
 	if (!ret)
-		ret = open_listed(e, &path);
+		ret = files_select(e->conf, &path, &conf, &beneath);
+	if (!ret)
+		ret = open_listed(e, conf.root, &beneath);
 	if (ret == -ENOTDIR)
-		return list_file(e, msg, &path);
+		return list_file(e, msg, conf.root, &beneath);
 	return ret ? answer(e, msg, ret, false, NULL, 0) : list_on(e, msg);
 }
 
 static int begin_removal(struct entries *e, const struct wire_msg *msg)
 {
+	struct path path, beneath;
 	struct prune *p = &e->prune;
-	struct path path;
+	struct files_conf conf;
 	struct stat st;
 	int fd, ret;
 
 	prune_close(p);
 	ret = path_parse(&path, msg->tail, msg->tail_len);
+	if (!ret)
+		ret = files_select(e->conf, &path, &conf, &beneath);
 	if (ret)
 		return ret;
-	if (e->conf->read_only)
+	if (conf.read_only)
 		return -EROFS;
 	/* The root itself stays. */
-	if (e->conf->no_delete || path_is_top(&path))
+	if (conf.no_delete || path_is_top(&beneath))
 		return -EACCES;
 	p->dry = msg->flags & WIRE_F_DRY_RUN;
-	p->parent = path_open_parent(e->conf->root, &path);
+	p->parent = path_open_parent(conf.root, &beneath);
 	if (p->parent < 0) {
 		ret = p->parent;
 		p->parent = -1;
@@ -205,8 +243,8 @@ static int take(struct entries *e, const struct wire_msg *msg)
 		return -EPROTO;
 	if (copy_check(&e->copy, msg))
 		return -EBADMSG;
-	if (e->conf->root < 0)
-		return answer(e, msg, -EOPNOTSUPP, false, NULL, 0);
+	if (!files_exist(e->conf))
+		return answer(e, msg, e->conf->root, false, NULL, 0);
 	return msg->type == WIRE_LIST ? list(e, msg) : remove_all(e, msg);
 }
 

@@ -27,6 +27,35 @@ bool files_privileged(const struct files_conf *conf)
 	return conf->super && !geteuid();
 }
 
+bool files_exist(const struct files_conf *conf)
+{
+	return conf->root >= 0 || conf->shares;
+}
+
+int files_select(const struct files_conf *conf, const struct path *path, struct files_conf *out,
+		 struct path *beneath)
+{
+	const struct share *share;
+	const char *rest;
+
+	*out = *conf;
+	if (!conf->shares) {
+		*beneath = *path;
+		beneath->name = beneath->text + (path->name - path->text);
+		return conf->root < 0 ? conf->root : 0;
+	}
+	if (path_is_top(path))
+		return -EACCES;
+	share = shares_find(conf->shares, path->text, &rest);
+	if (!share)
+		return -ENOENT;
+	out->root = share->root;
+	out->shares = NULL;
+	out->read_only |= share->read_only;
+	out->no_delete |= share->no_delete;
+	return path_parse(beneath, rest, strlen(rest));
+}
+
 static void take_options(struct copy *copy, const struct files_conf *conf,
 			 const struct wire_msg *msg)
 {
@@ -35,27 +64,30 @@ static void take_options(struct copy *copy, const struct files_conf *conf,
 	copy->super = copy->privileged && msg->flags & WIRE_F_SUPER;
 }
 
-static int open_target(struct sink *sink, const struct files_conf *conf,
+static int open_target(struct sink *sink, const struct files_conf *all,
 		       const struct wire_msg *put)
 {
-	struct path path;
+	struct path path, beneath;
+	struct files_conf conf;
 	int ret;
 
-	if (conf->root < 0)
-		return -EOPNOTSUPP;
-	if (conf->read_only)
-		return -EROFS;
-	ret = path_parse(&path, put->tail, put->tail_len);
+	if (!files_exist(all))
+		return all->root;
+	ret = all->read_only ? -EROFS : path_parse(&path, put->tail, put->tail_len);
+	if (!ret)
+		ret = files_select(all, &path, &conf, &beneath);
 	if (ret)
 		return ret;
+	if (conf.read_only)
+		return -EROFS;
 	sink->resume = !(put->flags & WIRE_F_NO_RESUME);
 	sink->sync = put->flags & WIRE_F_SYNC;
 	sink->dry = put->flags & WIRE_F_DRY_RUN;
-	sink->no_delete = conf->no_delete;
-	sink->umask = conf->umask;
-	sink->min_free = conf->min_free;
-	sink->max_size = conf->max_size;
-	return sink_target(sink, conf->root, &path, put->flags & WIRE_F_MUST_BE_DIR);
+	sink->no_delete = conf.no_delete;
+	sink->umask = conf.umask;
+	sink->min_free = conf.min_free;
+	sink->max_size = conf.max_size;
+	return sink_target(sink, conf.root, &beneath, put->flags & WIRE_F_MUST_BE_DIR);
 }
 
 static int take_all(struct sink *sink)
@@ -177,23 +209,24 @@ static int parse_get(const struct wire_msg *get, struct path *path, struct path 
 
 static int serve_get(struct source *src, const struct files_conf *conf, const struct wire_msg *get)
 {
-	struct path path = { .text = "." }, as = path;
+	struct path path = { .text = "." }, as = path, beneath = path;
+	struct files_conf share = *conf;
 	const char *name;
 	int fd, ret;
 
 	take_options(src->copy, conf, get);
 	src->copy->rate = get->size;
 	ret = parse_get(get, &path, &as);
-	if (!ret && conf->root < 0)
-		ret = -EOPNOTSUPP;
+	if (!ret)
+		ret = files_select(conf, &path, &share, &beneath);
 	name = get->flags & WIRE_F_CONTENTS ? "." : get->extra_len ? as.text : path.name;
-	if (!ret && strcmp(name, ".")) {
-		ret = send_other(src, conf->root, &path, name);
+	if (!ret && strcmp(name, ".") && !path_is_top(&beneath)) {
+		ret = send_other(src, share.root, &beneath, name);
 		if (ret <= 0)
 			return ret ? ret : finish(src);
 		ret = 0;
 	}
-	fd = ret ? ret : open_beneath(conf->root, path.text);
+	fd = ret ? ret : open_beneath(share.root, beneath.text);
 	ret = fd < 0 ? source_note(src, path.text, fd) : send_opened(src, fd, name);
 	return ret ? ret : finish(src);
 }

@@ -44,46 +44,48 @@ static int read_allow(const struct guard_opts *opts, struct allow *a, char why[W
 }
 
 /* Both as they are in the files now, or neither. */
-static int read_files(const struct guard *g, struct allow *a, struct key **key,
+static int read_files(const struct guard *g, struct allow *a, struct keyring **keys,
 		      char why[WHY_MAX])
 {
+	unsigned int line = 0;
 	int ret = 0;
 
 	if (g->key_path)
-		ret = key_read(key, g->key_path);
+		ret = keyring_read(keys, g->key_path, &line);
 	if (ret) {
-		snprintf(why, WHY_MAX, "the key in %.200s", g->key_path);
+		snprintf(why, WHY_MAX, line ? "the key in %.200s, line %u" : "the key in %.200s",
+			 g->key_path, line);
 		return ret;
 	}
 	ret = read_allow(&g->opts, a, why);
 	if (!ret)
 		return 0;
 	allow_free(a);
-	key_put(*key);
+	keyring_put(*keys);
 	return ret;
 }
 
-static void set(struct guard *g, const struct allow *a, struct key *key)
+static void set(struct guard *g, const struct allow *a, struct keyring *keys)
 {
-	struct key *old;
+	struct keyring *old;
 
 	allow_free(&g->allow);
 	g->allow = *a;
 	pthread_mutex_lock(&g->lock);
-	old = g->key;
-	g->key = key;
+	old = g->keys;
+	g->keys = keys;
 	pthread_mutex_unlock(&g->lock);
-	key_put(old);
+	keyring_put(old);
 }
 
 static int reload(struct guard *g, char why[WHY_MAX])
 {
 	struct allow a = { 0 };
-	struct key *key = NULL;
-	int ret = read_files(g, &a, &key, why);
+	struct keyring *keys = NULL;
+	int ret = read_files(g, &a, &keys, why);
 
 	if (!ret)
-		set(g, &a, key);
+		set(g, &a, keys);
 	return ret;
 }
 
@@ -106,7 +108,8 @@ int guard_open(struct guard *g, bool verbose)
 		return err_usage("--log: '%s' is neither text nor json", g->opts.log);
 	g->log.verbose = verbose;
 	g->log.rate = g->opts.log_rate;
-	g->key_path = key_of_server(g->opts.key_file, g->credential, sizeof(g->credential));
+	g->key_path = keyring_of_server(g->opts.key_file, g->credential,
+					sizeof(g->credential));
 	pthread_mutex_init(&g->lock, NULL);
 	limit_init(&g->limit);
 	ret = reload(g, why);
@@ -119,8 +122,8 @@ int guard_open(struct guard *g, bool verbose)
 void guard_close(struct guard *g)
 {
 	allow_free(&g->allow);
-	key_put(g->key);
-	g->key = NULL;
+	keyring_put(g->keys);
+	g->keys = NULL;
 	limit_free(&g->limit);
 	pthread_mutex_destroy(&g->lock);
 	log_close(&g->log);
@@ -150,8 +153,9 @@ unsigned int guard_admit(struct guard *g, const struct kverbs_addr *peer)
  */
 static struct limit_need need_of(const struct wire_hello *hello)
 {
+	uint64_t seal = hello->flags & WIRE_F_KEY ? WIRE_SEAL_LEN : 0;
 	struct limit_need need = {
-		.bytes = 2ull * hello->depth * hello->msg_max,
+		.bytes = 2 * hello->depth * (hello->msg_max + seal),
 		.slots = 2ull * hello->depth + SPARE_SLOTS,
 	};
 
@@ -181,14 +185,14 @@ unsigned int guard_check(struct guard *g, struct visit *v, const struct kverbs_a
 	return limit_enter(&g->limit, v, peer, need_of(hello), g->key_path, units_now());
 }
 
-struct key *guard_key(struct guard *g)
+struct keyring *guard_keys(struct guard *g)
 {
-	struct key *key;
+	struct keyring *keys;
 
 	pthread_mutex_lock(&g->lock);
-	key = g->key ? key_get(g->key) : NULL;
+	keys = g->keys ? keyring_get(g->keys) : NULL;
 	pthread_mutex_unlock(&g->lock);
-	return key;
+	return keys;
 }
 
 void guard_refused(struct guard *g, const struct kverbs_addr *peer, unsigned int why)

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "cli/opts.h"
-#include "peer/key.h"
+#include "peer/keyring.h"
 #include "peer/wire.h"
 #include "serve/allow.h"
 #include "serve/limit.h"
@@ -19,7 +19,7 @@
  * struct guard_opts - the part of the command line that it is for
  * @allow: prefixes
  * @allow_file: a file of more of them, or NULL
- * @key_file: of the key that clients must prove to have, or NULL
+ * @key_file: of the keys of which clients must prove to have one, or NULL
  * @log: how lines look, "text" or "json", or NULL
  * @log_rate: lines a second about one address, 0: no bound
  */
@@ -36,10 +36,10 @@ struct guard_opts {
  * @opts: as they were given
  * @allow: who may come; the thread's that admits
  * @limit: what one address may have
- * @key_path: where the key is read from, or NULL
+ * @key_path: where the keys are read from, or NULL
  * @credential: the name that it may have
- * @lock: of @key
- * @key: what clients must prove to have, or NULL
+ * @lock: of @keys
+ * @keys: of which clients must prove to have one, or NULL
  * @log: where it is told
  */
 struct guard {
@@ -49,7 +49,7 @@ struct guard {
 	const char *key_path;
 	char credential[PATH_MAX];
 	pthread_mutex_t lock;
-	struct key *key;
+	struct keyring *keys;
 	struct log log;
 };
 
@@ -65,8 +65,8 @@ unsigned int guard_check(struct guard *g, struct visit *v, const struct kverbs_a
 			 const struct wire_hello *hello);
 /* Memory for all clients, and a part of it for one address, if no option says how much. */
 void guard_bound_memory(struct guard *g);
-/* Get the current key, to be put; NULL: clients need none. */
-struct key *guard_key(struct guard *g);
+/* Get the current keys, to be put; NULL: clients need none. */
+struct keyring *guard_keys(struct guard *g);
 /* Tell that a peer is refused. */
 void guard_refused(struct guard *g, const struct kverbs_addr *peer, unsigned int why);
 

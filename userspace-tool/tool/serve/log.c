@@ -196,6 +196,8 @@ static bool put_fields(struct log *l, const struct line *line)
 		fprintf(f, "KVERBS_PEER=%s\n", line->peer);
 	if (e->service)
 		fprintf(f, "KVERBS_SERVICE=%s\n", e->service);
+	if (e->key)
+		fprintf(f, "KVERBS_KEY=%s\n", e->key);
 	if (e->err)
 		fprintf(f, "ERRNO=%d\nKVERBS_ERROR=%s\n", -e->err, err_name(e->err));
 	if (line->held)
@@ -238,6 +240,7 @@ static bool put_json(struct log *l, const struct line *line)
 	add(o, "event", e->name);
 	add(o, "peer", e->peer ? line->peer : NULL);
 	add(o, "service", e->service);
+	add(o, "key", e->key);
 	add(o, "errno", e->err ? err_name(e->err) : NULL);
 	add(o, "message", line->text);
 	if (line->held)
@@ -269,6 +272,8 @@ static void compose(struct line *line, const char *fmt, va_list ap)
 		at = snprintf(line->text, sizeof(line->text), "client %s: ", line->peer);
 	}
 	at += vsnprintf(line->text + at, sizeof(line->text) - at, fmt, ap);
+	if (e->key && at < (int)sizeof(line->text))
+		at += snprintf(line->text + at, sizeof(line->text) - at, ", key %s", e->key);
 	if (e->err && at < (int)sizeof(line->text))
 		snprintf(line->text + at, sizeof(line->text) - at, " (%s)",
 			 err_name(e->err));

@@ -38,6 +38,7 @@ enum log_form {
  * @name: one word
  * @peer: address of the client, or NULL
  * @service: service that the client asked for, or NULL
+ * @key: name of the client's key, or NULL
  * @err: -errno, or 0
  */
 struct log_event {
@@ -45,6 +46,7 @@ struct log_event {
 	const char *name;
 	const struct kverbs_addr *peer;
 	const char *service;
+	const char *key;
 	int err;
 };
 

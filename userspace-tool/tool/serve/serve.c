@@ -19,10 +19,10 @@
 #include "cli/out.h"
 #include "cli/signals.h"
 #include "cli/units.h"
-#include "cli/util.h"
 #include "copy/path.h"
 #include "peer/auth.h"
 #include "peer/kv.h"
+#include "peer/service.h"
 #include "ping/rping.h"
 #include "serve/notify.h"
 #include "serve/serve.h"
@@ -185,7 +185,10 @@ static void announce(const struct server *srv)
 		return;
 	}
 	out_text("listening on %s port %u, ", bind, port);
-	if (srv->root_path)
+	if (srv->shares.nr)
+		out_text("%u share%s%s\n", srv->shares.nr, srv->shares.nr == 1 ? "" : "s",
+			 srv->files.read_only ? " (read-only)" : "");
+	else if (srv->root_path)
 		out_text("files in %s%s\n", srv->root_path,
 			 srv->files.read_only ? " (read-only)" : "");
 	else
@@ -215,17 +218,29 @@ static int listen_and_serve(struct server *srv)
 	return status;
 }
 
+static int open_files(struct server *srv)
+{
+	int status = shares_open(&srv->shares, &srv->share_words);
+
+	if (status)
+		return status;
+	if (srv->shares.nr)
+		srv->files.shares = &srv->shares;
+	if (!srv->root_path)
+		return 0;
+	srv->files.root = path_open_root(srv->root_path);
+	if (srv->files.root < 0)
+		return err_report(ERR_LOCAL, srv->files.root, "open %s", srv->root_path);
+	return 0;
+}
+
 static int run_open(struct server *srv)
 {
 	int status;
 
-	if (srv->root_path) {
-		srv->files.root = path_open_root(srv->root_path);
-		if (srv->files.root < 0)
-			return err_report(ERR_LOCAL, srv->files.root, "open %s",
-					  srv->root_path);
-	}
-	status = kv_open(&srv->kv, CQ_ENTRIES);
+	status = open_files(srv);
+	if (!status)
+		status = kv_open(&srv->kv, CQ_ENTRIES);
 	if (!status) {
 		pthread_mutex_init(&srv->lock, NULL);
 		status = listen_and_serve(srv);
@@ -234,6 +249,7 @@ static int run_open(struct server *srv)
 	}
 	if (srv->files.root >= 0)
 		close(srv->files.root);
+	shares_close(&srv->shares);
 	return status;
 }
 
@@ -294,9 +310,18 @@ static const struct opts_option options[] = {
 		    OPTS_HELP("DIR", "let clients read and write files below DIR"),
 		    OPTS_DOC("Let clients read and write files below *DIR*. Without it no files\n"
 			     "are served.")),
+	OPTS_OPTION("share", 0, OPTS_MANY, struct server, share_words,
+		    OPTS_HELP("NAME=DIR", "the same for several directories, known by names;\n"
+			      "NAME,ro=DIR and NAME,no-delete=DIR restrict one (repeatable)"),
+		    OPTS_DOC("Let clients read and write files below *DIR*, as *HOST*:*NAME*. May\n"
+			     "be repeated, for several directories; not together with ``--root``.\n"
+			     "*NAME*\\ ``,ro=``\\ *DIR* only lets them read, and\n"
+			     "*NAME*\\ ``,no-delete=``\\ *DIR* lets them replace, but not delete\n"
+			     "files. Other options about files apply to all directories.\n"
+			     "**kverbs ls** *HOST*: lists the names.")),
 	OPTS_OPTION("read-only", 0, OPTS_SET, struct server, files.read_only,
 		    OPTS_HELP(NULL, "do not let clients write"),
-		    OPTS_DOC("Do not let clients write. Requires ``--root``.")),
+		    OPTS_DOC("Do not let clients write. Requires ``--root`` or ``--share``.")),
 	OPTS_OPTION("no-delete", 0, OPTS_SET, struct server, files.no_delete,
 		    OPTS_HELP(NULL, "do not let clients delete files"),
 		    OPTS_DOC("Refuse **kverbs rm** and ``kverbs cp --delete``. Clients may still\n"
@@ -323,8 +348,9 @@ static const struct opts_option options[] = {
 	OPTS_OPTION("services", 0, OPTS_TEXT, struct server, services_list,
 		    OPTS_HELP("LIST", "serve only these: ping, files, bench (comma-separated)"),
 		    OPTS_DOC("Serve only the services in *LIST*: ``ping``, ``files``, ``bench``,\n"
-			     "separated by commas. ``files`` requires ``--root``. A measurement\n"
-			     "of **bench** occupies a processor for as long as the client wants.")),
+			     "separated by commas. ``files`` requires ``--root`` or ``--share``. A\n"
+			     "measurement of **bench** occupies a processor for as long as the\n"
+			     "client wants.")),
 	OPTS_OPTION("bind", 'b', OPTS_TEXT, struct server, bind,
 		    OPTS_HELP("ADDR", "listen on this local address only (default: all)"),
 		    OPTS_DOC("Listen on this local address only; the default is all addresses,\n"
@@ -337,7 +363,7 @@ static const struct opts_option options[] = {
 	OPTS_OPTION("rping", 0, OPTS_SET, struct server, rping,
 		    OPTS_HELP(NULL, "serve rdma-core's rping -c, and nothing else"),
 		    OPTS_DOC("Serve rdma-core's **rping -c** and nothing else. Not together\n"
-			     "with ``--root``.")),
+			     "with ``--root`` or ``--share``.")),
 	OPTS_OPTION("allow", 0, OPTS_MANY, struct server, guard.opts.allow,
 		    OPTS_HELP("CIDR", "accept only clients from CIDR (comma-separated,\n"
 			      "repeatable)"),
@@ -352,15 +378,14 @@ static const struct opts_option options[] = {
 		    OPTS_DOC("Read such prefixes from *FILE*, separated by whitespace or\n"
 			     "commas; ``#`` starts a comment. SIGHUP reloads the file.")),
 	OPTS_OPTION("key", 0, OPTS_TEXT, struct server, guard.opts.key_file,
-		    OPTS_HELP("FILE", "authenticate both sides with the key in FILE\n"
+		    OPTS_HELP("FILE", "authenticate both sides with a key in FILE\n"
 			      "(default: the credential kverbs.key, if there is one)"),
-		    OPTS_DOC("Authenticate both sides with the key in *FILE* before any file is\n"
-			     "accessed or measurement started. The key is the contents of the\n"
-			     "file without trailing newlines, 16 to 4096 bytes, which should be\n"
-			     "random. The file must belong to the server's user or to root.\n"
-			     "Other users must have no permission on the file, and its group\n"
-			     "must not be able to write to it. Without this option the key is\n"
-			     "the systemd credential ``kverbs.key``\n"
+		    OPTS_DOC("Authenticate both sides with a key in *FILE* before any file is\n"
+			     "accessed or measurement started. *FILE* has named keys with rights,\n"
+			     "or one key; see :manpage:`kverbs-key(1)`. It must belong to the\n"
+			     "server's user or to root. Other users must have no permission on\n"
+			     "the file, and its group must not be able to write to it. Without\n"
+			     "this option the file is the systemd credential ``kverbs.key``\n"
 			     "(``$CREDENTIALS_DIRECTORY/kverbs.key``), if it exists. A client\n"
 			     "has 3 seconds to authenticate. At most 64 clients, 16 of one\n"
 			     "address, may be in that state; another one disconnects the oldest\n"
@@ -452,32 +477,21 @@ static int parse_umask(struct server *srv)
 
 static int parse_services(struct server *srv)
 {
-	static const char * const names[] = {
-		[WIRE_SERVICE_ECHO] = "ping",
-		[WIRE_SERVICE_FILES] = "files",
-		[WIRE_SERVICE_BENCH] = "bench",
-	};
-	const char *p = srv->services_list;
-	unsigned int i;
-	size_t len;
+	const char *wrong;
 
-	for (; p; p = p[len] ? p + len + 1 : NULL) {
-		len = strcspn(p, ",");
-		for (i = WIRE_SERVICE_ECHO; i < ARRAY_SIZE(names); i++)
-			if (strlen(names[i]) == len && !memcmp(names[i], p, len))
-				break;
-		if (i == ARRAY_SIZE(names))
-			return err_usage("--services: '%.*s' is none of ping, files and bench",
-					 (int)len, p);
-		srv->services |= 1u << i;
-	}
-	return 0;
+	if (!srv->services_list)
+		return 0;
+	wrong = service_parse(&srv->services, srv->services_list);
+	if (!wrong)
+		return 0;
+	return err_usage("--services: '%.*s' is none of ping, files and bench",
+			 (int)strcspn(wrong, ","), wrong);
 }
 
 static int serve_run(int argc, char **argv)
 {
 	struct server srv = {
-		.files.root = -1,
+		.files.root = -EOPNOTSUPP,
 		.guard.opts.log_rate = 5,
 		.guard.limit.clients = 256,
 		.auth_ms = AUTH_MS,
@@ -486,25 +500,29 @@ static int serve_run(int argc, char **argv)
 		.idle_ms = 300000,
 	};
 	int first = opts_parse(argc, argv, options, &srv);
+	bool files;
 
 	if (first < 0)
 		return EXIT_USAGE;
 	if (first != argc)
 		return err_usage("unexpected argument '%s'", argv[first]);
-	if (srv.files.read_only && !srv.root_path)
-		return err_usage("--read-only requires --root");
-	if (srv.files.no_delete && !srv.root_path)
-		return err_usage("--no-delete requires --root");
-	if (srv.files.super && !srv.root_path)
-		return err_usage("--super requires --root");
+	files = srv.root_path || srv.share_words.nr;
+	if (srv.root_path && srv.share_words.nr)
+		return err_usage("--root and --share exclude each other");
+	if (srv.files.read_only && !files)
+		return err_usage("--read-only requires --root or --share");
+	if (srv.files.no_delete && !files)
+		return err_usage("--no-delete requires --root or --share");
+	if (srv.files.super && !files)
+		return err_usage("--super requires --root or --share");
 	if (srv.rping && srv.services_list)
 		return err_usage("--rping and --services exclude each other");
 	if (parse_umask(&srv) || parse_services(&srv))
 		return EXIT_USAGE;
-	if (srv.services & 1u << WIRE_SERVICE_FILES && !srv.root_path)
-		return err_usage("--services: files require --root");
-	if (srv.rping && srv.root_path)
-		return err_usage("--rping and --root exclude each other");
+	if (srv.services & 1u << WIRE_SERVICE_FILES && !files)
+		return err_usage("--services: files require --root or --share");
+	if (srv.rping && files)
+		return err_usage("--rping serves no files: it excludes --root and --share");
 	if (!srv.port)
 		srv.port = srv.rping ? RPING_DEFAULT_PORT : WIRE_DEFAULT_PORT;
 	return run(&srv);

@@ -21,6 +21,8 @@ struct server;
  * @s: the connection
  * @visit: what it is counted as
  * @service: what it came for
+ * @keys: those that it could choose from, or NULL
+ * @key: the one of them that it has proved to have, or NULL
  * @over: it has gone
  * @done: the thread has ended, but for being joined; under the server's lock
  */
@@ -31,6 +33,8 @@ struct client {
 	struct session s;
 	struct visit visit;
 	const char *service;
+	struct keyring *keys;
+	const struct key *key;
 	bool over;
 	bool done;
 };
@@ -42,6 +46,8 @@ struct client {
  * @bind: local address, or NULL
  * @port: port
  * @root_path: what is served, or NULL
+ * @share_words: named directories that are served in place of it
+ * @shares: those, open
  * @files: what clients may do with it
  * @umask: of that, as it was given, or NULL
  * @services_list: names of services, or NULL
@@ -64,6 +70,8 @@ struct server {
 	const char *bind;
 	const char *port;
 	const char *root_path;
+	struct opts_many share_words;
+	struct shares shares;
 	struct files_conf files;
 	const char *umask;
 	const char *services_list;

@@ -412,7 +412,8 @@ static void what_is_too_much_is_deleted(void **state)
 	assert_true(has("*deleting   sub/new\n"));
 	assert_true(has("*deleting   one\n"));
 	assert_int_equal(shell(r, "test -e root/e/keep/k && test -e root/e/.f.kverbs-part\n"
-				  "rm -r root/e/keep root/e/.f.kverbs-part"), 0);
+				  "rm -r root/e/keep root/e/.f.kverbs-part\n"
+				  "touch -r d root/e"), 0);
 	assert_true(is_same_tree(r, "d", "root/e"));
 	/* The same from there */
 	assert_int_equal(cp(r, "-aHAX A:e/ HERE/back"), EXIT_OK);

@@ -357,6 +357,33 @@ static void what_follows_the_path_fits_the_type(void **state)
 	assert_int_equal(decode_exact(buf, len), -EBADMSG);
 }
 
+/* A NONCE may have the name of a key behind its random bytes. */
+static void names_of_keys_are_short(void **state)
+{
+	static const uint8_t name[WIRE_KEY_NAME_MAX + 1] = "0123456789abcdef0123456789abcde";
+	struct wire_msg msg = full;
+
+	(void)state;
+	msg.type = WIRE_NONCE;
+	msg.tail = name;
+	msg.tail_len = WIRE_NONCE_LEN;
+	msg.extra = name;
+	msg.extra_len = 0;
+	assert_int_equal(decode_changed(&msg), 0);
+	msg.extra_len = 31;
+	assert_int_equal(decode_changed(&msg), 0);
+	/* The last byte is a NUL. */
+	msg.extra_len = WIRE_KEY_NAME_MAX;
+	assert_int_equal(decode_changed(&msg), -EBADMSG);
+	msg.extra = "0123456789abcdef0123456789abcdefX";
+	assert_int_equal(decode_changed(&msg), 0);
+	msg.extra_len = WIRE_KEY_NAME_MAX + 1;
+	assert_int_equal(decode_changed(&msg), -EBADMSG);
+	msg.type = WIRE_PROOF;
+	msg.extra_len = 1;
+	assert_int_equal(decode_changed(&msg), -EBADMSG);
+}
+
 /* Any input is decoded to something within bounds, or refused. */
 static void noise_is_survived(void **state)
 {
@@ -418,6 +445,7 @@ int main(void)
 		cmocka_unit_test(paths_are_paths),
 		cmocka_unit_test(only_some_have_a_tail),
 		cmocka_unit_test(what_follows_the_path_fits_the_type),
+		cmocka_unit_test(names_of_keys_are_short),
 		cmocka_unit_test(noise_is_survived),
 		cmocka_unit_test(statuses_are_errnos),
 	};

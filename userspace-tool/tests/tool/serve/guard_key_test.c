@@ -108,7 +108,7 @@ static void client_with_another_key_is_refused_with_a_reason(void **state)
 
 static struct key key_of(const char *text)
 {
-	struct key key = { .users = 1, .len = strlen(text) };
+	struct key key = { .len = strlen(text) };
 
 	memcpy(key.bytes, text, key.len);
 	return key;
@@ -122,6 +122,7 @@ static void begin(struct client *c, struct auth *a, const struct wire_hello *hel
 	assert_int_equal(enter(c, NULL, hello), 0);
 	wire_hello_encode(&c->s.hello, a->hello, sizeof(a->hello));
 	wire_hello_encode(&c->s.welcome, a->welcome, sizeof(a->welcome));
+	auth_address(a, &c->s.addr);
 	assert_int_equal(say(c, WIRE_NONCE, a->client, sizeof(a->client)), 0);
 	assert_int_equal(session_recv(&c->s, &msg, FAKE_PATIENCE_MS), 0);
 	assert_int_equal(msg.type, WIRE_NONCE);
@@ -142,6 +143,8 @@ static void proof_of_another_connection_is_refused(void **state)
 	assert_int_equal(say(&c, WIRE_PROOF, proof, sizeof(proof)), 0);
 	assert_int_equal(session_recv(&c.s, &msg, FAKE_PATIENCE_MS), 0);
 	assert_int_equal(msg.status, 0);
+	a.flags[3] = msg.flags;
+	assert_int_equal(auth_seal(&c.s, &a, &key, false), 0);
 	expect_echo(&c);
 	leave(&c);
 	/* Send the same message again, byte for byte. */
@@ -255,6 +258,328 @@ static void rping_is_refused_together_with_a_key(void **state)
 			 EXIT_USAGE);
 }
 
+/* ---- named keys ------------------------------------------------------------ */
+
+#define KEYS KEYRING_HEAD "\n"						\
+	"admin the-secret-of-the-admin\n"					\
+	"reader the-secret-of-a-reader ro dir=pub services=files\n"		\
+	"writer the-secret-of-a-writer no-delete dir=in/box\n"		\
+	"lost the-secret-of-lost dir=none\n"					\
+	"probe the-secret-of-a-probe services=ping,bench\n"
+
+static int named(void **state)
+{
+	make_files(NULL);
+	put("key", KEYS);
+	return server_start(state, (const char *const[]){ "--root", "ROOT", "--key",
+				    key_file, NULL });
+}
+
+static const char *in_etc(const char *name)
+{
+	static char buf[2][PATH_MAX + 64];
+	static int i;
+
+	i = !i;
+	snprintf(buf[i], sizeof(buf[i]), "%s/%s", etc->path, name);
+	return buf[i];
+}
+
+static int cp_as(const char *name, const char *from, const char *to)
+{
+	return run_command(&cmd_cp, "--key", key_file, "--key-name", name, from, to);
+}
+
+static int ping_as(const char *name)
+{
+	return ping("--key", key_file, "--key-name", name);
+}
+
+static void a_key_permits_some_services(void **state)
+{
+	(void)state;
+	assert_int_equal(ping_as("admin"), EXIT_OK);
+	assert_int_equal(ping_as("probe"), EXIT_OK);
+	assert_int_equal(ping_as("reader"), EXIT_DENIED);
+	expect_error(-EOPNOTSUPP, "the key does not permit this service", "services=");
+	assert_int_equal(cp_as("probe", "192.0.2.1:f", in_etc("got")), EXIT_DENIED);
+	expect_error(-EOPNOTSUPP, "the key does not permit this service", "services=");
+	assert_int_equal(run_command(&cmd_bench, "write-bw", "192.0.2.1", "-n", "5", "--key",
+				     key_file, "--key-name", "probe"), EXIT_OK);
+}
+
+static void a_key_has_a_directory(void **state)
+{
+	struct server_run *r = *state;
+
+	assert_int_equal(mkdirat(r->tmp->fd, "root/pub", 0755), 0);
+	assert_int_equal(mkdirat(r->tmp->fd, "root/in", 0755), 0);
+	assert_int_equal(mkdirat(r->tmp->fd, "root/in/box", 0755), 0);
+	tmp_write(r->tmp, "root/pub/f", "public");
+	tmp_write(r->tmp, "root/secret", "secret");
+	put("mine", "a file of mine");
+	assert_int_equal(cp_as("reader", "192.0.2.1:/f", in_etc("got")), EXIT_OK);
+	assert_true(tmp_exists(etc, "got"));
+	assert_int_equal(cp_as("reader", "192.0.2.1:../secret", in_etc("no")), EXIT_DENIED);
+	assert_int_equal(cp_as("reader", "192.0.2.1:secret", in_etc("no")), EXIT_FAILED);
+	assert_int_equal(symlinkat("../secret", r->tmp->fd, "root/pub/link"), 0);
+	assert_int_equal(cp_as("reader", "192.0.2.1:link", in_etc("no")), EXIT_DENIED);
+	assert_false(tmp_exists(etc, "no"));
+	assert_int_equal(cp_as("writer", in_etc("mine"), "192.0.2.1:"), EXIT_OK);
+	assert_true(tmp_exists(r->tmp, "root/in/box/mine"));
+	assert_int_equal(cp_as("admin", "192.0.2.1:secret", in_etc("all")), EXIT_OK);
+	assert_int_equal(cp_as("lost", "192.0.2.1:secret", in_etc("no")), EXIT_FAILED);
+	assert_int_equal(err_last()->err, -ENOENT);
+}
+
+static void a_key_permits_reading_only(void **state)
+{
+	struct server_run *r = *state;
+
+	assert_int_equal(mkdirat(r->tmp->fd, "root/pub", 0755), 0);
+	tmp_write(r->tmp, "root/pub/f", "public");
+	put("mine", "a file of mine");
+	assert_int_equal(cp_as("reader", in_etc("mine"), "192.0.2.1:"), EXIT_DENIED);
+	expect_error(-EROFS, "192.0.2.1", "read-only");
+	assert_int_equal(run_command(&cmd_rm, "192.0.2.1:f", "--key", key_file, "--key-name",
+				     "reader"), EXIT_DENIED);
+	assert_true(tmp_exists(r->tmp, "root/pub/f"));
+	assert_false(tmp_exists(r->tmp, "root/pub/mine"));
+}
+
+static void a_key_permits_no_deletion(void **state)
+{
+	struct server_run *r = *state;
+
+	assert_int_equal(mkdirat(r->tmp->fd, "root/in", 0755), 0);
+	assert_int_equal(mkdirat(r->tmp->fd, "root/in/box", 0755), 0);
+	put("mine", "a file of mine");
+	assert_int_equal(cp_as("writer", in_etc("mine"), "192.0.2.1:f"), EXIT_OK);
+	put("mine", "another version of it");
+	assert_int_equal(cp_as("writer", in_etc("mine"), "192.0.2.1:f"), EXIT_OK);
+	assert_int_equal(run_command(&cmd_rm, "192.0.2.1:f", "--key", key_file, "--key-name",
+				     "writer"), EXIT_DENIED);
+	assert_true(tmp_exists(r->tmp, "root/in/box/f"));
+	assert_int_equal(run_command(&cmd_rm, "192.0.2.1:in/box/f", "--key", key_file,
+				     "--key-name", "admin"), EXIT_OK);
+	assert_false(tmp_exists(r->tmp, "root/in/box/f"));
+}
+
+/* The client learns the same of a name that there is not as of a wrong secret. */
+static void a_name_alone_is_nothing(void **state)
+{
+	(void)state;
+	put("other", KEYRING_HEAD "\nadmin not-the-secret-of-it\nnobody the-secret-of-the-admin\n");
+	assert_int_equal(ping("--key", other_file, "--key-name", "admin"), EXIT_DENIED);
+	expect_error(-EKEYREJECTED, "it has another key", "by the same name");
+	assert_int_equal(ping("--key", other_file, "--key-name", "nobody"), EXIT_DENIED);
+	expect_error(-EKEYREJECTED, "it has another key", "by the same name");
+	put("other", "the-secret-of-the-admin");
+	assert_int_equal(ping("--key", other_file), EXIT_DENIED);
+	expect_error(-EKEYREJECTED, "it has another key", "by the same name");
+}
+
+/* Two keys may have the same secret, but not the same rights. */
+static void a_name_cannot_be_changed_on_the_way(void **state)
+{
+	struct key key = key_of("the-secret-of-the-admin");
+	uint8_t proof[WIRE_PROOF_LEN];
+	struct auth a = { .hello = { 0 } };
+	struct client c;
+
+	(void)state;
+	begin(&c, &a, &echo_with_key);
+	strcpy((char *)a.name, "admin");
+	assert_int_equal(auth_proof(&a, &key, AUTH_CLIENT, proof), 0);
+	assert_int_equal(say(&c, WIRE_PROOF, proof, sizeof(proof)), 0);
+	expect_thrown_out(&c);
+}
+
+/* ---- sealed messages ----------------------------------------------------------- */
+
+static void authenticate(struct client *c)
+{
+	struct key key = key_of(right);
+
+	assert_int_equal(enter(c, NULL, &echo_with_key), 0);
+	assert_int_equal(auth_connect(&c->s, &key), 0);
+}
+
+/* Write an ECHO of 4 bytes as the client would send it next. Returns its length. */
+static int sealed_echo(struct client *c, uint8_t *buf, size_t room)
+{
+	const struct wire_msg msg = {
+		.type = WIRE_ECHO, .window = WIRE_NO_WINDOW, .tail = "hear", .tail_len = 4,
+	};
+	int len = wire_encode(&msg, buf, room);
+
+	assert_int_equal(seal_add(&c->s.seal_out, buf, len), 0);
+	return len + WIRE_SEAL_LEN;
+}
+
+/* The server must not answer. */
+static void expect_ended(struct client *c)
+{
+	struct wire_msg msg;
+
+	assert_int_equal(session_recv(&c->s, &msg, FAKE_PATIENCE_MS), -ECONNRESET);
+	leave(c);
+	server_wait_idle();
+}
+
+static void a_message_that_is_changed_ends_the_connection(void **state)
+{
+	uint8_t buf[256];
+	struct client c;
+	int len, i;
+
+	(void)state;
+	authenticate(&c);
+	len = sealed_echo(&c, buf, sizeof(buf));
+	leave(&c);
+	/* A field that no digest covers, the payload, the number and the code */
+	for (i = 12; i < len; i += 13) {
+		authenticate(&c);
+		len = sealed_echo(&c, buf, sizeof(buf));
+		buf[i] ^= 1;
+		assert_int_equal(session_send_raw(&c.s, buf, len), 0);
+		expect_ended(&c);
+	}
+	authenticate(&c);
+	len = sealed_echo(&c, buf, sizeof(buf));
+	assert_int_equal(session_send_raw(&c.s, buf, len - 1), 0);
+	expect_ended(&c);
+}
+
+static void a_message_without_a_seal_ends_the_connection(void **state)
+{
+	uint8_t buf[256];
+	struct client c;
+	int len;
+
+	(void)state;
+	authenticate(&c);
+	len = sealed_echo(&c, buf, sizeof(buf));
+	assert_int_equal(session_send_raw(&c.s, buf, len - WIRE_SEAL_LEN), 0);
+	expect_ended(&c);
+	authenticate(&c);
+	assert_int_equal(session_send_raw(&c.s, buf, 5), 0);
+	expect_ended(&c);
+}
+
+static void a_message_that_is_repeated_ends_the_connection(void **state)
+{
+	struct wire_msg msg;
+	uint8_t buf[256];
+	struct client c;
+	int len;
+
+	(void)state;
+	authenticate(&c);
+	len = sealed_echo(&c, buf, sizeof(buf));
+	assert_int_equal(session_send_raw(&c.s, buf, len), 0);
+	assert_int_equal(session_recv(&c.s, &msg, FAKE_PATIENCE_MS), 0);
+	assert_int_equal(session_send_raw(&c.s, buf, len), 0);
+	expect_ended(&c);
+	/* On another connection the keys are others. */
+	authenticate(&c);
+	assert_int_equal(session_send_raw(&c.s, buf, len), 0);
+	expect_ended(&c);
+}
+
+static void a_message_that_is_left_out_ends_the_connection(void **state)
+{
+	uint8_t buf[256];
+	struct client c;
+	int len;
+
+	(void)state;
+	authenticate(&c);
+	sealed_echo(&c, buf, sizeof(buf));
+	len = sealed_echo(&c, buf, sizeof(buf));
+	assert_int_equal(session_send_raw(&c.s, buf, len), 0);
+	expect_ended(&c);
+}
+
+static void a_message_of_the_server_that_is_sent_back_ends_the_connection(void **state)
+{
+	struct client c;
+	const void *buf;
+	size_t len;
+
+	(void)state;
+	authenticate(&c);
+	assert_int_equal(say(&c, WIRE_ECHO, "hear", 4), 0);
+	assert_int_equal(session_recv_raw(&c.s, &buf, &len, FAKE_PATIENCE_MS), 0);
+	assert_int_equal(len, WIRE_HEAD_LEN + 4 + WIRE_SEAL_LEN);
+	assert_memory_not_equal(c.s.seal_in.key, c.s.seal_out.key, WIRE_SEAL_KEY_LEN);
+	assert_int_equal(seal_check(&c.s.seal_in, buf, len), 0);
+	assert_int_equal(session_send_raw(&c.s, buf, len), 0);
+	expect_ended(&c);
+}
+
+/* ---- relays ------------------------------------------------------------------ */
+
+/**
+ * struct relay - a host that a client connects to, and that passes everything on to the server
+ * @kv: its context
+ * @listener: where the client comes from
+ * @passed: messages of the server that it has passed on
+ */
+struct relay {
+	struct kverbs *kv;
+	struct kverbs_listener *listener;
+	unsigned int passed;
+};
+
+static void *relay_main(void *arg)
+{
+	struct session client;
+	struct relay *r = arg;
+	struct kverbs_conn *conn;
+	struct wire_msg msg;
+	struct client server;
+
+	assert_int_equal(kverbs_next_request(r->listener, FAKE_PATIENCE_MS, &conn), 0);
+	assert_int_equal(enter(&server, NULL, &echo_with_key), 0);
+	session_init(&client, r->kv, conn, &echo_with_key);
+	assert_int_equal(session_accept(&client, server.s.welcome.flags, FAKE_PATIENCE_MS), 0);
+	while (!session_recv(&client, &msg, FAKE_PATIENCE_MS) && !session_send(&server.s, &msg) &&
+	       !session_recv(&server.s, &msg, FAKE_PATIENCE_MS) && !session_send(&client, &msg))
+		r->passed++;
+	session_free(&client);
+	leave(&server);
+	return NULL;
+}
+
+/* Both have the key, and the relay changes nothing but that it is in between. */
+static void a_proof_is_not_passed_on(void **state)
+{
+	struct key key = key_of(right);
+	struct session_to to = {
+		.host = "192.0.2.66", .port = WIRE_DEFAULT_PORT, .timeout_ms = FAKE_PATIENCE_MS,
+	};
+	struct relay r = { .passed = 0 };
+	pthread_t thread;
+	struct client c;
+
+	(void)state;
+	to.port = "7473";
+	assert_int_equal(kverbs_open(&r.kv, NULL), 0);
+	assert_int_equal(kverbs_listen(r.kv, to.host, to.port, 0, &r.listener), 0);
+	assert_int_equal(pthread_create(&thread, NULL, relay_main, &r), 0);
+	assert_int_equal(kverbs_open(&c.kv, NULL), 0);
+	assert_int_equal(session_connect(&c.s, c.kv, &to, &echo_with_key), 0);
+	assert_int_equal(auth_connect(&c.s, &key), -EKEYREJECTED);
+	leave(&c);
+	pthread_join(thread, NULL);
+	/* A nonce, and that the server does not accept the proof */
+	assert_int_equal(r.passed, 2);
+	kverbs_listener_free(r.listener);
+	kverbs_close(r.kv);
+	assert_int_equal(ping("--key", key_file), EXIT_OK);
+}
+
 /* ---- false servers --------------------------------------------------------- */
 
 static int without_key(void **state)
@@ -360,6 +685,18 @@ int main(void)
 						make_files, remove_files),
 		cmocka_unit_test_setup_teardown(rping_is_refused_together_with_a_key, make_files,
 						remove_files),
+		guarded(a_key_permits_some_services, named),
+		guarded(a_key_has_a_directory, named),
+		guarded(a_key_permits_reading_only, named),
+		guarded(a_key_permits_no_deletion, named),
+		guarded(a_name_alone_is_nothing, named),
+		guarded(a_name_cannot_be_changed_on_the_way, named),
+		guarded(a_message_that_is_changed_ends_the_connection, keyed),
+		guarded(a_message_without_a_seal_ends_the_connection, keyed),
+		guarded(a_message_that_is_repeated_ends_the_connection, keyed),
+		guarded(a_message_that_is_left_out_ends_the_connection, keyed),
+		guarded(a_message_of_the_server_that_is_sent_back_ends_the_connection, keyed),
+		guarded(a_proof_is_not_passed_on, keyed),
 		guarded(server_without_a_key_is_not_trusted, without_key),
 		cmocka_unit_test(server_that_echoes_the_client_is_not_trusted),
 		cmocka_unit_test(server_with_a_made_up_proof_is_not_trusted),

@@ -160,7 +160,7 @@ static const char *field(struct json_object *o, const char *key)
 
 static void a_line_of_JSON_has_what_a_line_says(void **state)
 {
-	const struct log_event e = { LOG_WARNING, "refused", &peer, "ping", -EACCES };
+	const struct log_event e = { LOG_WARNING, "refused", &peer, "ping", "mine", -EACCES };
 	struct json_object *o;
 	struct log l;
 
@@ -172,8 +172,10 @@ static void a_line_of_JSON_has_what_a_line_says(void **state)
 	assert_string_equal(field(o, "event"), "refused");
 	assert_string_equal(field(o, "peer"), "192.0.2.7:80");
 	assert_string_equal(field(o, "service"), "ping");
+	assert_string_equal(field(o, "key"), "mine");
 	assert_string_equal(field(o, "errno"), "EACCES");
-	assert_string_equal(field(o, "message"), "client 192.0.2.7:80: say \"so\" (EACCES)");
+	assert_string_equal(field(o, "message"),
+			    "client 192.0.2.7:80: say \"so\", key mine (EACCES)");
 	assert_int_equal(strlen(field(o, "time")), strlen("2000-01-01T00:00:00Z"));
 	json_object_put(o);
 }
@@ -213,7 +215,7 @@ static void claim_stream(int fd)
 
 static void the_journal_gets_fields(void **state)
 {
-	const struct log_event e = { LOG_WARNING, "refused", &peer, "files", -EPROTO };
+	const struct log_event e = { LOG_WARNING, "refused", &peer, "files", "mine", -EPROTO };
 	char path[PATH_MAX + 16], text[1024] = "";
 	int fd = listen_as_journal(*state, path, sizeof(path));
 	struct log l;
@@ -222,10 +224,11 @@ static void the_journal_gets_fields(void **state)
 	assert_int_equal(log_open(&l, NULL, path), 0);
 	log_say(&l, &e, "no\nway");
 	assert_true(recv(fd, text, sizeof(text) - 1, MSG_DONTWAIT) > 0);
-	assert_string_equal(text, "MESSAGE=client 192.0.2.7:80: no?way (EPROTO)\nPRIORITY=4\n"
+	assert_string_equal(text, "MESSAGE=client 192.0.2.7:80: no?way, key mine (EPROTO)\n"
+			    "PRIORITY=4\n"
 			    "SYSLOG_IDENTIFIER=kverbs\nKVERBS_EVENT=refused\n"
-			    "KVERBS_PEER=192.0.2.7:80\nKVERBS_SERVICE=files\nERRNO=71\n"
-			    "KVERBS_ERROR=EPROTO\n");
+			    "KVERBS_PEER=192.0.2.7:80\nKVERBS_SERVICE=files\nKVERBS_KEY=mine\n"
+			    "ERRNO=71\nKVERBS_ERROR=EPROTO\n");
 	log_close(&l);
 	close(fd);
 	unsetenv("JOURNAL_STREAM");

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* When to connect again after a connection was lost. */
+#ifndef KVERBS_TOOL_RETRY_H
+#define KVERBS_TOOL_RETRY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/**
+ * struct retry - attempts to connect again
+ * @max: how many there may be in a row, of which none copies anything
+ * @nr: how many there were
+ * @moved: bytes and files that had been copied when the last one began
+ */
+struct retry {
+	uint64_t max;
+	unsigned int nr;
+	uint64_t moved;
+};
+
+/* Whether an error of a copy means that the connection was lost */
+bool retry_is_lost(int err);
+/*
+ * Whether an error of connecting may pass. @refusal: of the server, enum wire_refusal, or 0
+ */
+bool retry_may_pass(int err, unsigned int refusal);
+/*
+ * Begin another attempt, after so many bytes and files. Returns how many seconds to wait before, or
+ * a negative number if there were too many.
+ */
+int retry_begin(struct retry *r, uint64_t moved);
+
+#endif /* KVERBS_TOOL_RETRY_H */
