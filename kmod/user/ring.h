@@ -40,7 +40,7 @@ struct kverbs_slot;
  * @nr_submits: number of the SUBMIT under way, from 1; under @submit_lock
  * @chain: for building work requests; under @submit_lock
  * @conn: the last entry's connection, which the next one's often is too; a reference is
- *	held until kverbs_rings_forget(); under @submit_lock
+ *	held until kverbs_rings_forget() or the ring is destroyed; under @submit_lock
  * @region: the last entry's region, likewise
  * @lock: guards all below; taken by completions: bottom halves off; innermost but
  *	for those of the wait queues and the eventfd

@@ -157,11 +157,19 @@ static void ring_restart(struct kverbs_object *obj)
 	WRITE_ONCE(to_ring(obj)->closing, false);
 }
 
+static void put_kept(struct kverbs_object *kept)
+{
+	if (kept)
+		kverbs_object_put(kept);
+}
+
 static int ring_destroy(struct kverbs_object *obj)
 {
 	struct kverbs_ring *ring = to_ring(obj);
 
 	xa_erase(&obj->file->rings, ring->index);
+	put_kept(ring->conn);
+	put_kept(ring->region);
 	free_ring(ring);
 	return 0;
 }

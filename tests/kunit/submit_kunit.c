@@ -491,6 +491,20 @@ static void submit_keeps_nothing_from_being_destroyed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENOENT, submit_one(s, &sqe));
 }
 
+static void submit_keeps_nothing_when_its_ring_is_destroyed(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_send(s, 0);
+
+	sqe.region_id = s->region_obj.obj.id;
+	sqe.length = LENGTH;
+	KUNIT_ASSERT_EQ(test, 0, submit_one(s, &sqe));
+	fake_wr_complete(&s->hca->sends[0], IB_WC_SUCCESS);
+	KUNIT_ASSERT_EQ(test, 0, kverbs_object_destroy(s->file, s->ring->obj.id));
+	KUNIT_EXPECT_EQ(test, 1, refcount_read(&s->conn_obj.obj.gets));
+	KUNIT_EXPECT_EQ(test, 1, refcount_read(&s->region_obj.obj.gets));
+}
+
 static void submit_stays_within_the_region(struct kunit *test)
 {
 	struct submitter *s = test->priv;
@@ -710,6 +724,7 @@ static struct kunit_case submit_cases[] = {
 	KUNIT_CASE(submit_refused_does_not_use_the_region),
 	KUNIT_CASE(submit_keeps_connection_and_region_for_the_next),
 	KUNIT_CASE(submit_keeps_nothing_from_being_destroyed),
+	KUNIT_CASE(submit_keeps_nothing_when_its_ring_is_destroyed),
 	KUNIT_CASE(submit_stays_within_the_region),
 	KUNIT_CASE(submit_writes_only_to_a_writable_region),
 	KUNIT_CASE(submit_does_not_wait_for_more_than_fits),
