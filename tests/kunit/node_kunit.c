@@ -30,12 +30,13 @@ static int node_of(const void *object)
 
 static struct fake_hca *create_far(struct kunit *test)
 {
-	struct fake_hca *hca = fake_device_new(test);
 	struct device *parent;
+	struct fake_hca *hca;
 
 	if (!IS_ENABLED(CONFIG_NUMA))
 		kunit_skip(test, "this kernel knows no NUMA nodes");
 	parent = fake_parent_create(test, far_node());
+	hca = fake_device_new(test);
 	hca->ib.dev.parent = parent;
 	KUNIT_ASSERT_EQ(test, 0, fake_device_register(hca));
 	return hca;
