@@ -92,11 +92,12 @@ TEST(buffers_of_a_pool_are_used_again_without_a_system_call)
 	uint32_t client, server, i, sent = 0;
 	struct kverbs_cqe cqe;
 
+	if (dev_is_iwarp())
+		test_skip("the peer cannot know when a buffer is posted again");
 	open_all(BUFS, BUF_ANON);
 	add_all();
 	pool_join(&pool, &pair, BUFS, &client, &server);
 	for (i = 0; i < 20 * BUFS; i++) {
-		/* A peer on iWARP must not send more than there are receives. */
 		for (; sent < 20 * BUFS && sent < i + BUFS / 2; sent++)
 			send_to(client, 0, 1 + sent);
 		cqe = next_message();
