@@ -152,7 +152,7 @@ static int destroy_mr(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
  * kverbs_mr_pool_destroy() - deregister all MRs
  * @pool: the pool, whose queue pair is destroyed
  *
- * Without a queue pair in its protection domain the key of an MR is of no use to anybody, so
+ * Without a queue pair in its protection domain the key of an MR is of no use, so
  * one that the device does not deregister may be forgotten.
  *
  * Context: process, may sleep.

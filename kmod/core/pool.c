@@ -44,7 +44,7 @@ static void begin_wait(struct kverbs_recv_pool *pool, struct kverbs_conn *conn,
 	list_move_tail(&conn->pool_entry, &pool->waiting[want]);
 	update_wanted(pool);
 	spin_unlock(&pool->lock);
-	/* Pairs with that of user space between adding a buffer and asking who waits. */
+	/* Pairs with that of user space between adding a buffer and reading the flags. */
 	smp_mb();
 }
 
@@ -132,7 +132,7 @@ static bool fill(struct kverbs_recv_pool *pool, struct kverbs_conn *conn)
 			return false;
 		if (ret < 0 && waits)
 			return false;
-		/* Look once more: a buffer added meanwhile may have found no one waiting. */
+		/* Look once more: a buffer added meanwhile may have found no connection waiting. */
 		waits = ret < 0;
 		if (waits) {
 			begin_wait(pool, conn, wanted_by(conn, ret));

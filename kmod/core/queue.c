@@ -152,7 +152,7 @@ static bool is_idle(const struct kverbs_queue *queue)
  * kverbs_queue_reserve() - accept privileged operations only
  * @queue: the queue
  *
- * The check and the change are one step for all who post.
+ * The check and the change are one step for all callers that post.
  *
  * Return: 0; -ENOTCONN if the queue is not up; -EBUSY if an operation is in flight, the queue
  * is already reserved, or its receives come from a pool.

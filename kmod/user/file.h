@@ -32,7 +32,7 @@ struct kverbs_object_table {
  * struct kverbs_file - an open /dev/kverbs: one security domain
  * @entry: in the list of those that debugfs shows
  * @nr: what debugfs tells it by from all others
- * @pid: who opened it
+ * @pid: of the task that opened it
  * @comm: the same
  * @memcg: the control group of that task, charged for what requests of peers take
  * @objects: all that was made through it

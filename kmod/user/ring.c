@@ -127,7 +127,7 @@ static bool has_sleeper(struct wait_queue_head *wait)
 
 static void wake(struct kverbs_ring *ring, __poll_t events)
 {
-	/* Pairs with those of prepare_to_wait() and poll_wait(): who sleeps looked before. */
+	/* Pairs with those of prepare_to_wait() and poll_wait(): a sleeper has looked before. */
 	smp_mb();
 	if (has_sleeper(&ring->wait))
 		wake_up_interruptible(&ring->wait);
@@ -138,7 +138,7 @@ static void wake(struct kverbs_ring *ring, __poll_t events)
 }
 
 /**
- * kverbs_ring_publish() - show the user what was written, and wake who waits for it
+ * kverbs_ring_publish() - show the user what was written, and wake the tasks that wait for it
  * @ring: the ring, locked, since these may be the last slots that keep it
  * @nr: how many completions, at least 1
  *
