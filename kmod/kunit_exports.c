@@ -11,6 +11,7 @@
 #include "device_query.h"
 #include "export.h"
 #include "group.h"
+#include "group_cmd.h"
 #include "info.h"
 #include "listener.h"
 #include "opcode.h"
@@ -39,12 +40,14 @@ SHOW(kverbs_bench_run);
 
 SHOW(kverbs_check_recv);
 SHOW(kverbs_check_send);
+SHOW(kverbs_check_srq_recv);
 SHOW(kverbs_checks);
 
 SHOW(kverbs_cmd_bench);
 SHOW(kverbs_cmd_conn_query);
 SHOW(kverbs_cmd_connect);
 SHOW(kverbs_cmd_device_query);
+SHOW(kverbs_cmd_group_create);
 SHOW(kverbs_cmd_pool_create);
 SHOW(kverbs_cmd_region_create);
 SHOW(kverbs_cmd_ring_create);

@@ -56,7 +56,9 @@ struct kverbs_conn *kverbs_conn_alloc(enum kverbs_conn_state state, int node)
 	init_rwsem(&conn->use);
 	INIT_LIST_HEAD(&conn->reserved);
 	INIT_LIST_HEAD(&conn->group_entry);
-	INIT_LIST_HEAD(&conn->pool_entry);
+	kverbs_pool_taker_init(&conn->taker, &kverbs_conn_taker_ops, &conn->work);
+	INIT_LIST_HEAD(&conn->srq_entry);
+	init_completion(&conn->last_recv);
 	mutex_init(&conn->recv_lock);
 	mutex_init(&conn->held_lock);
 	mutex_init(&conn->sync_lock);

@@ -15,13 +15,14 @@
 #include "keepalive.h"
 #include "lkey.h"
 #include "mr.h"
+#include "pool.h"
 #include "queue.h"
 #include "sync.h"
 
 struct kverbs_conn;
 struct kverbs_conn_attr;
 struct kverbs_group;
-struct kverbs_recv_pool;
+struct kverbs_srq;
 
 /**
  * struct kverbs_conn_ops - events for the owner of a connection
@@ -136,7 +137,11 @@ enum kverbs_conn_stamp {
  * @cq: its completion queue
  * @nr_cqe: completions reserved in @cq
  * @queue: the work of the queue pair
- * @pool_entry: in a list of @attr.recv_pool while it waits for buffers; under that one's lock
+ * @taker: takes buffers of @attr.recv_pool for the own receive queue
+ * @srq: the shared receive queue, or NULL
+ * @srq_entry: in the list of @srq, under its lock
+ * @srq_index: of @qp among those of @srq, 0: none
+ * @last_recv: completed when @qp, in ERR, has taken its last receive of @srq
  * @held_chain: to post held operations; allocated when first needed
  * @sync: its synchronous chains, under @sync_lock
  * @pool: its MRs
@@ -160,10 +165,9 @@ enum kverbs_conn_stamp {
  * @peer_priv_len: bytes of it
  *
  * Lock order: @mutex, @use, @recv_lock, @held_lock or @sync_lock, @lkeys.lock,
- * region->lock, @pool.lock, @queue.lock, @lock. The locks of a receive pool come after @mutex.
- * The CM's handler mutex comes
- * after @mutex and before @lock; a CM handler takes none but @lock and
- * @queue.lock.
+ * region->lock, @pool.lock, @queue.lock, @lock. The locks of a receive pool and of a shared
+ * receive queue come after @mutex and @use. The CM's handler mutex comes after @mutex and
+ * before @lock; a CM handler takes none but @lock and @queue.lock.
  *
  * Life: created as CONNECTING or REQUESTED, perhaps ESTABLISHED, then CLOSING from the
  * first kverbs_conn_end(), then DEAD when teardown is complete: stop connecting, close
@@ -199,7 +203,11 @@ struct kverbs_conn {
 	struct kverbs_cq *cq;
 	unsigned int nr_cqe;
 	struct kverbs_queue queue;
-	struct list_head pool_entry;
+	struct kverbs_pool_taker taker;
+	struct kverbs_srq *srq;
+	struct list_head srq_entry;
+	unsigned long srq_index;
+	struct completion last_recv;
 	struct kverbs_chain *held_chain;
 	struct kverbs_sync sync;
 	struct kverbs_mr_pool pool;

@@ -283,10 +283,13 @@ static void deadline_work(struct work_struct *work)
 	kverbs_conn_expire(container_of(work, struct kverbs_conn, deadline.work));
 }
 
-/* The PD of a group is charged to the group. */
+/*
+ * The PD of a group is charged to the group. In its place a connection may have a shared
+ * receive queue: each of those that share one is charged for it.
+ */
 static unsigned int count_objects(const struct kverbs_conn *conn)
 {
-	return KVERBS_CONN_OBJECTS - !!conn->attr.group;
+	return KVERBS_CONN_OBJECTS - (conn->attr.group && !conn->attr.recv_pool);
 }
 
 static struct kverbs_conn *new_conn(enum kverbs_conn_state state, int node,

@@ -188,8 +188,15 @@ void kverbs_conn_post_held(struct kverbs_conn *conn)
 	up_read(&conn->use);
 }
 
-/* Completes an operation that was never accepted by the queue. */
-static void refuse(struct kverbs_conn *conn, struct kverbs_req *req, int result)
+/**
+ * kverbs_conn_refuse() - complete an operation that was never accepted by a queue
+ * @conn: the connection
+ * @req: the operation, in no list
+ * @result: why, -errno
+ *
+ * Context: any but hardirq.
+ */
+void kverbs_conn_refuse(struct kverbs_conn *conn, struct kverbs_req *req, int result)
 {
 	LIST_HEAD(done_list);
 
@@ -207,7 +214,7 @@ static void refuse_all(struct kverbs_conn *conn, struct kverbs_req **reqs, unsig
 	unsigned int i;
 
 	for (i = 0; i < nr; i++)
-		refuse(conn, reqs[i], result);
+		kverbs_conn_refuse(conn, reqs[i], result);
 }
 
 static int hold(struct kverbs_conn *conn, struct kverbs_req **reqs, unsigned int nr)
@@ -264,7 +271,7 @@ bool kverbs_conn_submit_list(struct kverbs_conn *conn, struct kverbs_req **reqs,
 		done += hold_list(conn, reqs + done, nr - done, &error);
 	if (!error)
 		return true;
-	refuse(conn, reqs[done++], error);
+	kverbs_conn_refuse(conn, reqs[done++], error);
 	refuse_all(conn, reqs + done, nr - done, -ECANCELED);
 	return false;
 }
@@ -315,7 +322,7 @@ int kverbs_conn_recv_pooled(struct kverbs_conn *conn, struct kverbs_req **reqs,
 	i = kverbs_queue_defer(&conn->queue, reqs, nr, &ticket, &error);
 	for (; i < nr; i++) {
 		reqs[i]->wc_status = IB_WC_WR_FLUSH_ERR;
-		refuse(conn, reqs[i], -EIO);
+		kverbs_conn_refuse(conn, reqs[i], -EIO);
 	}
 	return error ? -ENOTCONN : 0;
 }

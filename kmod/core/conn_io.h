@@ -14,6 +14,7 @@ bool kverbs_conn_submit_list(struct kverbs_conn *conn, struct kverbs_req **reqs,
 			     unsigned int nr, struct kverbs_chain *chain);
 void kverbs_conn_submit_recvs(struct kverbs_conn *conn, struct kverbs_req **reqs,
 			      unsigned int nr);
+void kverbs_conn_refuse(struct kverbs_conn *conn, struct kverbs_req *req, int result);
 int kverbs_conn_recv_pooled(struct kverbs_conn *conn, struct kverbs_req **reqs,
 			    unsigned int nr);
 void kverbs_conn_post_deferred(struct kverbs_conn *conn);

@@ -5,6 +5,7 @@
 #include "conn_qp.h"
 #include "group.h"
 #include "quirks.h"
+#include "srq.h"
 #include "verbs.h"
 #include "workqueue.h"
 
@@ -75,6 +76,9 @@ static void qp_event(struct ib_event *event, void *context)
 	case IB_EVENT_QP_REQ_ERR:
 	case IB_EVENT_QP_ACCESS_ERR:
 		kverbs_conn_end(conn, KVERBS_CQE_DISCONNECTED, -EIO, 0);
+		break;
+	case IB_EVENT_QP_LAST_WQE_REACHED:
+		complete_all(&conn->last_recv);
 		break;
 	default:
 		break;
@@ -154,21 +158,35 @@ static int make_qp(struct kverbs_conn *conn)
 		.send_cq = conn->cq->ib,
 		.recv_cq = conn->cq->ib,
 		.cap.max_send_wr = send_wrs(queue),
-		.cap.max_recv_wr = queue->rq_depth + 1,
 		.cap.max_send_sge = queue->max_sge,
-		.cap.max_recv_sge = queue->max_recv_sge,
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
 		.qp_type = IB_QPT_RC,
 		.port_num = conn->id->port_num,
 	};
 	int ret;
 
+	/* mlx4 refuses a queue pair that has both receive queues. */
+	if (conn->srq) {
+		attr.srq = conn->srq->ib;
+	} else {
+		attr.cap.max_recv_wr = queue->rq_depth + 1;
+		attr.cap.max_recv_sge = queue->max_recv_sge;
+	}
 	ret = kverbs_rdma_create_qp(conn->id, conn->pool.pd, &attr);
 	if (ret)
 		return ret;
 	conn->qp = conn->id->qp;
-	kverbs_queue_open(queue, conn->qp);
-	return 0;
+	if (conn->srq)
+		ret = kverbs_srq_add_qp(conn);
+	if (!ret)
+		kverbs_queue_open(queue, conn->qp);
+	return ret;
+}
+
+/* A burst may use up all receives of a shared queue. */
+static unsigned int recv_wrs(const struct kverbs_conn *conn)
+{
+	return conn->srq ? conn->srq->taker.depth : conn->queue.rq_depth + 1;
 }
 
 static int take_domain(struct kverbs_conn *conn)
@@ -215,8 +233,9 @@ int kverbs_conn_setup_qp(struct kverbs_conn *conn)
 		return ret;
 	conn->pool.pages = kverbs_device_mr_pages(ib);
 	choose_chunks(conn);
+	kverbs_srq_join(conn);
 
-	conn->nr_cqe = send_wrs(&conn->queue) + conn->queue.rq_depth + 1;
+	conn->nr_cqe = send_wrs(&conn->queue) + recv_wrs(conn);
 	cq = kverbs_cq_get(conn->attr.cqs, ib, conn->nr_cqe);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
@@ -287,14 +306,20 @@ static int drain_sends(struct kverbs_queue *queue, struct kverbs_cq_set *set)
 	return ret;
 }
 
+static int enter_error(struct kverbs_queue *queue)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+
+	return ib_modify_qp(queue->qp, &attr, IB_QP_STATE);
+}
+
 /* Receives first, since their completions may cause sends. */
 static int drain_polling(struct kverbs_queue *queue, struct kverbs_cq_set *set)
 {
-	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
 	int ret;
 
-	ret = ib_modify_qp(queue->qp, &attr, IB_QP_STATE);
-	if (!ret)
+	ret = enter_error(queue);
+	if (!ret && !queue->shared)
 		ret = drain_recvs(queue, set);
 	if (!ret)
 		ret = drain_sends(queue, set);
@@ -316,10 +341,18 @@ static void drain(struct kverbs_queue *queue, struct kverbs_cq_set *set)
 		return;
 	if (set->direct)
 		mutex_lock(&set->lock);
-	ib_drain_rq(queue->qp);
+	if (!queue->shared)
+		ib_drain_rq(queue->qp);
 	ib_drain_sq(queue->qp);
 	if (set->direct)
 		mutex_unlock(&set->lock);
+}
+
+/* Shared receives that the device has taken complete before the last send, awaited by drain(). */
+static void await_last_recv(struct kverbs_conn *conn)
+{
+	if (!enter_error(&conn->queue))
+		kverbs_srq_await_last(conn->srq, &conn->last_recv);
 }
 
 /**
@@ -336,6 +369,8 @@ void kverbs_conn_quiesce(struct kverbs_conn *conn)
 	kverbs_queue_close(&conn->queue);
 	if (conn->qp) {
 		rdma_disconnect(conn->id);
+		if (conn->was_up && conn->srq)
+			await_last_recv(conn);
 		if (conn->was_up)
 			drain(&conn->queue, conn->attr.cqs);
 	}
@@ -358,6 +393,7 @@ void kverbs_conn_destroy_qp(struct kverbs_conn *conn)
 	if (conn->cq)
 		kverbs_cq_put(conn->attr.cqs, conn->cq, conn->nr_cqe);
 	conn->cq = NULL;
+	kverbs_srq_leave(conn);
 	kverbs_queue_flush_remaining(&conn->queue);
 	kverbs_lkey_cache_destroy(&conn->lkeys);
 	kverbs_mr_pool_destroy(&conn->pool);

@@ -25,7 +25,7 @@ enum kverbs_tenant_kind {
 	KVERBS_TENANT_KINDS,
 };
 
-/* Objects that a connection is on its device: CQ, QP and, unless it is in a group, PD. */
+/* Objects that a connection is on its device: CQ, QP and a PD, or an SRQ in a group. */
 #define KVERBS_CONN_OBJECTS	3
 
 /**

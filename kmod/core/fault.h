@@ -16,7 +16,9 @@
  * @KVERBS_FAULT_DMA_MAP: ib_dma_map_sgtable_attrs()
  * @KVERBS_FAULT_POST_SEND: ib_post_send()
  * @KVERBS_FAULT_POST_RECV: ib_post_recv()
+ * @KVERBS_FAULT_POST_SRQ_RECV: ib_post_srq_recv()
  * @KVERBS_FAULT_CREATE_ID: rdma_create_id()
+ * @KVERBS_FAULT_CREATE_SRQ: ib_create_srq()
  * @KVERBS_FAULT_CREATE_QP: rdma_create_qp()
  * @KVERBS_FAULT_RNR_TIMER: rdma_set_min_rnr_timer()
  * @KVERBS_FAULT_AFONLY: rdma_set_afonly()
@@ -37,7 +39,9 @@ enum kverbs_fault_point {
 	KVERBS_FAULT_DMA_MAP,
 	KVERBS_FAULT_POST_SEND,
 	KVERBS_FAULT_POST_RECV,
+	KVERBS_FAULT_POST_SRQ_RECV,
 	KVERBS_FAULT_CREATE_ID,
+	KVERBS_FAULT_CREATE_SRQ,
 	KVERBS_FAULT_CREATE_QP,
 	KVERBS_FAULT_RNR_TIMER,
 	KVERBS_FAULT_AFONLY,

@@ -230,7 +230,7 @@ static bool wants_kick(const struct kverbs_queue *queue)
 		return false;
 	if (!list_empty(&queue->held) && has_room(queue->sq_free, queue->sq_depth))
 		return true;
-	if ((queue->pooled || !list_empty(&queue->held_recvs)) &&
+	if (((queue->pooled && !queue->shared) || !list_empty(&queue->held_recvs)) &&
 	    has_room(queue->rq_free, queue->rq_depth))
 		return true;
 	return !list_empty(&queue->deferred);
@@ -709,14 +709,8 @@ out_unlock:
 	return ret;
 }
 
-static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
+static void note_message(struct kverbs_req *req, const struct ib_wc *wc)
 {
-	struct kverbs_req *req = container_of(wc->wr_cqe, struct kverbs_req, last);
-
-	if (wc->status != IB_WC_SUCCESS) {
-		note_failure(req, wc->status);
-		return;
-	}
 	req->byte_len = wc->byte_len;
 	if (wc->wc_flags & IB_WC_WITH_IMM) {
 		req->flags |= KVERBS_CQE_F_IMM;
@@ -729,6 +723,46 @@ static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	if (wc->opcode == IB_WC_RECV_RDMA_WITH_IMM)
 		req->flags |= KVERBS_CQE_F_WRITE;
+}
+
+static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct kverbs_req *req = container_of(wc->wr_cqe, struct kverbs_req, last);
+
+	if (wc->status != IB_WC_SUCCESS) {
+		note_failure(req, wc->status);
+		return;
+	}
+	note_message(req, wc);
+	finish(req);
+}
+
+static void note_flush(struct kverbs_req *req)
+{
+	req->result = -EIO;
+	req->wc_status = IB_WC_WR_FLUSH_ERR;
+}
+
+/**
+ * kverbs_queue_end_shared() - complete a receive of a shared receive queue
+ * @queue: the queue of the connection that it is for
+ * @req: the receive, in no list
+ * @wc: its completion, NULL if the device never used it: then it is flushed
+ *
+ * Context: process or softirq.
+ */
+void kverbs_queue_end_shared(struct kverbs_queue *queue, struct kverbs_req *req,
+			     const struct ib_wc *wc)
+{
+	INIT_LIST_HEAD(&req->entry);
+	req->queue = queue;
+	req->nr_wrs = 0;
+	if (!wc)
+		note_flush(req);
+	else if (wc->status != IB_WC_SUCCESS)
+		note_failure(req, wc->status);
+	else
+		note_message(req, wc);
 	finish(req);
 }
 
@@ -1064,10 +1098,8 @@ static bool flush_first(struct kverbs_queue *queue, struct list_head *list)
 	spin_unlock_bh(&queue->lock);
 	if (!req)
 		return false;
-	if (!req->result) {
-		req->result = -EIO;
-		req->wc_status = IB_WC_WR_FLUSH_ERR;
-	}
+	if (!req->result)
+		note_flush(req);
 	if (list == &queue->deferred)
 		kverbs_queue_fail_deferred(queue, req, req->result);
 	else

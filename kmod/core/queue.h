@@ -71,6 +71,7 @@ enum kverbs_queue_state {
  * @rq_free: free receive slots
  * @reserved: only operations that are marked as @privileged are accepted
  * @pooled: only receives that are marked as @pooled are accepted, for good
+ * @shared: its receives come from a shared receive queue, and none is accepted; for good
  * @quirks: KVERBS_QUIRK_* of the device and its transport
  * @max_sge: entries of one SEND or WRITE
  * @max_recv_sge: entries of one RECV
@@ -111,6 +112,7 @@ struct kverbs_queue {
 	unsigned int rq_free;
 	bool reserved;
 	bool pooled;
+	bool shared;
 	u32 quirks;
 	unsigned int max_sge;
 	unsigned int max_recv_sge;
@@ -199,6 +201,8 @@ bool kverbs_queue_has_deferred(struct kverbs_queue *queue);
 struct kverbs_req *kverbs_queue_first_deferred(struct kverbs_queue *queue);
 int kverbs_queue_post_recv(struct kverbs_queue *queue, struct kverbs_req *req,
 			   struct ib_sge *sges, int nr);
+void kverbs_queue_end_shared(struct kverbs_queue *queue, struct kverbs_req *req,
+			     const struct ib_wc *wc);
 void kverbs_queue_fail_deferred(struct kverbs_queue *queue, struct kverbs_req *req,
 				int result);
 

@@ -41,6 +41,10 @@ struct ib_device;
  *	SEND, which then has neither fence nor solicited event
  * @KVERBS_QUIRK_HUGE_PAGES: REG_MR takes pages of all sizes that the device says it has. Not
  *	every driver heeds the size, and rxe's has long moved other bytes with large ones
+ * @KVERBS_QUIRK_NO_RNR: a message that finds no receive ends its connection, as there is no
+ *	retry. In a shared queue one peer could use up the receives of all others
+ * @KVERBS_QUIRK_NO_SRQ: the driver has shared receive queues, but none for the kernel: it
+ *	warns each time, and refuses
  */
 enum kverbs_quirks {
 	KVERBS_QUIRK_NO_IMM		= BIT(0),
@@ -61,6 +65,8 @@ enum kverbs_quirks {
 	KVERBS_QUIRK_NO_ATOMIC_WRS	= BIT(15),
 	KVERBS_QUIRK_FUSES_SENDS	= BIT(16),
 	KVERBS_QUIRK_HUGE_PAGES		= BIT(17),
+	KVERBS_QUIRK_NO_RNR		= BIT(18),
+	KVERBS_QUIRK_NO_SRQ		= BIT(19),
 };
 
 enum kverbs_transport kverbs_port_transport(struct ib_device *ib, u32 port);

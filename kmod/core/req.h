@@ -8,6 +8,7 @@
 struct kverbs_mr;
 struct kverbs_queue;
 struct kverbs_region;
+struct kverbs_srq;
 
 /**
  * struct kverbs_extent - a range of a region
@@ -48,6 +49,7 @@ struct kverbs_extent {
  * @coalesced: posted unsignalled; the completion of a later operation ends both
  * @nr_wrs: send slots that it holds
  * @sinks: MRs of a READ, with KVERBS_QUIRK_READ_SINK
+ * @srq: the shared receive queue that a receive was posted to; not set otherwise
  * @done: called on completion, under no lock of the queue, with a list of completed
  *	operations that begins with this one. Takes this one off the list by
  *	kverbs_req_pop(), and those behind it that have the same @done
@@ -81,6 +83,7 @@ struct kverbs_req {
 	bool coalesced;
 	unsigned int nr_wrs;
 	struct kverbs_mr *sinks;
+	struct kverbs_srq *srq;
 	void (*done)(struct list_head *done_list);
 	int result;
 	u8 wc_status;

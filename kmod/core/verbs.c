@@ -39,7 +39,7 @@ static bool uses_region(const struct kverbs_req *req, const struct kverbs_region
 	return false;
 }
 
-static const char *check_mr(const struct ib_qp *qp, const struct kverbs_req *req,
+static const char *check_mr(const struct ib_pd *pd, const struct kverbs_req *req,
 			    const struct ib_sge *sge)
 {
 	const char *why = "an entry names no MR of the connection";
@@ -47,7 +47,7 @@ static const char *check_mr(const struct ib_qp *qp, const struct kverbs_req *req
 
 	spin_lock_bh(&kverbs_mapped_lock);
 	list_for_each_entry(mr, &kverbs_mapped_mrs, mapped) {
-		if (mr->ib->pd != qp->pd || mr->ib->lkey != sge->lkey)
+		if (mr->ib->pd != pd || mr->ib->lkey != sge->lkey)
 			continue;
 		if (!within(mr->ib->iova, mr->ib->length, sge))
 			why = "an entry is not within its MR";
@@ -100,7 +100,7 @@ static bool is_in_extent(struct ib_device *ib, struct kverbs_extent extent,
 	return found;
 }
 
-static const char *check_direct(const struct ib_qp *qp, const struct kverbs_req *req,
+static const char *check_direct(const struct ib_pd *pd, const struct kverbs_req *req,
 				const struct ib_sge *sge)
 {
 	unsigned int i;
@@ -108,7 +108,7 @@ static const char *check_direct(const struct ib_qp *qp, const struct kverbs_req 
 	for (i = 0; i < kverbs_req_extents(req); i++) {
 		struct kverbs_extent extent = kverbs_req_extent(req, i);
 
-		if (!is_in_extent(qp->device, extent, sge))
+		if (!is_in_extent(pd->device, extent, sge))
 			continue;
 		if (kverbs_opcode_has(req->opcode, KVERBS_OPF_WRITES) &&
 		    !extent.region->writable)
@@ -118,7 +118,7 @@ static const char *check_direct(const struct ib_qp *qp, const struct kverbs_req 
 	return "an entry is not within the buffer";
 }
 
-static const char *check_sges(const struct ib_qp *qp, const struct kverbs_req *req,
+static const char *check_sges(const struct ib_pd *pd, const struct kverbs_req *req,
 			      const struct ib_sge *sges, int nr, u64 max,
 			      bool may_be_empty)
 {
@@ -139,10 +139,10 @@ static const char *check_sges(const struct ib_qp *qp, const struct kverbs_req *r
 			why = "an entry is too long";
 		else if (!req)
 			why = "there is an entry without a buffer";
-		else if (sges[i].lkey == qp->pd->local_dma_lkey)
-			why = check_direct(qp, req, &sges[i]);
+		else if (sges[i].lkey == pd->local_dma_lkey)
+			why = check_direct(pd, req, &sges[i]);
 		else
-			why = check_mr(qp, req, &sges[i]);
+			why = check_mr(pd, req, &sges[i]);
 	}
 	return sum > max ? "it is too long" : why;
 }
@@ -183,7 +183,7 @@ const char *kverbs_check_send(const struct kverbs_queue *queue, const struct ib_
 		return "it is a READ without a list";
 	if (sink && check_sink(wr))
 		return check_sink(wr);
-	return check_sges(queue->qp, kverbs_queue_req(wr->wr_cqe), wr->sg_list, wr->num_sge,
+	return check_sges(queue->qp->pd, kverbs_queue_req(wr->wr_cqe), wr->sg_list, wr->num_sge,
 			  sink ? queue->max_recv : queue->max_msg, may_be_empty);
 }
 
@@ -198,8 +198,23 @@ const char *kverbs_check_recv(const struct kverbs_queue *queue, const struct ib_
 {
 	if (wr->num_sge < 0 || wr->num_sge > queue->max_recv_sge)
 		return "it has too many entries";
-	return check_sges(queue->qp, kverbs_queue_req(wr->wr_cqe), wr->sg_list, wr->num_sge,
+	return check_sges(queue->qp->pd, kverbs_queue_req(wr->wr_cqe), wr->sg_list, wr->num_sge,
 			  queue->max_recv, false);
+}
+
+/**
+ * kverbs_check_srq_recv() - check a receive of a shared queue
+ * @srq: where it will be posted
+ * @wr: the receive
+ *
+ * Return: what is wrong with it, or NULL.
+ */
+const char *kverbs_check_srq_recv(const struct kverbs_srq *srq, const struct ib_recv_wr *wr)
+{
+	if (wr->num_sge < 1 || wr->num_sge > srq->max_sge)
+		return "it has no or too many entries";
+	return check_sges(srq->pd, container_of(wr->wr_cqe, struct kverbs_req, last),
+			  wr->sg_list, wr->num_sge, srq->max_recv, false);
 }
 
 /**
@@ -231,5 +246,20 @@ bool kverbs_may_post_recv(const struct kverbs_queue *queue, const struct ib_recv
 	const char *why = kverbs_check_recv(queue, wr);
 
 	WARN_ONCE(why, "kverbs: receive not posted: %s\n", why);
+	return !why;
+}
+
+/**
+ * kverbs_may_post_srq_recv() - check a receive of a shared queue
+ * @srq: where it will be posted
+ * @wr: the receive
+ *
+ * Return: true if nothing is wrong with it.
+ */
+bool kverbs_may_post_srq_recv(const struct kverbs_srq *srq, const struct ib_recv_wr *wr)
+{
+	const char *why = kverbs_check_srq_recv(srq, wr);
+
+	WARN_ONCE(why, "kverbs: receive of a shared queue not posted: %s\n", why);
 	return !why;
 }

@@ -12,14 +12,17 @@
 
 #include "fault.h"
 #include "queue.h"
+#include "srq.h"
 
 /* Debug builds check each work request; a test that measures can switch that off. */
 #ifdef KVERBS_DEBUG
 DECLARE_STATIC_KEY_TRUE(kverbs_checks);
 const char *kverbs_check_send(const struct kverbs_queue *queue, const struct ib_send_wr *wr);
 const char *kverbs_check_recv(const struct kverbs_queue *queue, const struct ib_recv_wr *wr);
+const char *kverbs_check_srq_recv(const struct kverbs_srq *srq, const struct ib_recv_wr *wr);
 bool kverbs_may_post_send(const struct kverbs_queue *queue, const struct ib_send_wr *wr);
 bool kverbs_may_post_recv(const struct kverbs_queue *queue, const struct ib_recv_wr *wr);
+bool kverbs_may_post_srq_recv(const struct kverbs_srq *srq, const struct ib_recv_wr *wr);
 
 static inline bool kverbs_send_is_right(const struct kverbs_queue *queue,
 					const struct ib_send_wr *wr)
@@ -31,6 +34,12 @@ static inline bool kverbs_recv_is_right(const struct kverbs_queue *queue,
 					const struct ib_recv_wr *wr)
 {
 	return !static_branch_unlikely(&kverbs_checks) || kverbs_may_post_recv(queue, wr);
+}
+
+static inline bool kverbs_srq_recv_is_right(const struct kverbs_srq *srq,
+					    const struct ib_recv_wr *wr)
+{
+	return !static_branch_unlikely(&kverbs_checks) || kverbs_may_post_srq_recv(srq, wr);
 }
 #else
 static inline bool kverbs_send_is_right(const struct kverbs_queue *queue,
@@ -44,10 +53,16 @@ static inline bool kverbs_recv_is_right(const struct kverbs_queue *queue,
 {
 	return true;
 }
+
+static inline bool kverbs_srq_recv_is_right(const struct kverbs_srq *srq,
+					    const struct ib_recv_wr *wr)
+{
+	return true;
+}
 #endif
 
 /*
- * Nothing is posted to a queue pair but by these two. The queue's limits are set. After an
+ * Nothing is posted to a device but by these three. The queue's limits are set. After an
  * error @bad is the first work request that was not posted; or NULL, since not every driver
  * says that: then any of them may have been.
  */
@@ -68,6 +83,14 @@ static inline int kverbs_post_recv(const struct kverbs_queue *queue,
 	if (!kverbs_recv_is_right(queue, wr))
 		return -EINVAL;
 	return ib_post_recv(queue->qp, wr, NULL);
+}
+
+static inline int kverbs_post_srq_recv(const struct kverbs_srq *srq,
+				       const struct ib_recv_wr *wr)
+{
+	if (!kverbs_srq_recv_is_right(srq, wr))
+		return -EINVAL;
+	return ib_post_srq_recv(srq->ib, wr, NULL);
 }
 
 static inline int kverbs_ib_query_port(struct ib_device *ib, u32 port,
@@ -124,6 +147,20 @@ static inline int kverbs_ib_post_recv(const struct kverbs_queue *queue,
 				      const struct ib_recv_wr *wr)
 {
 	return kverbs_fault(KVERBS_FAULT_POST_RECV) ?: kverbs_post_recv(queue, wr);
+}
+
+static inline struct ib_srq *kverbs_ib_create_srq(struct ib_pd *pd,
+						  struct ib_srq_init_attr *attr)
+{
+	int ret = kverbs_fault(KVERBS_FAULT_CREATE_SRQ);
+
+	return ret ? ERR_PTR(ret) : ib_create_srq(pd, attr);
+}
+
+static inline int kverbs_ib_post_srq_recv(const struct kverbs_srq *srq,
+					  const struct ib_recv_wr *wr)
+{
+	return kverbs_fault(KVERBS_FAULT_POST_SRQ_RECV) ?: kverbs_post_srq_recv(srq, wr);
 }
 
 static inline struct rdma_cm_id *kverbs_rdma_create_id(struct net *net,

@@ -657,3 +657,19 @@ int kverbs_wr_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 	/* A closed queue completes its deferred receives in kverbs_queue_flush_remaining(). */
 	return ret == -ENOTCONN ? -EAGAIN : ret;
 }
+
+/**
+ * kverbs_wr_direct_recv() - name the buffer of a receive without registering it
+ * @pd: the protection domain
+ * @req: the receive
+ * @sges: filled in
+ * @max: room in @sges
+ *
+ * Context: process, may sleep.
+ * Return: number of entries; -EMSGSIZE if the buffer has more pieces; or another -errno.
+ */
+int kverbs_wr_direct_recv(struct ib_pd *pd, const struct kverbs_req *req,
+			  struct ib_sge *sges, int max)
+{
+	return direct_sges(pd, req, NULL, sges, max);
+}

@@ -13,4 +13,7 @@ unsigned int kverbs_wr_post_list(struct kverbs_queue *queue, struct kverbs_lkey_
 int kverbs_wr_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 		   struct kverbs_req *req);
 
+int kverbs_wr_direct_recv(struct ib_pd *pd, const struct kverbs_req *req,
+			  struct ib_sge *sges, int max);
+
 #endif /* KVERBS_WR_H */

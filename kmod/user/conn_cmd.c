@@ -14,6 +14,7 @@
 #include "group_cmd.h"
 #include "pool_obj.h"
 #include "ring.h"
+#include "srq.h"
 #include "timeout.h"
 
 #define DEFAULT_DEPTH		128
@@ -741,6 +742,7 @@ static int query_path(struct kverbs_conn *conn, struct kverbs_cmd_conn_query *cm
 	cmd->out_mtu = conn->mtu;
 	cmd->out_max_read = conn->initiator_depth;
 	cmd->out_max_segment = (u64)conn->pool.pages << PAGE_SHIFT;
+	cmd->out_rq_used = conn->srq ? kverbs_srq_posted(conn->srq) : 0;
 	kverbs_addr_out(&conn->local, &cmd->out_local);
 	kverbs_addr_out(&conn->remote, &cmd->out_remote);
 	mutex_unlock(&conn->mutex);
@@ -755,7 +757,8 @@ static void query_queue(struct kverbs_queue *queue, struct kverbs_cmd_conn_query
 	cmd->out_max_sge = queue->max_sge;
 	cmd->out_max_msg = queue->max_msg;
 	cmd->out_sq_used = queue->sq_depth - queue->sq_free;
-	cmd->out_rq_used = queue->rq_depth - queue->rq_free;
+	if (!queue->shared)
+		cmd->out_rq_used = queue->rq_depth - queue->rq_free;
 	cmd->out_ops = queue->ops_done;
 	cmd->out_errors = queue->errors;
 	cmd->out_bytes_out = queue->bytes_out;

@@ -17,6 +17,7 @@
 #include "region.h"
 #include "region_cmd.h"
 #include "ring.h"
+#include "srq.h"
 
 static struct dentry *dir;
 static LIST_HEAD(files);
@@ -46,6 +47,9 @@ static void show_path(struct seq_file *m, struct kverbs_conn *conn)
 			   conn->port);
 	if (conn->qp)
 		seq_printf(m, " qp=%u mtu=%u", conn->qp->qp_num, conn->mtu);
+	if (conn->srq)
+		seq_printf(m, " srq=%u/%u", kverbs_srq_posted(conn->srq),
+			   conn->srq->taker.depth);
 	if (conn->local.ss_family)
 		seq_printf(m, " local=%pISpc", &conn->local);
 	if (conn->remote.ss_family)

@@ -212,8 +212,19 @@ static int pool_take(struct kverbs_recv_pool *pool, struct kverbs_conn *conn,
 	return avail ? -EAGAIN : -ENOBUFS;
 }
 
+/* A message has arrived, so ACCEPT changes neither of the two any more. */
+static void pool_claim(struct kverbs_conn *conn, struct kverbs_req *req)
+{
+	const struct kverbs_conn_obj *conn_obj = conn->attr.owner;
+	struct kverbs_slot *slot = container_of(req, struct kverbs_slot, req);
+
+	slot->user_data = conn_obj->user_data;
+	slot->conn_id = conn_obj->obj.id;
+}
+
 static const struct kverbs_recv_pool_ops recv_pool_ops = {
 	.take		= pool_take,
+	.claim		= pool_claim,
 	.count		= pool_count,
 	.waiting	= pool_waiting,
 };
@@ -260,7 +271,7 @@ static struct kverbs_pool_obj *alloc_pool(u32 entries)
 		free_pool(pool_obj);
 		return ERR_PTR(ret);
 	}
-	kverbs_recv_pool_init(&pool_obj->pool, &recv_pool_ops);
+	kverbs_recv_pool_init(&pool_obj->pool, &recv_pool_ops, entries);
 	mutex_init(&pool_obj->lock);
 	pool_obj->entries = entries;
 	shared = pool_obj->kernel.addr;

@@ -218,6 +218,30 @@ static void gate_checks_receives_too(struct kunit *test)
 	kverbs_queue_flush_remaining(queue);
 }
 
+static void gate_checks_receives_of_a_shared_queue_too(struct kunit *test)
+{
+	struct gate *gate = test->priv;
+	struct kverbs_srq srq = {
+		.pd = &gate->fake->hca->pd, .max_sge = 1, .max_recv = PAGE_SIZE - 48,
+	};
+	struct ib_recv_wr wr = {
+		.wr_cqe = &gate->op->req.last, .sg_list = gate->sges, .num_sge = 1,
+	};
+
+	gate->op->req.opcode = KVERBS_OP_RECV;
+	KUNIT_EXPECT_NULL(test, kverbs_check_srq_recv(&srq, &wr));
+	gate->sges[0].length++;
+	KUNIT_EXPECT_NOT_NULL(test, kverbs_check_srq_recv(&srq, &wr));
+	gate->sges[0].length--;
+	wr.num_sge = 0;
+	KUNIT_EXPECT_NOT_NULL(test, kverbs_check_srq_recv(&srq, &wr));
+	wr.num_sge = 2;
+	KUNIT_EXPECT_NOT_NULL(test, kverbs_check_srq_recv(&srq, &wr));
+	wr.num_sge = 1;
+	srq.max_recv--;
+	KUNIT_EXPECT_NOT_NULL(test, kverbs_check_srq_recv(&srq, &wr));
+}
+
 static struct kunit_case gate_cases[] = {
 	KUNIT_CASE(gate_passes_valid_requests),
 	KUNIT_CASE_PARAM(gate_stops_an_entry, wrongs_gen_params),
@@ -230,6 +254,7 @@ static struct kunit_case gate_cases[] = {
 	KUNIT_CASE(gate_stops_an_entry_of_no_operation),
 	KUNIT_CASE(gate_knows_the_registrations),
 	KUNIT_CASE(gate_checks_receives_too),
+	KUNIT_CASE(gate_checks_receives_of_a_shared_queue_too),
 	{}
 };
 

@@ -850,6 +850,14 @@ struct kverbs_pool_user {
  * When a connection ends, its buffers complete with -EIO (flushed) before its last completion;
  * if it is destroyed, before DESTROY returns. A pool is busy while a connection uses it.
  *
+ * Connections of one group, on one ring, share their receives if the device has shared receive
+ * queues and its transport retries, which iWARP's does not. Then @rq_depth is of no effect: up
+ * to 256 buffers are posted, no more than @entries and than the device allows, and each message
+ * takes the next one, whatever its connection. When a connection ends, only what its messages
+ * had begun to fill completes as flushed; all else does with the last of the connections. A
+ * buffer in more pieces than the device takes completes with EMSGSIZE, as nothing is
+ * registered for such a receive. CONN_QUERY tells in @out_rq_used how many are posted.
+ *
  * The kernel does not trust what the mapping contains: wrong indices or buffers harm the
  * file's own connections and nothing else.
  *
@@ -1159,7 +1167,7 @@ enum kverbs_conn_state {
  * @out_max_segment: most bytes that one segment of an export covers, unless the memory
  *	lies in huge pages, or is contiguous for the device: then up to 1 GiB
  * @out_sq_used: work requests in flight
- * @out_rq_used: receives in flight
+ * @out_rq_used: receives in flight; of a shared receive queue those of all its connections
  * @out_ops: operations that succeeded, receives included
  * @out_errors: operations that failed, without those flushed when it ended
  * @out_bytes_out: bytes that SENDs and WRITEs moved

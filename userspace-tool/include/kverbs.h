@@ -745,6 +745,9 @@ KVERBS_API int kverbs_recv(struct kverbs_conn *conn, struct kverbs_buf *buf,
  * the receives of each of them posted, up to its rq_depth, without a system call for each
  * message. Each buffer that is posted takes a place in the context's completion ring.
  *
+ * Connections of a group share the receives as well, where the device can: idle ones then hold
+ * no buffer, and the buffers return when the last of the connections ends.
+ *
  * Return: 0, -EINVAL, -ENOMEM, -ENOTTY: the module has no pools; another -errno.
  */
 KVERBS_API int kverbs_pool_create(struct kverbs *kv, unsigned int entries,
@@ -763,8 +766,8 @@ KVERBS_API int kverbs_pool_create(struct kverbs *kv, unsigned int entries,
  * that took the buffer has ended: with -EIO (flushed), or -ECANCELED in kverbs_conn_free().
  * Add it again in either case. KVERBS_CQE_F_MORE in its flags: the connection went on.
  *
- * Does not wait, so a callback may call it. It calls the kernel only if a connection has no
- * receive left.
+ * Does not wait, so a callback may call it. It calls the kernel only if a connection has fewer
+ * than half of its receives left.
  *
  * Return: 0 added, -EAGAIN the pool is full, -EBUSY @req is in use, -EINVAL not within
  * @buf.

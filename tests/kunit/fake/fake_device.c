@@ -186,6 +186,7 @@ struct fake_hca *fake_device_new(struct kunit *test)
 	strscpy(hca->ib.iw_ifname, "lo", sizeof(hca->ib.iw_ifname));
 	ib_set_device_ops(&hca->ib, &device_ops);
 	ib_set_device_ops(&hca->ib, &fake_qp_ops);
+	ib_set_device_ops(&hca->ib, &fake_srq_ops);
 	ib_set_device_ops(&hca->ib, &fake_iw_ops);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, free_device, hca));
 	give_address(test);
@@ -287,7 +288,7 @@ void fake_device_remove(struct fake_hca *hca)
 bool fake_device_is_empty(struct fake_hca *hca)
 {
 	return !atomic_read(&hca->nr_pds) && !atomic_read(&hca->nr_cqs) &&
-	       !atomic_read(&hca->nr_qps) &&
+	       !atomic_read(&hca->nr_qps) && !atomic_read(&hca->nr_srqs) &&
 	       atomic_read(&hca->nr_mrs) == hca->nr_lost &&
 	       !atomic_read(&hca->nr_overflows) && !hca->listening;
 }

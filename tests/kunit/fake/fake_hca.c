@@ -393,7 +393,10 @@ static void flush_locked(struct fake_hca *hca, struct ib_qp *qp)
 		if (!wr)
 			break;
 		wc.wr_cqe = wr->cqe;
-		push(hca, wr, &wc);
+		if (wr->srq && hca->loses_recvs)
+			wr->ended = true;
+		else
+			push(hca, wr, &wc);
 	}
 }
 

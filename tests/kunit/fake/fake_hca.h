@@ -31,6 +31,9 @@
  * @FAKE_GET_DMA_MR: making the MR of all memory
  * @FAKE_POST_SEND: posting to a send queue, unless the queue pair is in ERR
  * @FAKE_POST_RECV: posting to a receive queue, unless the queue pair is in ERR
+ * @FAKE_CREATE_SRQ: making a shared receive queue
+ * @FAKE_MODIFY_SRQ: setting its limit
+ * @FAKE_POST_SRQ_RECV: posting to it
  * @FAKE_VERBS: how many there are
  */
 enum fake_verb {
@@ -48,6 +51,9 @@ enum fake_verb {
 	FAKE_GET_DMA_MR,
 	FAKE_POST_SEND,
 	FAKE_POST_RECV,
+	FAKE_CREATE_SRQ,
+	FAKE_MODIFY_SRQ,
+	FAKE_POST_SRQ_RECV,
 	FAKE_VERBS,
 };
 
@@ -65,7 +71,8 @@ enum fake_bad_wr {
 
 /**
  * struct fake_wr - a posted work request
- * @qp: its queue pair
+ * @qp: its queue pair; of a shared receive NULL until a message takes it
+ * @srq: the shared receive queue that it was posted to, or NULL
  * @cqe: its completion handler
  * @ended: it has completed, or is known to have succeeded
  * @opcode: opcode of a send
@@ -83,6 +90,7 @@ enum fake_bad_wr {
  */
 struct fake_wr {
 	struct ib_qp *qp;
+	struct ib_srq *srq;
 	struct ib_cqe *cqe;
 	bool ended;
 	enum ib_wr_opcode opcode;
@@ -142,6 +150,9 @@ struct fake_profile;
  * @dereg_begun: signalled when a task wants to deregister an MR
  * @dereg_let: signalled when MRs may be deregistered
  * @never_flushes: ERR does not complete work requests
+ * @nr_srqs: number of shared receive queues
+ * @loses_recvs: ERR does not complete shared receives that a message has taken
+ * @mute: a queue pair in ERR does not tell when it has taken its last shared receive
  * @nr_overflows: completions lost in full queues
  * @qps: struct fake_qp, by number
  * @last_qpn: number of the last queue pair
@@ -199,6 +210,9 @@ struct fake_hca {
 	struct completion dereg_begun;
 	struct completion dereg_let;
 	bool never_flushes;
+	atomic_t nr_srqs;
+	bool loses_recvs;
+	bool mute;
 	atomic_t nr_overflows;
 	struct xarray qps;
 	u32 last_qpn;
@@ -263,6 +277,11 @@ struct ib_mr *fake_mr_get_dma(struct ib_pd *pd, int access);
 void fake_hca_free_lost(struct fake_hca *hca);
 void fake_hca_hold_dereg(struct fake_hca *hca);
 void fake_hca_let_dereg(struct fake_hca *hca);
+
+/* fake_srq.c */
+struct fake_wr *fake_srq_take(struct ib_qp *qp);
+void fake_srq_fail(struct ib_srq *ib);
+unsigned int fake_srq_limit(struct ib_srq *ib);
 
 /* fake_cq.c */
 void fake_hca_set_cq_ops(struct fake_hca *hca);

@@ -28,6 +28,12 @@ static bool fits(const struct ib_device_attr *limits, const struct ib_qp_cap *ca
 	       cap->max_recv_sge <= limits->max_recv_sge;
 }
 
+/* Like mlx4, which refuses a queue pair that has both receive queues. */
+static bool has_two_queues(const struct ib_qp_init_attr *attr)
+{
+	return attr->srq && (attr->cap.max_recv_wr || attr->cap.max_recv_sge);
+}
+
 static int create_qp(struct ib_qp *ib, struct ib_qp_init_attr *attr, struct ib_udata *udata)
 {
 	struct fake_hca *hca = to_fake_hca(ib->device);
@@ -36,7 +42,7 @@ static int create_qp(struct ib_qp *ib, struct ib_qp_init_attr *attr, struct ib_u
 	ret = fake_hca_fails(hca, FAKE_CREATE_QP);
 	if (ret)
 		return ret;
-	if (!fits(&hca->limits, &attr->cap))
+	if (!fits(&hca->limits, &attr->cap) || has_two_queues(attr))
 		return -EINVAL;
 	ret = xa_insert(&hca->qps, ++hca->last_qpn, ib, GFP_KERNEL);
 	if (ret)
@@ -60,6 +66,18 @@ static int destroy_qp(struct ib_qp *ib, struct ib_udata *udata)
 	return 0;
 }
 
+static void tell_last_recv(struct fake_hca *hca, struct ib_qp *ib)
+{
+	struct ib_event event = {
+		.device = ib->device,
+		.element.qp = ib,
+		.event = IB_EVENT_QP_LAST_WQE_REACHED,
+	};
+
+	if (ib->srq && !hca->mute)
+		ib->event_handler(&event, ib->qp_context);
+}
+
 static int modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 		     struct ib_udata *udata)
 {
@@ -74,8 +92,10 @@ static int modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 			return ret;
 	}
 	WRITE_ONCE(to_fake_qp(ib)->state, attr->qp_state);
-	if (attr->qp_state == IB_QPS_ERR)
+	if (attr->qp_state == IB_QPS_ERR) {
 		fake_hca_flush(hca, ib);
+		tell_last_recv(hca, ib);
+	}
 	return 0;
 }
 

@@ -35,6 +35,7 @@ static inline bool fake_qp_is_broken(struct ib_qp *ib)
 }
 
 extern const struct ib_device_ops fake_qp_ops;
+extern const struct ib_device_ops fake_srq_ops;
 extern const struct ib_device_ops fake_iw_ops;
 
 /* fake_iw.c: the peer */
