@@ -189,8 +189,7 @@ TEST(closing_the_file_ends_connections_that_receive_into_a_pool)
 	pool_add(&pool, region, 0, 4096, 0);
 	CHECK_OK(pool_wake(&pool, &pair.ring));
 	ring_unmap(&pair.ring);
-	munmap(pool.user, pool.made.out_user_size);
-	munmap(pool.kernel, pool.made.out_kernel_size);
+	pool_unmap(&pool);
 	CHECK_EQ(close(pair.fd), 0);
 	CHECK_EQ(test_status_kb(0, "VmPin"), 0);
 }

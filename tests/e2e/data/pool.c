@@ -10,6 +10,7 @@
 #define DEPTH	4
 #define ROUNDS	200
 #define CONNS	2
+#define MEMBERS	6
 
 static struct pair pair;
 static struct buf to, from;
@@ -185,4 +186,112 @@ TEST(buffers_come_back_when_the_connection_ends)
 	CHECK_ERR(dev_destroy(pair.fd, pool.id), EBUSY);
 	CHECK_OK(dev_destroy(pair.fd, server));
 	CHECK_OK(dev_destroy(pair.fd, pool.id));
+}
+
+/* ---- connections of a group ------------------------------------------------ */
+
+/* A device that has shared receive queues posts all buffers for each of the connections. */
+static bool is_shared(uint32_t server)
+{
+	return dev_query(pair.fd, server).out_rq_used > DEPTH;
+}
+
+static void join_group(uint32_t *client, uint32_t *server, uint32_t nr)
+{
+	uint32_t i;
+
+	pair.group = dev_group(pair.fd);
+	for (i = 0; i < nr; i++)
+		pool_join(&pool, &pair, DEPTH, &client[i], &server[i]);
+}
+
+static void send_and_check(uint32_t client, uint32_t server, uint32_t offset, uint32_t length)
+{
+	struct kverbs_cqe cqe;
+
+	send_to(client, offset, length);
+	cqe = next_message();
+	CHECK_EQ(cqe.id, server);
+	CHECK_EQ(cqe.byte_len, length);
+	CHECK(!memcmp(to.addr + cqe.buf_id * SIZE, from.addr + offset, length));
+	add(cqe.buf_id);
+}
+
+TEST(connections_of_a_group_share_a_pool_and_every_byte_arrives)
+{
+	uint32_t client[CONNS], server[CONNS], round, i;
+
+	open_all(BUFS, BUF_SCATTERED);
+	add_all();
+	join_group(client, server, CONNS);
+	for (round = 0; round < ROUNDS; round++)
+		for (i = 0; i < CONNS; i++) {
+			if (dev_is_iwarp())
+				pool_await_posted(&pair.ring, server[i], DEPTH);
+			send_and_check(client[i], server[i], round + i,
+				       1 + round * 17 % (SIZE - 1));
+		}
+}
+
+TEST(a_pool_serves_more_connections_of_a_group_than_it_has_buffers)
+{
+	uint32_t client[MEMBERS], server[MEMBERS], round, i;
+
+	if (dev_is_iwarp())
+		test_skip("without a receive the connection ends on iWARP");
+	open_all(BUFS, BUF_ANON);
+	add(0);
+	add(1);
+	join_group(client, server, MEMBERS);
+	for (round = 0; round < 20; round++)
+		for (i = 0; i < MEMBERS; i++) {
+			send_and_check(client[i], server[i], i, 1 + round);
+			CHECK_OK(pool_wake(&pool, &pair.ring));
+		}
+}
+
+TEST(idle_connections_of_a_group_hold_no_buffers)
+{
+	uint32_t client[MEMBERS], server[MEMBERS], i;
+
+	open_all(BUFS, BUF_ANON);
+	add_all();
+	join_group(client, server, MEMBERS);
+	if (!is_shared(server[0]))
+		test_skip("the device fills the queue of each connection");
+	for (i = 0; i < MEMBERS; i++)
+		CHECK_EQ(dev_query(pair.fd, server[i]).out_rq_used, BUFS);
+	CHECK_EQ(pool.kernel->head, BUFS);
+	CHECK(!pool_is_waiting(&pool));
+}
+
+TEST(the_last_connection_of_a_group_returns_the_buffers)
+{
+	uint32_t client[CONNS], server[CONNS], i, seen = 0;
+	struct kverbs_cqe cqe;
+
+	open_all(BUFS, BUF_ANON);
+	add_all();
+	join_group(client, server, CONNS);
+	if (!is_shared(server[0]))
+		test_skip("the device fills the queue of each connection");
+	CHECK_OK(dev_disconnect(pair.fd, client[0]));
+	ring_end_of(&pair.ring, server[0]);
+	send_to(client[1], 0, SIZE);
+	seen |= 1U << next_message().buf_id;
+	CHECK_OK(dev_disconnect(pair.fd, client[1]));
+	for (i = 0; i < BUFS - 1; i++) {
+		cqe = ring_work(&pair.ring, 0x5e7e);
+		CHECK_EQ(cqe.result, -EIO);
+		CHECK_EQ(cqe.id, server[1]);
+		CHECK_EQ(cqe.flags, KVERBS_CQE_F_RECV | KVERBS_CQE_F_BUFFER);
+		seen |= 1U << cqe.buf_id;
+	}
+	CHECK_EQ(seen, (1U << BUFS) - 1);
+	ring_end_of(&pair.ring, server[1]);
+	CHECK_OK(dev_destroy(pair.fd, server[0]));
+	CHECK_OK(dev_destroy(pair.fd, server[1]));
+	CHECK_OK(dev_destroy(pair.fd, pool.id));
+	CHECK_OK(dev_destroy(pair.fd, to.region));
+	CHECK_OK(dev_destroy(pair.fd, pair.group));
 }

@@ -30,6 +30,12 @@ void pool_open(struct pool *pool, int fd, uint32_t entries)
 				PROT_READ);
 }
 
+void pool_unmap(struct pool *pool)
+{
+	munmap(pool->user, pool->made.out_user_size);
+	munmap(pool->kernel, pool->made.out_kernel_size);
+}
+
 void pool_put(struct pool *pool, const struct kverbs_pool_buf *buf)
 {
 	uint32_t tail = pool->user->tail;
@@ -77,6 +83,7 @@ void pool_join(const struct pool *pool, struct pair *pair, uint32_t rq_depth,
 		.param_uptr = (uintptr_t)&param,
 		.param_size = sizeof(param),
 		.pool_id = pool->id,
+		.group_id = pair->group,
 	};
 
 	*client = dev_connect(&pair->ring, &pair->addr);

@@ -24,12 +24,13 @@ struct pool {
 };
 
 void pool_open(struct pool *pool, int fd, uint32_t entries);
+void pool_unmap(struct pool *pool);
 void pool_put(struct pool *pool, const struct kverbs_pool_buf *buf);
 void pool_add(struct pool *pool, uint32_t region, uint64_t offset, uint32_t length,
 	      uint16_t id);
 bool pool_is_waiting(const struct pool *pool);
 int pool_wake(const struct pool *pool, const struct ring *ring);
-/* Connect over @pair's listener; the passive side receives into the pool. */
+/* Connect over @pair's listener; the passive side, of @pair's group, receives into the pool. */
 void pool_join(const struct pool *pool, struct pair *pair, uint32_t rq_depth,
 	       uint32_t *client, uint32_t *server);
 /* Wait until the connection has so many receives posted. */

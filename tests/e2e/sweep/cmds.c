@@ -89,6 +89,7 @@ static int connect_cmd(struct world *w)
 	struct kverbs_cmd_connect cmd = {
 		.size = sizeof(cmd), .ring_id = w->ring.id, .dst = w->addr,
 		.timeout_ns = MS_TO_NS(test_patience_ms()), .group_id = w->group,
+		.pool_id = w->pool.id,
 	};
 	int ret = RUN(w->fd, &cmd, CONNECT);
 
@@ -201,7 +202,13 @@ static int bench_read_latency(struct world *w)
 
 static int accept_cmd(struct world *w)
 {
-	return dev_accept_into(&w->ring, w->server, NULL, w->group);
+	struct kverbs_cmd_accept cmd = {
+		.size = sizeof(cmd), .conn_id = w->server, .ring_id = w->ring.id,
+		.timeout_ns = MS_TO_NS(test_patience_ms()), .group_id = w->group,
+		.pool_id = w->pool.id,
+	};
+
+	return RUN(w->fd, &cmd, ACCEPT);
 }
 
 static int reject_cmd(struct world *w)
@@ -230,6 +237,7 @@ DESTROYS(ring, w->ring.id)
 DESTROYS(region, w->region)
 DESTROYS(listener, w->listener)
 DESTROYS(connection, w->client)
+DESTROYS(receiver, w->server)
 DESTROYS(export, w->export)
 DESTROYS(group, w->group)
 
@@ -253,6 +261,9 @@ const struct sweep sweeps[] = {
 	{ "GROUP_CREATE", world_with_nothing, group_create, NULL },
 	{ "CONNECT in a group", world_with_group, connect_cmd, settle_connect },
 	{ "ACCEPT into a group", world_with_group_request, accept_cmd, settle_accept },
+	{ "CONNECT in a group with a pool", world_with_group_pool, connect_cmd, settle_connect },
+	{ "ACCEPT into a group with a pool", world_with_group_pool_request, accept_cmd,
+	  settle_accept },
 	{ "EXPORT of a group", world_with_member, export_group, NULL },
 	{ "REJECT", world_with_request, reject_cmd, settle_end },
 	{ "DISCONNECT", world_with_pair, disconnect_cmd, settle_end },
@@ -268,6 +279,8 @@ const struct sweep sweeps[] = {
 	{ "DESTROY of an export", world_with_export, destroy_export, NULL },
 	{ "DESTROY of an export of a group", world_with_group_export, destroy_export, NULL },
 	{ "DESTROY of a connection of a group", world_with_group_export, destroy_connection,
+	  NULL },
+	{ "DESTROY of a connection with a pool", world_with_group_pool_member, destroy_receiver,
 	  NULL },
 	{ "DESTROY of a group", world_with_group, destroy_group, NULL },
 };

@@ -105,6 +105,39 @@ void world_with_group_export(struct world *w)
 	w->seg = segs[0];
 }
 
+void world_with_group_pool(struct world *w)
+{
+	uint16_t id;
+
+	world_with_group(w);
+	w->region = dev_region(w->fd, w->memory, WORLD_MEMORY, 0);
+	pool_open(&w->pool, w->fd, 4);
+	for (id = 0; id < 4; id++)
+		pool_add(&w->pool, w->region, id * 4096, 4096, id);
+}
+
+void world_with_group_pool_request(struct world *w)
+{
+	world_with_group_pool(w);
+	w->client = connect_for_a_while(w);
+	w->server = ring_event(&w->ring, KVERBS_CQE_CONN_REQUEST, 0).id;
+}
+
+void world_with_group_pool_member(struct world *w)
+{
+	struct kverbs_cmd_accept cmd = { .size = sizeof(cmd) };
+
+	world_with_group_pool_request(w);
+	cmd.conn_id = w->server;
+	cmd.ring_id = w->ring.id;
+	cmd.timeout_ns = MS_TO_NS(test_patience_ms());
+	cmd.group_id = w->group;
+	cmd.pool_id = w->pool.id;
+	CHECK_OK(dev_cmd(w->fd, KVERBS_ACCEPT, &cmd));
+	CHECK_EQ(ring_event(&w->ring, KVERBS_CQE_ESTABLISHED, w->server).result, 0);
+	CHECK_EQ(ring_event(&w->ring, KVERBS_CQE_ESTABLISHED, w->client).result, 0);
+}
+
 /* All worlds of a process share it: filling it takes longer than the rest. */
 static void *memory(void)
 {
@@ -128,6 +161,8 @@ void world_close(struct world *w)
 {
 	if (w->ring.id)
 		ring_unmap(&w->ring);
+	if (w->pool.id)
+		pool_unmap(&w->pool);
 	free(w->ring.stash);
 	CHECK_EQ(close(w->fd), 0);
 	CHECK_EQ(test_status_kb(0, "VmPin"), 0);

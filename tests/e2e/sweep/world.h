@@ -4,6 +4,7 @@
 #define SWEEP_WORLD_H
 
 #include "dev.h"
+#include "pool.h"
 
 #define WORLD_MEMORY	(5UL << 20)
 
@@ -19,6 +20,7 @@
  * @memory: WORLD_MEMORY bytes
  * @region: region of @memory, or 0
  * @group: a group, or 0
+ * @pool: a pool of four buffers of @region, if it has an id
  * @export: export of the whole region to the client's peer, or the group, or 0
  * @seg: first segment of @export
  * @id: the object that the command created
@@ -34,6 +36,7 @@ struct world {
 	char *memory;
 	uint32_t region;
 	uint32_t group;
+	struct pool pool;
 	uint32_t export;
 	struct kverbs_segment seg;
 	uint32_t id;
@@ -73,6 +76,11 @@ void world_with_group(struct world *world);
 void world_with_group_request(struct world *world);
 void world_with_member(struct world *world);
 void world_with_group_export(struct world *world);
+
+/* With a pool for connections of the group. */
+void world_with_group_pool(struct world *world);
+void world_with_group_pool_request(struct world *world);
+void world_with_group_pool_member(struct world *world);
 
 /* submit.c */
 void world_with_recv(struct world *world);
