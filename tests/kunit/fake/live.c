@@ -131,7 +131,7 @@ static void find_address(struct kunit *test, struct sockaddr_in *sin)
 		if (!(netdev->flags & IFF_LOOPBACK) && !sin->sin_addr.s_addr)
 			sin->sin_addr.s_addr = inet_select_addr(netdev, 0, RT_SCOPE_UNIVERSE);
 	rtnl_unlock();
-	KUNIT_ASSERT_NE(test, 0, sin->sin_addr.s_addr);
+	KUNIT_ASSERT_TRUE(test, sin->sin_addr.s_addr != htonl(INADDR_ANY));
 }
 
 static void start_listener(struct live *live, struct sockaddr *addr)
