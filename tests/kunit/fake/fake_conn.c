@@ -91,8 +91,10 @@ static int spy(struct rdma_cm_id *id, struct rdma_cm_event *event)
 static void take_conn(struct fake_conn *fake, struct kverbs_conn *conn)
 {
 	fake->conn = conn;
-	fake->handler = conn->id->event_handler;
-	conn->id->event_handler = spy;
+	if (conn->id) {
+		fake->handler = conn->id->event_handler;
+		conn->id->event_handler = spy;
+	}
 }
 
 static int on_request(struct kverbs_listener *listener, struct rdma_cm_id *id,
@@ -276,7 +278,10 @@ int fake_conn_try_begin(struct fake_conn *fake, bool bound)
 				  (struct sockaddr *)&addr);
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
+	/* The teardown destroys the id if the device has been removed already. */
+	mutex_lock(&conn->mutex);
 	take_conn(fake, conn);
+	mutex_unlock(&conn->mutex);
 	return 0;
 }
 
