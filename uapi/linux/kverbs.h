@@ -1294,8 +1294,8 @@ struct kverbs_cmd_export {
  * an export or work in flight uses it, a ring while a connection or a listener is
  * attached, a pool while a connection uses it, a group while it has connections or exports.
  * Destroying a connection destroys its exports, but not those of its group. Completions that
- * are in the ring already stay there. DESTROY of a connection or region waits for each SUBMIT
- * of the file that is accepting entries.
+ * are in the ring already stay there; DESTROY adds those of work, and no event. DESTROY of a
+ * connection or region waits for each SUBMIT of the file that is accepting entries.
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EBUSY, EINTR.
  */
