@@ -5,6 +5,7 @@
 #include "fake_file.h"
 #include "fake_queue.h"
 #include "fake_region.h"
+#include "opcode.h"
 #include "region_cmd.h"
 #include "submit.h"
 
@@ -706,8 +707,22 @@ static void submit_without_signals_completes_with_the_last(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2, last_cqe(s)->user_data);
 }
 
+/* Even while the CPU wrongly guesses that the check of the entry succeeds. */
+static void submit_reads_no_row_beyond_the_table_of_opcodes(struct kunit *test)
+{
+	u32 opcode;
+
+	KUNIT_EXPECT_EQ(test, 0, kverbs_opdefs[0].flags);
+	for (opcode = 0; opcode < ARRAY_SIZE(kverbs_opdefs); opcode++)
+		KUNIT_EXPECT_EQ(test, opcode, kverbs_opcode_clamp(opcode));
+	for (; opcode <= U8_MAX; opcode++)
+		KUNIT_EXPECT_EQ(test, 0, kverbs_opcode_clamp(opcode));
+	KUNIT_EXPECT_EQ(test, 0, kverbs_opcode_clamp(U32_MAX));
+}
+
 static struct kunit_case submit_cases[] = {
 	KUNIT_CASE_PARAM(submit_checks_every_field, entries_gen_params),
+	KUNIT_CASE(submit_reads_no_row_beyond_the_table_of_opcodes),
 	KUNIT_CASE(submit_completes_with_the_result),
 	KUNIT_CASE(submit_unsignalled_completes_only_if_it_fails),
 	KUNIT_CASE(submit_of_a_receive_reports_the_message),
