@@ -138,7 +138,9 @@ void kverbs_queue_close(struct kverbs_queue *queue)
 int kverbs_queue_check_up(struct kverbs_queue *queue)
 {
 	/* Pairs with kverbs_queue_up(): what the caller reads next was set before. */
-	return smp_load_acquire(&queue->state) == KVERBS_QUEUE_UP ? 0 : -ENOTCONN;
+	if (smp_load_acquire(&queue->state) != KVERBS_QUEUE_UP || !kverbs_queue_is_right(queue))
+		return -ENOTCONN;
+	return 0;
 }
 
 static bool is_idle(const struct kverbs_queue *queue)
