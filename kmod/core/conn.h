@@ -110,7 +110,7 @@ enum kverbs_conn_stamp {
 
 /**
  * struct kverbs_conn - a connection
- * @attr: its parameters
+ * @attr: its parameters; ACCEPT replaces them before @queue is up
  * @memcg: the control group that its memory is charged to, whichever task allocates it
  * @lock: guards @state, @end, @step, @stamps, @unanswered and @peer_priv; taken in any context
  * @state: enum kverbs_conn_state, written by conn.c only

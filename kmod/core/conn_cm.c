@@ -486,20 +486,6 @@ static int answer_request(struct kverbs_conn *conn)
 	return ret;
 }
 
-/* kverbs_conn_recv_list() may read @cqs meanwhile. */
-static void replace_attr(struct kverbs_conn *conn, const struct kverbs_conn_attr *attr)
-{
-	conn->attr.ops = attr->ops;
-	conn->attr.owner = attr->owner;
-	conn->attr.group = attr->group;
-	conn->attr.recv_pool = attr->recv_pool;
-	conn->attr.param = attr->param;
-	conn->attr.timeout_ms = attr->timeout_ms;
-	conn->attr.priv_len = attr->priv_len;
-	memcpy(conn->attr.priv, attr->priv, sizeof(attr->priv));
-	WRITE_ONCE(conn->attr.cqs, attr->cqs);
-}
-
 static bool is_apart(const struct kverbs_conn *conn, struct kverbs_group *group)
 {
 	return group && conn->id && !kverbs_group_is_on(group, conn->id->device);
@@ -531,7 +517,7 @@ int kverbs_conn_accept(struct kverbs_conn *conn, struct kverbs_conn_attr *attr)
 		ret = -EINVAL;
 	} else if (kverbs_conn_move(conn, KVERBS_CONN_REQUESTED, KVERBS_CONN_ACCEPTING)) {
 		kverbs_backlog_leave(&conn->backlog);
-		replace_attr(conn, attr);
+		conn->attr = *attr;
 		if (attr->ops->accepting)
 			attr->ops->accepting(conn, attr);
 		ret = kverbs_queue_resize(&conn->queue, attr->param.sq_depth,
