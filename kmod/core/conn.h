@@ -81,7 +81,7 @@ struct kverbs_conn_end {
  * @KVERBS_STEP_NONE: nothing
  * @KVERBS_STEP_ADDR: resolve the address again
  * @KVERBS_STEP_ROUTE: the address is resolved: resolve the route
- * @KVERBS_STEP_CONNECT: the route is resolved: make the QP, connect
+ * @KVERBS_STEP_CONNECT: the route is resolved: make the QP, post the receives, connect
  */
 enum kverbs_conn_step {
 	KVERBS_STEP_NONE,

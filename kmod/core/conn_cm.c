@@ -148,13 +148,30 @@ static void post_recvs(struct kverbs_conn *conn)
 	kverbs_conn_post_deferred(conn);
 }
 
+/* True if receives were accepted before there was a queue pair, or come from a pool. */
+static bool has_recvs(struct kverbs_conn *conn)
+{
+	return conn->attr.recv_pool || kverbs_queue_has_deferred(&conn->queue);
+}
+
+/*
+ * Receives are posted before the peer can send. That may map their region, so it is done in a
+ * second call, on the workqueue for that.
+ */
 static int begin_connect(struct kverbs_conn *conn)
 {
 	int ret;
 
-	ret = kverbs_conn_setup_qp(conn);
-	if (ret)
-		return ret;
+	if (!conn->qp) {
+		ret = kverbs_conn_setup_qp(conn);
+		if (ret)
+			return ret;
+		/* From here on each receive is posted by the task that submits it. */
+		if (has_recvs(conn)) {
+			queue_work(kverbs_post_workqueue, &conn->work);
+			return 0;
+		}
+	}
 	post_recvs(conn);
 	fill_cm_param(conn, &conn->connect.param);
 	conn->connect.id = conn->id;
@@ -170,7 +187,7 @@ static int begin_connect(struct kverbs_conn *conn)
 /* False if the event that caused the step came too early or too late. */
 static bool is_due(const struct kverbs_conn *conn, enum kverbs_conn_step step)
 {
-	return step == KVERBS_STEP_CONNECT ? conn->tenant.dev && !conn->qp :
+	return step == KVERBS_STEP_CONNECT ? conn->tenant.dev && !conn->connect.id :
 	       !conn->tenant.dev && (step != KVERBS_STEP_ROUTE || conn->id->device);
 }
 
@@ -180,8 +197,12 @@ static enum kverbs_conn_step take_step(struct kverbs_conn *conn)
 	unsigned long flags;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	if (conn->state == KVERBS_CONN_CONNECTING)
+	if (conn->state == KVERBS_CONN_CONNECTING) {
 		swap(step, conn->step);
+		/* begin_connect() has made the queue pair, and goes on. */
+		if (conn->qp && !conn->connect.id)
+			step = KVERBS_STEP_CONNECT;
+	}
 	spin_unlock_irqrestore(&conn->lock, flags);
 	return is_due(conn, step) ? step : KVERBS_STEP_NONE;
 }
@@ -220,10 +241,8 @@ static void step_work(struct work_struct *work)
 
 static void next_step(struct kverbs_conn *conn, enum kverbs_conn_step step)
 {
-	bool posts = step == KVERBS_STEP_CONNECT && kverbs_queue_has_deferred(&conn->queue);
-
 	kverbs_conn_set_step(conn, step);
-	queue_work(posts ? kverbs_post_workqueue : kverbs_workqueue, &conn->work);
+	queue_work(kverbs_workqueue, &conn->work);
 }
 
 static void fail(struct kverbs_conn *conn, int error)
