@@ -476,7 +476,8 @@ static void submit_keeps_connection_and_region_for_the_next(struct kunit *test)
 	}
 }
 
-static void submit_keeps_nothing_from_being_destroyed(struct kunit *test)
+/* After this the ring keeps the connection and the region. */
+static struct kverbs_sqe submit_and_complete(struct kunit *test)
 {
 	struct submitter *s = test->priv;
 	struct kverbs_sqe sqe = a_send(s, 0);
@@ -485,6 +486,14 @@ static void submit_keeps_nothing_from_being_destroyed(struct kunit *test)
 	sqe.length = LENGTH;
 	KUNIT_ASSERT_EQ(test, 0, submit_one(s, &sqe));
 	fake_wr_complete(&s->hca->sends[0], IB_WC_SUCCESS);
+	return sqe;
+}
+
+static void submit_keeps_nothing_from_being_destroyed(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = submit_and_complete(test);
+
 	fake_ring_user(s->ring)->cq_head++;
 	KUNIT_EXPECT_EQ(test, 0, kverbs_object_destroy(s->file, sqe.region_id));
 	KUNIT_EXPECT_EQ(test, -ENOENT, submit_one(s, &sqe));
@@ -495,12 +504,8 @@ static void submit_keeps_nothing_from_being_destroyed(struct kunit *test)
 static void submit_keeps_nothing_when_its_ring_is_destroyed(struct kunit *test)
 {
 	struct submitter *s = test->priv;
-	struct kverbs_sqe sqe = a_send(s, 0);
 
-	sqe.region_id = s->region_obj.obj.id;
-	sqe.length = LENGTH;
-	KUNIT_ASSERT_EQ(test, 0, submit_one(s, &sqe));
-	fake_wr_complete(&s->hca->sends[0], IB_WC_SUCCESS);
+	submit_and_complete(test);
 	KUNIT_ASSERT_EQ(test, 0, kverbs_object_destroy(s->file, s->ring->obj.id));
 	KUNIT_EXPECT_EQ(test, 1, refcount_read(&s->conn_obj.obj.gets));
 	KUNIT_EXPECT_EQ(test, 1, refcount_read(&s->region_obj.obj.gets));
