@@ -97,10 +97,10 @@ static void keepalive_on_iwarp_waits_for_the_work_before_the_probe(struct kunit 
 	KUNIT_ASSERT_EQ(test, 3, fake->hca->nr_sends);
 	complete_work(fake, 0, works[0]);
 	look(fake);
-	KUNIT_EXPECT_TRUE(test, is_up(fake));
+	KUNIT_ASSERT_TRUE(test, is_up(fake));
 	complete_work(fake, 1, works[1]);
 	look(fake);
-	KUNIT_EXPECT_TRUE(test, is_up(fake));
+	KUNIT_ASSERT_TRUE(test, is_up(fake));
 	works[2] = fake_conn_post(fake, KVERBS_OP_WRITE, 0, 1);
 	complete_work(fake, 3, works[2]);
 	look(fake);
