@@ -34,6 +34,13 @@ void kverbs_conn_post_deferred(struct kverbs_conn *conn)
 	up_read(&conn->use);
 }
 
+/* ACCEPT may change @attr until the queue is up; before that there is nothing to wait for. */
+static void await_posted(struct kverbs_conn *conn, u32 ticket)
+{
+	if (!kverbs_queue_check_up(&conn->queue))
+		kverbs_queue_await_posted(&conn->queue, conn->attr.cqs, ticket);
+}
+
 /**
  * kverbs_conn_recv_list() - accept receives, at any time before the end
  * @conn: the connection
@@ -47,15 +54,13 @@ void kverbs_conn_post_deferred(struct kverbs_conn *conn)
 unsigned int kverbs_conn_recv_list(struct kverbs_conn *conn, struct kverbs_req **reqs,
 				   unsigned int nr, int *error)
 {
-	/* Read once, since ACCEPT may change it. The caller holds the ring of the old set. */
-	struct kverbs_cq_set *cqs = READ_ONCE(conn->attr.cqs);
 	u32 ticket;
 
 	nr = kverbs_queue_defer(&conn->queue, reqs, nr, &ticket, error);
 	if (nr) {
 		kverbs_conn_post_deferred(conn);
 		if (!kverbs_queue_is_posted(&conn->queue, ticket))
-			kverbs_queue_await_posted(&conn->queue, cqs, ticket);
+			await_posted(conn, ticket);
 	}
 	return nr;
 }

@@ -75,7 +75,7 @@ void kverbs_recv_pool_wake(struct kverbs_recv_pool *pool)
 			if (!nr--)
 				goto out_update;
 			list_del_init(&conn->pool_entry);
-			queue_work(kverbs_workqueue, &conn->work);
+			queue_work(kverbs_post_workqueue, &conn->work);
 		}
 out_update:
 	update_wanted(pool);
@@ -143,7 +143,7 @@ static bool fill(struct kverbs_recv_pool *pool, struct kverbs_conn *conn)
 		budget -= ret;
 	}
 	if (room)
-		queue_work(kverbs_workqueue, &conn->work);
+		queue_work(kverbs_post_workqueue, &conn->work);
 	return true;
 }
 

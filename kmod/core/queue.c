@@ -138,7 +138,9 @@ void kverbs_queue_close(struct kverbs_queue *queue)
 int kverbs_queue_check_up(struct kverbs_queue *queue)
 {
 	/* Pairs with kverbs_queue_up(): what the caller reads next was set before. */
-	return smp_load_acquire(&queue->state) == KVERBS_QUEUE_UP ? 0 : -ENOTCONN;
+	if (smp_load_acquire(&queue->state) != KVERBS_QUEUE_UP || !kverbs_queue_is_right(queue))
+		return -ENOTCONN;
+	return 0;
 }
 
 static bool is_idle(const struct kverbs_queue *queue)
@@ -203,6 +205,13 @@ static void count(struct kverbs_queue *queue, struct kverbs_req *req)
 		queue->bytes_out += req->byte_len;
 }
 
+static void retire_sends(struct kverbs_queue *queue, unsigned int nr_slots)
+{
+	lockdep_assert_held(&queue->lock);
+	queue->sq_free += nr_slots;
+	queue->nr_retired += nr_slots;
+}
+
 /* Gives the slots of a completed operation back. */
 static void retire(struct kverbs_queue *queue, struct kverbs_req *req)
 {
@@ -210,7 +219,7 @@ static void retire(struct kverbs_queue *queue, struct kverbs_req *req)
 	if (kverbs_opcode_has(req->opcode, KVERBS_OPF_RECV))
 		queue->rq_free += req->nr_wrs;
 	else
-		queue->sq_free += req->nr_wrs;
+		retire_sends(queue, req->nr_wrs);
 	count(queue, req);
 }
 
@@ -371,7 +380,7 @@ static void reg_done(struct ib_cq *cq, struct ib_wc *wc)
 	bool kick;
 
 	spin_lock_bh(&queue->lock);
-	queue->sq_free++;
+	retire_sends(queue, 1);
 	if (wc->status == IB_WC_SUCCESS)
 		WRITE_ONCE(mr->state, KVERBS_MR_VALID);
 	kick = wants_kick(queue);

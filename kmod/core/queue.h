@@ -67,6 +67,7 @@ enum kverbs_queue_state {
  * @released: woken when a receive leaves @deferred
  * @sq_depth: send slots
  * @sq_free: free send slots
+ * @nr_retired: send slots that completions ever gave back
  * @rq_depth: receive slots, for posted and deferred receives
  * @rq_free: free receive slots
  * @reserved: only operations that are marked as @privileged are accepted
@@ -107,6 +108,7 @@ struct kverbs_queue {
 	wait_queue_head_t released;
 	unsigned int sq_depth;
 	unsigned int sq_free;
+	u32 nr_retired;
 	unsigned int rq_depth;
 	unsigned int rq_free;
 	bool reserved;

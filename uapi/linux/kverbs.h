@@ -914,8 +914,8 @@ struct kverbs_addr {
  *	completes for one interval the peer is probed, and if it does not answer within
  *	another the connection ends with ETIMEDOUT. The answer queues behind
  *	earlier work: choose an interval that is longer than one operation takes
- *	and than the peer may lack a receive for it, on iWARP longer than all
- *	outstanding operations take
+ *	and than the peer may lack a receive for a message. The device does not
+ *	tell whether it retries for want of a receive or of a peer
  *
  * Depths beyond the device's limits give EINVAL. A command names it by address and
  * size; without it, all of it is 0.
