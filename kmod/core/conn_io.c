@@ -146,7 +146,7 @@ static struct kverbs_chain *held_chain(struct kverbs_conn *conn)
 {
 	lockdep_assert_held(&conn->held_lock);
 	if (!conn->held_chain)
-		conn->held_chain = kvmalloc(sizeof(*conn->held_chain), GFP_KERNEL_ACCOUNT);
+		conn->held_chain = kverbs_chain_alloc_max(conn->node);
 	return conn->held_chain;
 }
 
@@ -157,7 +157,7 @@ static bool post_some_held(struct kverbs_conn *conn)
 	unsigned int nr, posted;
 	int error;
 
-	nr = kverbs_queue_peek_held(&conn->queue, chain->reqs, ARRAY_SIZE(chain->reqs));
+	nr = kverbs_queue_peek_held(&conn->queue, chain->reqs, chain->max_wrs);
 	if (!nr)
 		return false;
 	posted = kverbs_wr_post_list(&conn->queue, &conn->lkeys, chain->reqs, nr, chain,

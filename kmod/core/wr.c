@@ -5,7 +5,6 @@
  * entry of a READ names an MR that covers just its bytes until it has arrived.
  */
 #include <linux/sizes.h>
-#include <linux/slab.h>
 
 #include "mr.h"
 #include "opcode.h"
@@ -40,7 +39,7 @@ static struct ib_send_wr *add_wr(struct kverbs_req *req, struct kverbs_chain *ch
 {
 	union kverbs_wr *wr;
 
-	if ((chain->sinks ? 0 : chain->nr_regs) + chain->nr_wrs == KVERBS_OP_WRS)
+	if ((chain->sinks ? 0 : chain->nr_regs) + chain->nr_wrs == chain->max_wrs)
 		return NULL;
 	wr = &chain->wrs[chain->nr_wrs++];
 	wr->wr.opcode = kverbs_opdefs[req->opcode].wr;
@@ -130,10 +129,10 @@ static int build_direct(struct kverbs_queue *queue, struct ib_pd *pd,
 	struct ib_send_wr *wr;
 	int nr, used;
 
-	if (req->length > queue->max_msg || chain->nr_sges == KVERBS_OP_SGES)
+	if (req->length > queue->max_msg || chain->nr_sges == chain->max_sges)
 		return -EMSGSIZE;
 	nr = direct_sges(pd, req, chain, sges, min_t(int, max_sges(queue, req),
-						     KVERBS_OP_SGES - chain->nr_sges));
+						     chain->max_sges - chain->nr_sges));
 	if (nr < 0)
 		return nr;
 	used = nr;
@@ -160,7 +159,7 @@ static int add_reg(struct kverbs_chain *chain, struct kverbs_mr *mr)
 	for (i = chain->nr_regs; i > 0; i--)
 		if (chain->regs[i - 1] == mr)
 			return 0;
-	if (chain->nr_regs + chain->nr_wrs == KVERBS_OP_WRS)
+	if (chain->nr_regs + chain->nr_wrs == chain->max_wrs)
 		return -EMSGSIZE;
 	chain->regs[chain->nr_regs++] = mr;
 	return 0;
@@ -189,7 +188,7 @@ struct builder {
 /* Sees to a work request with room for one more entry; a message has only one. */
 static int make_room(struct builder *b)
 {
-	if (b->chain->nr_sges == KVERBS_OP_SGES)
+	if (b->chain->nr_sges == b->chain->max_sges)
 		return -EMSGSIZE;
 	if (b->wr && b->room && b->wr->num_sge < max_locals(b->queue, b->req))
 		return 0;
@@ -253,15 +252,6 @@ static int build_local(struct builder *b)
 	return 0;
 }
 
-static void reset_chain(struct kverbs_chain *chain)
-{
-	chain->nr_regs = 0;
-	chain->nr_wrs = 0;
-	chain->nr_sges = 0;
-	chain->region = NULL;
-	chain->sinks = false;
-}
-
 static int post_local(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 		      struct kverbs_req *req, struct kverbs_chain *chain)
 {
@@ -273,7 +263,7 @@ static int post_local(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 	};
 	int ret;
 
-	reset_chain(chain);
+	kverbs_chain_reset(chain);
 	mutex_lock(&set->lock);
 	ret = build_local(&builder);
 	if (!ret) {
@@ -356,7 +346,7 @@ static int post_sinks(struct kverbs_queue *queue, struct kverbs_mr_pool *pool,
 	/* Registering memory for a READ that finds no slot is in vain. */
 	if (!READ_ONCE(queue->sq_free))
 		return -EAGAIN;
-	reset_chain(chain);
+	kverbs_chain_reset(chain);
 	chain->sinks = true;
 	req->sinks = NULL;
 	ret = build_sinks(queue, pool, req, chain);
@@ -427,7 +417,7 @@ int kverbs_wr_post(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 	drop_useless_fence(queue, req);
 	if (needs_sink(queue, req))
 		return post_sinks(queue, set->pool, req, chain);
-	reset_chain(chain);
+	kverbs_chain_reset(chain);
 	ret = build_direct(queue, set->pool->pd, req, chain);
 	if (ret == -EMSGSIZE && kverbs_req_extents(req))
 		return post_local(queue, set, req, chain);
@@ -450,7 +440,7 @@ static unsigned int build_run(struct kverbs_queue *queue, struct ib_pd *pd,
 {
 	unsigned int i, room = max(READ_ONCE(queue->sq_free), 1U);
 
-	reset_chain(chain);
+	kverbs_chain_reset(chain);
 	for (i = 0; i < min(nr, room); i++) {
 		if (i && must_begin_chain(queue, reqs[i]))
 			break;
@@ -569,8 +559,7 @@ static struct kverbs_chain *recv_chain(struct kverbs_lkey_cache *set)
 {
 	lockdep_assert_held(&set->lock);
 	if (!set->chain)
-		set->chain = kvmalloc_node(sizeof(*set->chain), GFP_KERNEL_ACCOUNT,
-					   ibdev_to_node(set->pool->pd->device));
+		set->chain = kverbs_chain_alloc_max(ibdev_to_node(set->pool->pd->device));
 	return set->chain;
 }
 
@@ -582,7 +571,7 @@ static int build_registered(struct kverbs_queue *queue, struct kverbs_lkey_cache
 
 	if (!chain)
 		return -ENOMEM;
-	reset_chain(chain);
+	kverbs_chain_reset(chain);
 	nr = build_recv(queue, set, req, chain, sges);
 	if (nr == -EAGAIN && chain->nr_regs) {
 		ret = kverbs_queue_post_regs(queue, chain);

@@ -97,7 +97,7 @@ static void live_close(void *data)
 	end_close(&live->client);
 	end_close(&live->server);
 	kverbs_cq_set_exit(&live->cqs);
-	kvfree(live->chain);
+	kverbs_chain_free(live->chain);
 }
 
 static void end_open(struct kunit *test, struct live_end *end)
@@ -179,7 +179,7 @@ struct live *live_open(struct kunit *test)
 	end_open(test, &live->server);
 	kverbs_cq_set_init(&live->cqs, IB_POLL_WORKQUEUE);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, live_close, live));
-	live->chain = kvzalloc(sizeof(*live->chain), GFP_KERNEL);
+	live->chain = kverbs_chain_alloc_max(NUMA_NO_NODE);
 	KUNIT_ASSERT_NOT_NULL(test, live->chain);
 	end_register(test, &live->client);
 	end_register(test, &live->server);
