@@ -153,6 +153,9 @@ bool kverbs_queue_has_deferred(struct kverbs_queue *queue);
 struct kverbs_req *kverbs_queue_first_deferred(struct kverbs_queue *queue);
 int kverbs_queue_post_recv(struct kverbs_queue *queue, struct kverbs_req *req,
 			   struct ib_sge *sges, int nr);
+int kverbs_queue_recv_now(struct kverbs_queue *queue, struct kverbs_req *req,
+			  struct ib_sge *sges, int nr);
+bool kverbs_queue_has_qp(struct kverbs_queue *queue);
 void kverbs_queue_fail_deferred(struct kverbs_queue *queue, struct kverbs_req *req,
 				int result);
 

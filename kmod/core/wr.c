@@ -166,11 +166,12 @@ static int add_reg(struct kverbs_chain *chain, struct kverbs_mr *mr)
 }
 
 /**
- * struct builder - work requests of an operation that name chunks of the lkey cache
+ * struct builder - work requests of an operation that takes as many as are needed
  * @queue: where it will be posted
- * @set: the lkey cache of the connection, locked
+ * @set: the lkey cache of the connection, locked; NULL if entries name pages
  * @req: the operation
  * @chain: its requests
+ * @max_sges: entries that a work request may have
  * @wr: the work request that is being filled
  * @room: bytes that @wr has room for
  * @done: bytes of the operation that have entries
@@ -180,6 +181,7 @@ struct builder {
 	struct kverbs_lkey_cache *set;
 	struct kverbs_req *req;
 	struct kverbs_chain *chain;
+	unsigned int max_sges;
 	struct ib_send_wr *wr;
 	u64 room;
 	u64 done;
@@ -190,7 +192,7 @@ static int make_room(struct builder *b)
 {
 	if (b->chain->nr_sges == b->chain->max_sges)
 		return -EMSGSIZE;
-	if (b->wr && b->room && b->wr->num_sge < max_locals(b->queue, b->req))
+	if (b->wr && b->room && b->wr->num_sge < b->max_sges)
 		return 0;
 	if (b->wr && kverbs_opcode_has(b->req->opcode, KVERBS_OPF_MESSAGE))
 		return -EMSGSIZE;
@@ -260,6 +262,7 @@ static int post_local(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 		.set = set,
 		.req = req,
 		.chain = chain,
+		.max_sges = max_locals(queue, req),
 	};
 	int ret;
 
@@ -363,8 +366,14 @@ static int post_sinks(struct kverbs_queue *queue, struct kverbs_mr_pool *pool,
 	return ret;
 }
 
-/* True if the local buffer needs a key that the peer's device may write to. */
-static bool needs_sink(const struct kverbs_queue *queue, const struct kverbs_req *req)
+/**
+ * kverbs_wr_needs_sink() - whether a local buffer needs a key that the peer's device may write to
+ * @queue: the queue
+ * @req: the operation
+ *
+ * Return: true if so.
+ */
+bool kverbs_wr_needs_sink(const struct kverbs_queue *queue, const struct kverbs_req *req)
 {
 	return queue->quirks & KVERBS_QUIRK_READ_SINK && is_read(req) && req->length;
 }
@@ -415,7 +424,7 @@ int kverbs_wr_post(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 	int ret;
 
 	drop_useless_fence(queue, req);
-	if (needs_sink(queue, req))
+	if (kverbs_wr_needs_sink(queue, req))
 		return post_sinks(queue, set->pool, req, chain);
 	kverbs_chain_reset(chain);
 	ret = build_direct(queue, set->pool->pd, req, chain);
@@ -445,7 +454,7 @@ static unsigned int build_run(struct kverbs_queue *queue, struct ib_pd *pd,
 		if (i && must_begin_chain(queue, reqs[i]))
 			break;
 		drop_useless_fence(queue, reqs[i]);
-		if (needs_sink(queue, reqs[i]) || build_direct(queue, pd, reqs[i], chain))
+		if (kverbs_wr_needs_sink(queue, reqs[i]) || build_direct(queue, pd, reqs[i], chain))
 			break;
 		seal(reqs[i], chain, 1);
 	}
@@ -609,7 +618,7 @@ static noinline_for_stack int recv_scattered(struct kverbs_queue *queue,
 	struct ib_sge sges[KVERBS_RECV_SGES];
 	int nr = direct_recv(queue, set, req, sges, KVERBS_RECV_SGES);
 
-	if (nr == -EMSGSIZE)
+	if (nr == -EMSGSIZE && !req->direct)
 		nr = register_recv(queue, set, req, sges);
 	return nr < 0 ? nr : kverbs_queue_post_recv(queue, req, sges, nr);
 }
@@ -645,4 +654,206 @@ int kverbs_wr_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 
 	/* A closed queue completes its deferred receives in kverbs_queue_flush_remaining(). */
 	return ret == -ENOTCONN ? -EAGAIN : ret;
+}
+
+/* ---- posting without sleeping --------------------------------------------- */
+
+/* Appends entries that name the pages of the buffer, and work requests for them. */
+static int add_mapped(struct builder *b, struct ib_pd *pd, struct kverbs_extent extent)
+{
+	const struct kverbs_map *map = kverbs_map_lookup(extent.region, pd->device);
+	struct ib_sge *sge;
+	u64 part;
+	int ret;
+
+	if (!map)
+		return -ENXIO;
+	while (extent.length) {
+		ret = make_room(b);
+		if (ret)
+			return ret;
+		sge = &b->chain->sges[b->chain->nr_sges++];
+		part = kverbs_map_sge(map, extent.offset, min(extent.length, b->room),
+				      pd->local_dma_lkey, sge);
+		b->wr->num_sge++;
+		b->room -= part;
+		b->done += part;
+		extent.offset += part;
+		extent.length -= part;
+	}
+	return 0;
+}
+
+static int build_mapped(struct kverbs_queue *queue, struct ib_pd *pd, struct kverbs_req *req,
+			struct kverbs_chain *chain)
+{
+	struct builder builder = {
+		.queue = queue,
+		.req = req,
+		.chain = chain,
+		.max_sges = max_sges(queue, req),
+	};
+	unsigned int i;
+	int ret = 0;
+
+	if (!req->length)
+		return build_direct(queue, pd, req, chain);
+	for (i = 0; i < kverbs_req_extents(req) && !ret; i++)
+		ret = add_mapped(&builder, pd, kverbs_req_extent(req, i));
+	return ret;
+}
+
+/* One work request, whose sink is a reserved MR. */
+static int build_reserved(struct kverbs_queue *queue, struct kverbs_mr_pool *pool,
+			  struct kverbs_req *req, struct kverbs_chain *chain,
+			  struct kverbs_mr *mr)
+{
+	const struct kverbs_map *map = kverbs_map_lookup(req->region, pool->pd->device);
+	struct ib_send_wr *wr;
+	int ret;
+
+	if (!map)
+		return -ENXIO;
+	if (!mr || req->length > queue->max_recv)
+		return -EMSGSIZE;
+	if (mr->state != KVERBS_MR_FREE)
+		return -EBUSY;
+	ret = kverbs_mr_cover(pool, mr, map, req->offset, req->length,
+			      IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE);
+	if (ret)
+		return ret;
+	chain->sinks = true;
+	chain->regs[chain->nr_regs++] = mr;
+	wr = add_wr(req, chain, 0);
+	chain->sges[chain->nr_sges++] = (struct ib_sge) {
+		.addr = mr->ib->iova,
+		.length = req->length,
+		.lkey = mr->ib->lkey,
+	};
+	wr->num_sge = 1;
+	return 0;
+}
+
+static int post_reserved(struct kverbs_queue *queue, struct kverbs_mr_pool *pool,
+			 struct kverbs_req *req, struct kverbs_chain *chain,
+			 struct kverbs_mr *mr)
+{
+	int ret;
+
+	ret = build_reserved(queue, pool, req, chain, mr);
+	if (ret)
+		return ret;
+	seal(req, chain, 1);
+	chain->wrs[0].wr.opcode = IB_WR_RDMA_READ_WITH_INV;
+	chain->wrs[0].wr.ex.invalidate_rkey = mr->ib->lkey;
+	ret = kverbs_queue_post(queue, req, chain);
+	if (ret)
+		kverbs_mr_uncover(pool, mr);
+	return ret;
+}
+
+/**
+ * kverbs_wr_post_now() - build and post an operation without sleeping
+ * @queue: the queue
+ * @pool: the MRs of the connection
+ * @req: the operation, none that receives, whose regions are mapped
+ * @chain: room for one work request more than its entries take
+ * @mr: a reserved MR, or NULL. If it is MAPPED, its registration goes first. If the operation
+ *	kverbs_wr_needs_sink(), this is the sink, which must be FREE and covers the buffer until
+ *	kverbs_mr_uncover().
+ *
+ * Context: process or softirq; the connection's HCA objects stay.
+ * Return: as kverbs_queue_post(); -ENXIO if a region is not mapped on this device; -EMSGSIZE also
+ * if @chain or @mr is too small; -EBUSY also if the sink is in use.
+ */
+int kverbs_wr_post_now(struct kverbs_queue *queue, struct kverbs_mr_pool *pool,
+		       struct kverbs_req *req, struct kverbs_chain *chain, struct kverbs_mr *mr)
+{
+	int ret;
+
+	drop_useless_fence(queue, req);
+	kverbs_chain_reset(chain);
+	if (kverbs_wr_needs_sink(queue, req))
+		return post_reserved(queue, pool, req, chain, mr);
+	if (mr && mr->state == KVERBS_MR_MAPPED)
+		chain->regs[chain->nr_regs++] = mr;
+	ret = build_mapped(queue, pool->pd, req, chain);
+	if (ret)
+		return ret;
+	seal(req, chain, chain->nr_wrs);
+	return kverbs_queue_post(queue, req, chain);
+}
+
+/**
+ * kverbs_wr_invalidate_now() - post the invalidation of an MR without sleeping
+ * @queue: the queue
+ * @req: an operation of KVERBS_OP_NONE
+ * @chain: room for one work request
+ * @mr: a reserved MR, VALID; after @req has succeeded kverbs_mr_uncover() is due
+ *
+ * Context: process or softirq; the connection's HCA objects stay.
+ * Return: as kverbs_queue_post(); -EBUSY also if the MR is not VALID.
+ */
+int kverbs_wr_invalidate_now(struct kverbs_queue *queue, struct kverbs_req *req,
+			     struct kverbs_chain *chain, struct kverbs_mr *mr)
+{
+	struct ib_send_wr *wr;
+	int ret;
+
+	/* The peer may revoke the key at any time. */
+	if (cmpxchg(&mr->state, KVERBS_MR_VALID, KVERBS_MR_POSTED) != KVERBS_MR_VALID)
+		return -EBUSY;
+	kverbs_chain_reset(chain);
+	wr = add_wr(req, chain, 0);
+	wr->opcode = IB_WR_LOCAL_INV;
+	wr->sg_list = NULL;
+	wr->ex.invalidate_rkey = mr->ib->rkey;
+	ret = kverbs_queue_post(queue, req, chain);
+	if (ret)
+		cmpxchg(&mr->state, KVERBS_MR_POSTED, KVERBS_MR_VALID);
+	return ret;
+}
+
+static int mapped_sges(struct ib_pd *pd, const struct kverbs_req *req, struct ib_sge *sges,
+		       int max)
+{
+	unsigned int i;
+	int nr = 0, ret;
+
+	for (i = 0; i < kverbs_req_extents(req); i++) {
+		struct kverbs_extent extent = kverbs_req_extent(req, i);
+		struct kverbs_map *map = kverbs_map_lookup(extent.region, pd->device);
+
+		if (!map)
+			return -ENXIO;
+		ret = kverbs_map_sges(map, extent.offset, extent.length, pd->local_dma_lkey,
+				      sges + nr, max - nr);
+		if (ret < 0)
+			return ret;
+		nr += ret;
+	}
+	return nr;
+}
+
+/**
+ * kverbs_wr_recv_now() - build and post a receive without sleeping
+ * @queue: the queue, which has a queue pair
+ * @pd: the protection domain
+ * @req: the receive, whose regions are mapped
+ * @chain: room for its entries
+ *
+ * Context: process or softirq; the connection's HCA objects stay.
+ * Return: as kverbs_queue_recv_now(); -ENXIO if a region is not mapped on this device; -EMSGSIZE
+ * if the buffer takes too many entries or is too long.
+ */
+int kverbs_wr_recv_now(struct kverbs_queue *queue, struct ib_pd *pd, struct kverbs_req *req,
+		       struct kverbs_chain *chain)
+{
+	int nr;
+
+	if (req->length > queue->max_recv)
+		return -EMSGSIZE;
+	nr = mapped_sges(pd, req, chain->sges,
+			 min_t(int, queue->max_recv_sge, chain->max_sges));
+	return nr < 0 ? nr : kverbs_queue_recv_now(queue, req, chain->sges, nr);
 }
