@@ -38,6 +38,9 @@ enum kverbs_opcode_flags {
 	KVERBS_OPF_BENCH	= BIT(10),
 };
 
+/* Of a request that only invalidates an MR. */
+#define KVERBS_OP_NONE	0
+
 /**
  * struct kverbs_opdef - a row of the table of opcodes
  * @flags: KVERBS_OPF_*

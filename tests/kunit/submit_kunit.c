@@ -41,7 +41,7 @@ static int conn_destroy(struct kverbs_object *obj)
 
 	kverbs_queue_close(&s->conn.queue);
 	kverbs_queue_flush_remaining(&s->conn.queue);
-	kvfree(s->conn.held_chain);
+	kverbs_chain_free(s->conn.held_chain);
 	return 0;
 }
 

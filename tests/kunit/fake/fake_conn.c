@@ -146,7 +146,7 @@ static void close_conn(void *data)
 	if (fake->region)
 		kverbs_region_destroy(fake->region);
 	kverbs_cq_set_exit(&fake->cqs);
-	kvfree(fake->chain);
+	kverbs_chain_free(fake->chain);
 }
 
 static void give_memory(struct fake_conn *fake)
@@ -159,7 +159,7 @@ static void give_memory(struct fake_conn *fake)
 	region = kverbs_region_create(fake->addr, FAKE_MEM, true);
 	KUNIT_ASSERT_FALSE(fake->test, IS_ERR(region));
 	fake->region = region;
-	fake->chain = kvzalloc(sizeof(*fake->chain), GFP_KERNEL);
+	fake->chain = kverbs_chain_alloc_max(NUMA_NO_NODE);
 	KUNIT_ASSERT_NOT_NULL(fake->test, fake->chain);
 }
 
