@@ -27,10 +27,12 @@ void kverbs_recv_pool_init(struct kverbs_recv_pool *pool,
 
 static void update_wanted(struct kverbs_recv_pool *pool)
 {
-	bool wanted = !list_empty(&pool->waiting[KVERBS_POOL_WANT_BUFFER]) ||
-		      !list_empty(&pool->waiting[KVERBS_POOL_WANT_SLOT]);
+	bool wanted = false;
+	unsigned int i;
 
 	lockdep_assert_held(&pool->lock);
+	for (i = 0; i < KVERBS_POOL_WANT_MORE; i++)
+		wanted |= !list_empty(&pool->waiting[i]);
 	if (wanted == pool->is_wanted)
 		return;
 	pool->is_wanted = wanted;
@@ -87,6 +89,11 @@ static bool has_receives(const struct kverbs_queue *queue)
 	return READ_ONCE(queue->rq_free) < queue->rq_depth;
 }
 
+static bool is_low(const struct kverbs_queue *queue)
+{
+	return 2 * (queue->rq_depth - READ_ONCE(queue->rq_free)) < queue->rq_depth;
+}
+
 static bool must_yield(struct kverbs_recv_pool *pool, const struct kverbs_queue *queue)
 {
 	return has_receives(queue) && !list_empty(&pool->waiting[KVERBS_POOL_WANT_BUFFER]);
@@ -113,7 +120,7 @@ static int take_some(struct kverbs_recv_pool *pool, struct kverbs_conn *conn,
 static enum kverbs_pool_want wanted_by(const struct kverbs_conn *conn, int error)
 {
 	if (has_receives(&conn->queue))
-		return KVERBS_POOL_WANT_MORE;
+		return is_low(&conn->queue) ? KVERBS_POOL_WANT_LOW : KVERBS_POOL_WANT_MORE;
 	return error == -EAGAIN ? KVERBS_POOL_WANT_SLOT : KVERBS_POOL_WANT_BUFFER;
 }
 
@@ -147,6 +154,12 @@ static bool fill(struct kverbs_recv_pool *pool, struct kverbs_conn *conn)
 	return true;
 }
 
+static bool some_want_more(const struct kverbs_recv_pool *pool)
+{
+	return !list_empty(&pool->waiting[KVERBS_POOL_WANT_LOW]) ||
+	       !list_empty(&pool->waiting[KVERBS_POOL_WANT_MORE]);
+}
+
 /**
  * kverbs_recv_pool_fill() - fill the receive queue of a connection from its pool
  * @conn: the connection, its mutex held; nothing is done if it has no pool
@@ -163,7 +176,7 @@ void kverbs_recv_pool_fill(struct kverbs_conn *conn)
 	if (!pool || kverbs_conn_is_ending(conn))
 		return;
 	/* Others may wait for buffers that this connection has no room for. */
-	if (fill(pool, conn) && !list_empty(&pool->waiting[KVERBS_POOL_WANT_MORE]))
+	if (fill(pool, conn) && some_want_more(pool))
 		kverbs_recv_pool_wake(pool);
 }
 

@@ -13,12 +13,14 @@ struct kverbs_req;
  * enum kverbs_pool_want - what a connection waits for, most urgent first
  * @KVERBS_POOL_WANT_BUFFER: it has no receive, and the pool has no buffer
  * @KVERBS_POOL_WANT_SLOT: it has no receive, and its owner has no room for a completion
- * @KVERBS_POOL_WANT_MORE: it has receives, but fewer than its queue has room for
+ * @KVERBS_POOL_WANT_LOW: it has receives, but fewer than half of what its queue has room for
+ * @KVERBS_POOL_WANT_MORE: it has half of its receives or more, but not all
  * @KVERBS_POOL_WANTS: number of these
  */
 enum kverbs_pool_want {
 	KVERBS_POOL_WANT_BUFFER,
 	KVERBS_POOL_WANT_SLOT,
+	KVERBS_POOL_WANT_LOW,
 	KVERBS_POOL_WANT_MORE,
 	KVERBS_POOL_WANTS,
 };
@@ -30,8 +32,9 @@ enum kverbs_pool_want {
  *	held, may sleep. Returns the buffers taken, those included that were refused;
  *	-ENOBUFS if there is none, -EAGAIN if there is no room for a completion
  * @count: number of buffers in the pool now; any context
- * @waiting: whether a connection has no receive, so that nothing makes it look at the pool
- *	but kverbs_recv_pool_wake(); called with the lock of the pool held
+ * @waiting: whether a connection has fewer than half of its receives, so that it needs
+ *	kverbs_recv_pool_wake() as soon as there are buffers or room; called with the lock of
+ *	the pool held
  */
 struct kverbs_recv_pool_ops {
 	int (*take)(struct kverbs_recv_pool *pool, struct kverbs_conn *conn,
@@ -54,8 +57,9 @@ struct kverbs_recv_pool_ops {
  *
  * The connection's work item fills the queue: once there is a queue pair, and whenever a
  * quarter of the queue is free. If the pool is empty, the connection waits in the list
- * that fits, and looks again at its next completion. Without a receive there is none, so
- * kverbs_recv_pool_wake() must be called after buffers or room have been added.
+ * that fits, and looks again at its next completion. One that has fewer than half of its
+ * receives does not rely on that: a burst could find it without any. The owner is told, and
+ * calls kverbs_recv_pool_wake() after it has added buffers or room.
  *
  * A connection without a receive goes first, and takes one buffer at a time while another
  * one waits, so that none starves because idle ones hold the buffers.

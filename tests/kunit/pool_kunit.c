@@ -403,19 +403,37 @@ static void large_queue_is_refilled_a_quarter_at_a_time(struct kunit *test)
 
 /* ---- exhaustion ------------------------------------------------------------ */
 
-static void connection_with_a_receive_needs_no_wake(struct kunit *test)
+static void connection_with_half_its_receives_needs_no_wake(struct kunit *test)
+{
+	struct pooled *p = create(test, 16);
+	struct kverbs_conn_obj *conn_obj;
+
+	add(p, 0, 3);
+	conn_obj = establish(p, DEPTH);
+	arrive(p, conn_obj, 1);
+	KUNIT_EXPECT_EQ(test, DEPTH / 2, posted(p, conn_obj));
+	KUNIT_EXPECT_FALSE(test, is_waiting(p));
+	add(p, 3, 2);
+	arrive(p, conn_obj, 1);
+	expect_posted(p, conn_obj, 3);
+	KUNIT_EXPECT_FALSE(test, is_waiting(p));
+}
+
+/* Without this a burst after a pause would find the few receives that were left. */
+static void connection_with_fewer_is_topped_up_when_buffers_arrive(struct kunit *test)
 {
 	struct pooled *p = create(test, 16);
 	struct kverbs_conn_obj *conn_obj;
 
 	add(p, 0, 2);
 	conn_obj = establish(p, DEPTH);
+	KUNIT_EXPECT_FALSE(test, is_waiting(p));
 	arrive(p, conn_obj, 1);
 	KUNIT_EXPECT_EQ(test, 1, posted(p, conn_obj));
-	KUNIT_EXPECT_FALSE(test, is_waiting(p));
-	add(p, 2, 3);
-	arrive(p, conn_obj, 1);
-	expect_posted(p, conn_obj, 3);
+	KUNIT_EXPECT_TRUE(test, is_waiting(p));
+	add(p, 2, ENTRIES - 2);
+	KUNIT_EXPECT_EQ(test, 0, wake(p));
+	expect_posted(p, conn_obj, DEPTH);
 	KUNIT_EXPECT_FALSE(test, is_waiting(p));
 }
 
@@ -431,14 +449,14 @@ static void connection_without_a_receive_waits_for_a_wake(struct kunit *test)
 	expect_posted(p, conn_obj, 3);
 	KUNIT_EXPECT_FALSE(test, is_waiting(p));
 	arrive(p, conn_obj, 1);
-	arrive(p, conn_obj, 1);
 	KUNIT_EXPECT_FALSE(test, is_waiting(p));
+	arrive(p, conn_obj, 1);
 	arrive(p, conn_obj, 1);
 	KUNIT_EXPECT_TRUE(test, is_waiting(p));
 	KUNIT_EXPECT_EQ(test, KVERBS_CONN_ESTABLISHED, conn_obj->conn->state);
-	add(p, 0, 1);
+	add(p, 0, 2);
 	KUNIT_EXPECT_EQ(test, 0, wake(p));
-	expect_posted(p, conn_obj, 1);
+	expect_posted(p, conn_obj, 2);
 	KUNIT_EXPECT_FALSE(test, is_waiting(p));
 }
 
@@ -523,6 +541,27 @@ static void connection_without_a_receive_goes_first(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, wake(p));
 	expect_posted(p, poor, 1);
 	KUNIT_EXPECT_EQ(test, DEPTH - 1, posted(p, rich));
+}
+
+static void connection_with_fewer_receives_goes_before_one_with_more(struct kunit *test)
+{
+	struct pooled *p = create(test, 32);
+	struct kverbs_conn_obj *rich, *poor;
+
+	add(p, 0, DEPTH);
+	rich = establish(p, DEPTH - 1);
+	arrive(p, rich, 1);
+	poor = establish(p, DEPTH);
+	KUNIT_EXPECT_EQ(test, 0, posted(p, poor));
+	add(p, DEPTH, 1);
+	KUNIT_EXPECT_EQ(test, 0, wake(p));
+	expect_posted(p, poor, 1);
+	arrive(p, rich, 1);
+	KUNIT_EXPECT_TRUE(test, is_waiting(p));
+	add(p, 0, 1);
+	KUNIT_EXPECT_EQ(test, 0, wake(p));
+	expect_posted(p, poor, 2);
+	KUNIT_EXPECT_EQ(test, 2, posted(p, rich));
 	KUNIT_EXPECT_FALSE(test, is_waiting(p));
 }
 
@@ -541,7 +580,6 @@ static void each_waiting_connection_gets_a_buffer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, wake(p));
 	expect_posted(p, second, 1);
 	KUNIT_EXPECT_EQ(test, 1, posted(p, first));
-	KUNIT_EXPECT_FALSE(test, is_waiting(p));
 }
 
 /* The buffers that one connection has no room for go to another one that waits for more. */
@@ -642,7 +680,7 @@ static void bad_index_gives_no_buffer(struct kunit *test)
 
 	add(p, 0, 1);
 	user_of(p)->tail = index->ahead;
-	conn_obj = establish(p, DEPTH);
+	conn_obj = establish(p, 1);
 	KUNIT_EXPECT_EQ(test, 0, posted(p, conn_obj));
 	KUNIT_EXPECT_EQ(test, KVERBS_POOL_KFLAG_WAITING | KVERBS_POOL_KFLAG_BAD_INDEX,
 			flags_of(p));
@@ -925,13 +963,15 @@ static struct kunit_case pool_cases[] = {
 	KUNIT_CASE(completion_names_connection_and_buffer),
 	KUNIT_CASE(queue_is_refilled_without_a_system_call),
 	KUNIT_CASE(large_queue_is_refilled_a_quarter_at_a_time),
-	KUNIT_CASE(connection_with_a_receive_needs_no_wake),
+	KUNIT_CASE(connection_with_half_its_receives_needs_no_wake),
+	KUNIT_CASE(connection_with_fewer_is_topped_up_when_buffers_arrive),
 	KUNIT_CASE(connection_without_a_receive_waits_for_a_wake),
 	KUNIT_CASE(wake_of_an_empty_pool_changes_nothing),
 	KUNIT_CASE(wake_needs_a_pool),
 	KUNIT_CASE(connection_without_a_completion_slot_waits),
 	KUNIT_CASE(connections_share_a_pool),
 	KUNIT_CASE(connection_without_a_receive_goes_first),
+	KUNIT_CASE(connection_with_fewer_receives_goes_before_one_with_more),
 	KUNIT_CASE(each_waiting_connection_gets_a_buffer),
 	KUNIT_CASE(satisfied_connection_passes_on),
 	KUNIT_CASE_PARAM(bad_buffer_completes_and_the_next_is_taken, lies_gen_params),

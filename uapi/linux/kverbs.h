@@ -789,8 +789,8 @@ struct kverbs_pool_buf {
 /**
  * struct kverbs_pool_kernel - what the kernel writes of a receive pool
  * @head: buffers taken so far, modulo 2^32; read it with acquire
- * @flags: KVERBS_POOL_KFLAG_WAITING, as long as a connection has no receive and waits, and
- *	KVERBS_POOL_KFLAG_BAD_INDEX, for good
+ * @flags: KVERBS_POOL_KFLAG_WAITING, as long as a connection waits that has fewer than half
+ *	of its receives, and KVERBS_POOL_KFLAG_BAD_INDEX, for good
  * @entries: size of the pool's ring, a power of two
  * @__reserved: 0
  */
@@ -841,11 +841,11 @@ struct kverbs_pool_user {
  * A region is busy while a buffer in it is posted.
  *
  * A connection that finds no buffer, or no completion slot for it, looks again when one of its
- * receives completes. If it has none posted, KVERBS_POOL_KFLAG_WAITING is set: after
- * writing @tail, or a ring's @cq_head, issue a full memory barrier, read @flags, and if it is
- * set call SUBMIT with the pool's id. Meanwhile the peer's messages wait for a receive, as
- * the peer's @rnr_retry and this side's @rnr_timer allow; iWARP does not retry, and ends the
- * connection.
+ * receives completes. If it has fewer than half of @rq_depth posted,
+ * KVERBS_POOL_KFLAG_WAITING is set: after writing @tail, or a ring's @cq_head, issue a full
+ * memory barrier, read @flags, and if it is set call SUBMIT with the pool's id. If no receive
+ * is posted, the peer's messages wait for one, as the peer's @rnr_retry and this side's
+ * @rnr_timer allow; iWARP does not retry, and ends the connection.
  *
  * When a connection ends, its buffers complete with -EIO (flushed) before its last completion;
  * if it is destroyed, before DESTROY returns. A pool is busy while a connection uses it.
