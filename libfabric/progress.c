@@ -5,7 +5,8 @@
  * The user_data of work is its struct kvf_op, that of an endpoint's events the struct kvf_ep:
  * both exist until the connection is destroyed and its last completion read. Events of a
  * listener carry the struct kvf_pep with the lowest bit set. A connection that the listener
- * reported may outlive it, so that pointer is looked up before it is used.
+ * reported may outlive it, so that pointer is looked up before it is used. The end of a request
+ * that was not accepted carries 0.
  */
 #include "fi_kverbs.h"
 
@@ -29,7 +30,7 @@ static void dispatch(struct kvf_fabric *fabric, const struct kverbs_cqe *cqe)
 		pep = find_pep(fabric, cqe->user_data);
 		if (pep)
 			kvf_pep_event(pep, cqe);
-	} else {
+	} else if (cqe->user_data) {
 		kvf_ep_event((struct kvf_ep *)(uintptr_t)cqe->user_data, cqe);
 	}
 }

@@ -88,6 +88,21 @@ static void a_rejection_brings_its_data(void **state)
 	assert_memory_equal(error.err_data, "no", 2);
 }
 
+static void the_end_of_a_request_that_was_not_accepted_is_no_event(void **state)
+{
+	const struct kverbs_cqe end = {
+		.type = KVERBS_CQE_FAILED,
+		.id = 12345,
+		.result = -ECANCELED,
+	};
+	struct t *t = *state;
+	struct fi_eq_cm_entry entry;
+	uint32_t type;
+
+	fake_cqe(&end);
+	assert_int_equal(fi_eq_read(t->eq, &type, &entry, sizeof(entry), 0), -FI_EAGAIN);
+}
+
 static void a_connection_that_fails_is_an_error(void **state)
 {
 	struct t *t = *state;
@@ -278,6 +293,7 @@ int main(void)
 		t_test(a_request_brings_addresses_device_and_data),
 		t_test(the_wire_is_that_of_verbs),
 		t_test(a_rejection_brings_its_data),
+		t_test(the_end_of_a_request_that_was_not_accepted_is_no_event),
 		t_test(a_connection_that_fails_is_an_error),
 		t_test(receives_are_posted_before_there_is_a_connection),
 		t_test(receives_of_an_unconnected_endpoint_are_cancelled),
