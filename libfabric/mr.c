@@ -165,8 +165,8 @@ static int mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t f
 	struct kvf_mr *mr;
 	int ret;
 
-	if (flags & REFUSED_FLAGS || attr->iov_count != 1 || attr->offset || !attr->mr_iov->iov_len ||
-	    !attr->access || attr->access & ~ACCESS)
+	if (flags & REFUSED_FLAGS || attr->iov_count != 1 || attr->offset ||
+	    !attr->mr_iov->iov_len || !attr->access || attr->access & ~ACCESS)
 		return -FI_EINVAL;
 	if (attr->iface != FI_HMEM_SYSTEM)
 		return -FI_ENOSYS;
