@@ -17,6 +17,7 @@ module:
 
 tool:
 	+$(MAKE) -C userspace-tool
+	+$(MAKE) -C libfabric
 
 docs:
 	scripts/docs
@@ -29,6 +30,7 @@ module-install:
 
 tool-install:
 	+$(MAKE) -C userspace-tool install PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)"
+	+$(MAKE) -C libfabric install PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)"
 
 # Install the pages that "make docs" has built.
 docs-install:
@@ -41,7 +43,7 @@ clean:
 	find . -name .git -prune -o -type f \( -name '*.o' -o -name '*.ko' -o -name '*.mod' \
 		-o -name '*.mod.c' -o -name '.*.cmd' -o -name '.*.d' -o -name .module-common.c \
 		-o -name Module.symvers -o -name modules.order \) -exec rm -f {} +
-	+for dir in userspace-tool tests/e2e tests/devfuzz examples; do \
+	+for dir in userspace-tool libfabric tests/e2e tests/devfuzz examples; do \
 		[ ! -e $$dir/Makefile ] || $(MAKE) -C $$dir clean || exit 1; done
 	rm -rf build
 
@@ -78,6 +80,9 @@ lint:
 unit:
 	+$(MAKE) --no-print-directory -C userspace-tool check
 
+unit-fi:
+	+$(MAKE) --no-print-directory -C libfabric check
+
 unit-fuzz:
 	+$(MAKE) --no-print-directory -C userspace-tool check-fuzz
 
@@ -103,7 +108,7 @@ compare:
 help:
 	@echo 'make                 kverbs.ko, libkverbs and the kverbs command'
 	@echo 'make module          kverbs.ko; KDIR= names a kernel build tree'
-	@echo 'make tool            libkverbs and the kverbs command'
+	@echo 'make tool            libkverbs, the kverbs command, and the provider of libfabric'
 	@echo 'make docs            pages to browse and man pages, in build/docs'
 	@echo 'make install         all of it; DESTDIR= PREFIX= INSTALL_MOD_PATH='
 	@echo 'make deb             Debian packages, in build/deb, and what lintian says of them'
@@ -114,6 +119,7 @@ help:
 	@echo 'make kernels         the tests on other kernels: 6.12-rt, 7.x, DOCA-OFED-like, arm64; hours'
 	@echo 'make lint            style, sparse, kernel-doc, documentation, headers, symbols'
 	@echo 'make unit            library and command, with sanitizers'
+	@echo 'make unit-fi         provider of libfabric, with sanitizers'
 	@echo 'make unit-fuzz       parsers of what strangers send, fuzzed'
 	@echo 'make kunit           kernel tests, in guests; see tests/kunit/run --help'
 	@echo 'make e2e             whole hosts, in guests; see tests/e2e/run --help'
@@ -123,4 +129,4 @@ help:
 	@echo 'make soak            everything that ends at any moment, a hundred times; hours'
 	@echo 'make fuzz            half an hour of anything to /dev/kverbs; see tests/devfuzz/run --help'
 
-.PHONY: all module tool docs install module-install tool-install docs-install clean deb package-test demo test rest kernels lint unit unit-fuzz kunit e2e fuzz whole coverage soak compare help
+.PHONY: all module tool docs install module-install tool-install docs-install clean deb package-test demo test rest kernels lint unit unit-fi unit-fuzz kunit e2e fuzz whole coverage soak compare help

@@ -36,5 +36,6 @@ man_pages = sorted(man_page(path) for path in glob.glob(os.path.join(here, "refe
 
 # Types that the headers use and other headers define.
 nitpick_ignore_regex = [
-    ("c:identifier", r"__(u|s)\d+|__aligned_u64|u?int\d+_t|size_t|bool|sockaddr"),
+    ("c:identifier", r"(__)?[us]\d+|__aligned_u64|__be32|u?int\d+_t|size_t|gfp_t|bool|sockaddr(_storage)?"
+     r"|bio_vec|net"),
 ]

@@ -5,6 +5,7 @@
 
 #include <linux/backing-dev.h>
 #include <linux/eventfd.h>
+#include <linux/export.h>
 #include <linux/mm.h>
 #include <linux/mmap_lock.h>
 #include <linux/sched.h>
@@ -24,6 +25,13 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
 {
 	vma->vm_flags &= ~flags;
 }
+#endif
+
+/* For other modules, see include/kverbs/kverbs.h. */
+#ifdef KVERBS_HAVE_EXPORT_NS_TOKEN
+#define EXPORT_SYMBOL_KVERBS(symbol)	EXPORT_SYMBOL_NS_GPL(symbol, KVERBS)
+#else
+#define EXPORT_SYMBOL_KVERBS(symbol)	EXPORT_SYMBOL_NS_GPL(symbol, "KVERBS")
 #endif
 
 static inline void kverbs_eventfd_signal(struct eventfd_ctx *eventfd)

@@ -53,6 +53,9 @@ SHOW(kverbs_cmd_region_create);
 SHOW(kverbs_cmd_ring_create);
 SHOW(kverbs_cmd_submit);
 
+SHOW(kverbs_chain_alloc);
+SHOW(kverbs_chain_free);
+
 SHOW(kverbs_conn_abandon);
 SHOW(kverbs_conn_accept);
 SHOW(kverbs_conn_adopt);

@@ -629,7 +629,7 @@ static int prepare(struct kverbs_bench *bench)
 	init_waitqueue_head(&bench->wait);
 	bench->granted = plan->credit;
 	bench->nr_ops = plan->depth * plan->nr_parts;
-	bench->chain = alloc_items(bench, 1, sizeof(*bench->chain));
+	bench->chain = kverbs_chain_alloc_max(bench->conn->node);
 	bench->ops = alloc_items(bench, bench->nr_ops, sizeof(*bench->ops));
 	bench->recvs = alloc_items(bench, max(plan->nr_recvs, 1U), sizeof(*bench->recvs));
 	if (!bench->chain || !bench->ops || !bench->recvs)
@@ -701,7 +701,7 @@ int kverbs_bench_run(struct kverbs_conn *conn, const struct kverbs_bench_plan *p
 		ret = run(bench);
 	kvfree(bench->recvs);
 	kvfree(bench->ops);
-	kvfree(bench->chain);
+	kverbs_chain_free(bench->chain);
 	kfree(bench);
 	return ret;
 }

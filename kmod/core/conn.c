@@ -82,7 +82,7 @@ void kverbs_conn_release(struct kverbs_conn *conn)
 {
 	kverbs_device_unreserve(&conn->reserved);
 	mem_cgroup_put(conn->memcg);
-	kvfree(conn->held_chain);
+	kverbs_chain_free(conn->held_chain);
 	kfree(conn);
 }
 

@@ -82,7 +82,7 @@ struct kverbs_conn_end {
  * @KVERBS_STEP_NONE: nothing
  * @KVERBS_STEP_ADDR: resolve the address again
  * @KVERBS_STEP_ROUTE: the address is resolved: resolve the route
- * @KVERBS_STEP_CONNECT: the route is resolved: make the QP, connect
+ * @KVERBS_STEP_CONNECT: the route is resolved: make the QP, post the receives, connect
  */
 enum kverbs_conn_step {
 	KVERBS_STEP_NONE,
@@ -111,7 +111,7 @@ enum kverbs_conn_stamp {
 
 /**
  * struct kverbs_conn - a connection
- * @attr: its parameters
+ * @attr: its parameters; ACCEPT replaces them before @queue is up
  * @memcg: the control group that its memory is charged to, whichever task allocates it
  * @lock: guards @state, @end, @step, @stamps, @unanswered and @peer_priv; taken in any context
  * @state: enum kverbs_conn_state, written by conn.c only

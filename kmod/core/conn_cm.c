@@ -148,13 +148,30 @@ static void post_recvs(struct kverbs_conn *conn)
 	kverbs_conn_post_deferred(conn);
 }
 
+/* True if receives were accepted before there was a queue pair, or come from a pool. */
+static bool has_recvs(struct kverbs_conn *conn)
+{
+	return conn->attr.recv_pool || kverbs_queue_has_deferred(&conn->queue);
+}
+
+/*
+ * Receives are posted before the peer can send. That may map their region, so it is done in a
+ * second call, on the workqueue for that.
+ */
 static int begin_connect(struct kverbs_conn *conn)
 {
 	int ret;
 
-	ret = kverbs_conn_setup_qp(conn);
-	if (ret)
-		return ret;
+	if (!conn->qp) {
+		ret = kverbs_conn_setup_qp(conn);
+		if (ret)
+			return ret;
+		/* From here on each receive is posted by the task that submits it. */
+		if (has_recvs(conn)) {
+			queue_work(kverbs_post_workqueue, &conn->work);
+			return 0;
+		}
+	}
 	post_recvs(conn);
 	fill_cm_param(conn, &conn->connect.param);
 	conn->connect.id = conn->id;
@@ -170,7 +187,7 @@ static int begin_connect(struct kverbs_conn *conn)
 /* False if the event that caused the step came too early or too late. */
 static bool is_due(const struct kverbs_conn *conn, enum kverbs_conn_step step)
 {
-	return step == KVERBS_STEP_CONNECT ? conn->tenant.dev && !conn->qp :
+	return step == KVERBS_STEP_CONNECT ? conn->tenant.dev && !conn->connect.id :
 	       !conn->tenant.dev && (step != KVERBS_STEP_ROUTE || conn->id->device);
 }
 
@@ -180,8 +197,12 @@ static enum kverbs_conn_step take_step(struct kverbs_conn *conn)
 	unsigned long flags;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	if (conn->state == KVERBS_CONN_CONNECTING)
+	if (conn->state == KVERBS_CONN_CONNECTING) {
 		swap(step, conn->step);
+		/* begin_connect() has made the queue pair, and goes on. */
+		if (conn->qp && !conn->connect.id)
+			step = KVERBS_STEP_CONNECT;
+	}
 	spin_unlock_irqrestore(&conn->lock, flags);
 	return is_due(conn, step) ? step : KVERBS_STEP_NONE;
 }
@@ -220,10 +241,8 @@ static void step_work(struct work_struct *work)
 
 static void next_step(struct kverbs_conn *conn, enum kverbs_conn_step step)
 {
-	bool posts = step == KVERBS_STEP_CONNECT && kverbs_queue_has_deferred(&conn->queue);
-
 	kverbs_conn_set_step(conn, step);
-	queue_work(posts ? kverbs_post_workqueue : kverbs_workqueue, &conn->work);
+	queue_work(kverbs_workqueue, &conn->work);
 }
 
 static void fail(struct kverbs_conn *conn, int error)
@@ -489,20 +508,6 @@ static int answer_request(struct kverbs_conn *conn)
 	return ret;
 }
 
-/* kverbs_conn_recv_list() may read @cqs meanwhile. */
-static void replace_attr(struct kverbs_conn *conn, const struct kverbs_conn_attr *attr)
-{
-	conn->attr.ops = attr->ops;
-	conn->attr.owner = attr->owner;
-	conn->attr.group = attr->group;
-	conn->attr.recv_pool = attr->recv_pool;
-	conn->attr.param = attr->param;
-	conn->attr.timeout_ms = attr->timeout_ms;
-	conn->attr.priv_len = attr->priv_len;
-	memcpy(conn->attr.priv, attr->priv, sizeof(attr->priv));
-	WRITE_ONCE(conn->attr.cqs, attr->cqs);
-}
-
 static bool is_apart(const struct kverbs_conn *conn, struct kverbs_group *group)
 {
 	return group && conn->id && !kverbs_group_is_on(group, conn->id->device);
@@ -534,7 +539,7 @@ int kverbs_conn_accept(struct kverbs_conn *conn, struct kverbs_conn_attr *attr)
 		ret = -EINVAL;
 	} else if (kverbs_conn_move(conn, KVERBS_CONN_REQUESTED, KVERBS_CONN_ACCEPTING)) {
 		kverbs_backlog_leave(&conn->backlog);
-		replace_attr(conn, attr);
+		conn->attr = *attr;
 		if (attr->ops->accepting)
 			attr->ops->accepting(conn, attr);
 		ret = kverbs_queue_resize(&conn->queue, attr->param.sq_depth,

@@ -34,6 +34,13 @@ void kverbs_conn_post_deferred(struct kverbs_conn *conn)
 	up_read(&conn->use);
 }
 
+/* ACCEPT may change @attr until the queue is up; before that there is nothing to wait for. */
+static void await_posted(struct kverbs_conn *conn, u32 ticket)
+{
+	if (!kverbs_queue_check_up(&conn->queue))
+		kverbs_queue_await_posted(&conn->queue, conn->attr.cqs, ticket);
+}
+
 /**
  * kverbs_conn_recv_list() - accept receives, at any time before the end
  * @conn: the connection
@@ -47,15 +54,13 @@ void kverbs_conn_post_deferred(struct kverbs_conn *conn)
 unsigned int kverbs_conn_recv_list(struct kverbs_conn *conn, struct kverbs_req **reqs,
 				   unsigned int nr, int *error)
 {
-	/* Read once, since ACCEPT may change it. The caller holds the ring of the old set. */
-	struct kverbs_cq_set *cqs = READ_ONCE(conn->attr.cqs);
 	u32 ticket;
 
 	nr = kverbs_queue_defer(&conn->queue, reqs, nr, &ticket, error);
 	if (nr) {
 		kverbs_conn_post_deferred(conn);
 		if (!kverbs_queue_is_posted(&conn->queue, ticket))
-			kverbs_queue_await_posted(&conn->queue, cqs, ticket);
+			await_posted(conn, ticket);
 	}
 	return nr;
 }
@@ -146,7 +151,7 @@ static struct kverbs_chain *held_chain(struct kverbs_conn *conn)
 {
 	lockdep_assert_held(&conn->held_lock);
 	if (!conn->held_chain)
-		conn->held_chain = kvmalloc(sizeof(*conn->held_chain), GFP_KERNEL_ACCOUNT);
+		conn->held_chain = kverbs_chain_alloc_max(conn->node);
 	return conn->held_chain;
 }
 
@@ -157,7 +162,7 @@ static bool post_some_held(struct kverbs_conn *conn)
 	unsigned int nr, posted;
 	int error;
 
-	nr = kverbs_queue_peek_held(&conn->queue, chain->reqs, ARRAY_SIZE(chain->reqs));
+	nr = kverbs_queue_peek_held(&conn->queue, chain->reqs, chain->max_wrs);
 	if (!nr)
 		return false;
 	posted = kverbs_wr_post_list(&conn->queue, &conn->lkeys, chain->reqs, nr, chain,
@@ -325,4 +330,94 @@ int kverbs_conn_recv_pooled(struct kverbs_conn *conn, struct kverbs_req **reqs,
 		kverbs_conn_refuse(conn, reqs[i], -EIO);
 	}
 	return error ? -ENOTCONN : 0;
+}
+
+/**
+ * kverbs_conn_post_now() - post an operation without sleeping
+ * @conn: the connection
+ * @req: the operation, none that receives; its @done is called if and only if this returns 0
+ * @chain: room to build it in
+ * @mr: as for kverbs_wr_post_now()
+ *
+ * Context: process or softirq.
+ * Return: as kverbs_wr_post_now(); -EOPNOTSUPP.
+ */
+int kverbs_conn_post_now(struct kverbs_conn *conn, struct kverbs_req *req,
+			 struct kverbs_chain *chain, struct kverbs_mr *mr)
+{
+	int ret;
+
+	/* Only the teardown writes, when the queue is closed. */
+	if (!down_read_trylock(&conn->use))
+		return -ENOTCONN;
+	ret = kverbs_queue_check_up(&conn->queue);
+	if (!ret && !can_do(conn, req))
+		ret = -EOPNOTSUPP;
+	if (!ret)
+		ret = kverbs_wr_post_now(&conn->queue, &conn->pool, req, chain, mr);
+	up_read(&conn->use);
+	return ret;
+}
+
+/* Before the queue pair exists the connection's work posts the receive. */
+static int recv_early(struct kverbs_conn *conn, struct kverbs_req *req)
+{
+	u32 ticket;
+	int error;
+
+	kverbs_queue_defer(&conn->queue, &req, 1, &ticket, &error);
+	if (!error)
+		conn->queue.ops->kick(&conn->queue);
+	return error;
+}
+
+/**
+ * kverbs_conn_recv_now() - accept a receive without sleeping, at any time before the end
+ * @conn: the connection
+ * @req: the receive, one that is @direct; its @done is called if and only if this returns 0
+ * @chain: room to build it in
+ *
+ * A receive that is accepted before the queue pair exists completes with -EMSGSIZE if it takes
+ * too many entries.
+ *
+ * Context: process or softirq.
+ * Return: as kverbs_wr_recv_now().
+ */
+int kverbs_conn_recv_now(struct kverbs_conn *conn, struct kverbs_req *req,
+			 struct kverbs_chain *chain)
+{
+	int ret;
+
+	if (!down_read_trylock(&conn->use))
+		return -ENOTCONN;
+	if (kverbs_queue_has_qp(&conn->queue))
+		ret = kverbs_wr_recv_now(&conn->queue, conn->pool.pd, req, chain);
+	else
+		ret = recv_early(conn, req);
+	up_read(&conn->use);
+	return ret;
+}
+
+/**
+ * kverbs_conn_invalidate_now() - invalidate a reserved MR without sleeping
+ * @conn: the connection
+ * @req: an operation of KVERBS_OP_NONE; its @done is called if and only if this returns 0
+ * @chain: room to build it in
+ * @mr: the MR
+ *
+ * Context: process or softirq.
+ * Return: as kverbs_wr_invalidate_now().
+ */
+int kverbs_conn_invalidate_now(struct kverbs_conn *conn, struct kverbs_req *req,
+			       struct kverbs_chain *chain, struct kverbs_mr *mr)
+{
+	int ret;
+
+	if (!down_read_trylock(&conn->use))
+		return -ENOTCONN;
+	ret = kverbs_queue_check_up(&conn->queue);
+	if (!ret)
+		ret = kverbs_wr_invalidate_now(&conn->queue, req, chain, mr);
+	up_read(&conn->use);
+	return ret;
 }

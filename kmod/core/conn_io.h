@@ -19,5 +19,11 @@ int kverbs_conn_recv_pooled(struct kverbs_conn *conn, struct kverbs_req **reqs,
 			    unsigned int nr);
 void kverbs_conn_post_deferred(struct kverbs_conn *conn);
 void kverbs_conn_post_held(struct kverbs_conn *conn);
+int kverbs_conn_post_now(struct kverbs_conn *conn, struct kverbs_req *req,
+			 struct kverbs_chain *chain, struct kverbs_mr *mr);
+int kverbs_conn_recv_now(struct kverbs_conn *conn, struct kverbs_req *req,
+			 struct kverbs_chain *chain);
+int kverbs_conn_invalidate_now(struct kverbs_conn *conn, struct kverbs_req *req,
+			       struct kverbs_chain *chain, struct kverbs_mr *mr);
 
 #endif /* KVERBS_CONN_IO_H */

@@ -13,7 +13,13 @@
 #include "quirks.h"
 #include "region.h"
 
-static int access_rights(u32 rights)
+/**
+ * kverbs_export_access() - rights of a peer as the HCA knows them
+ * @rights: KVERBS_REMOTE_*
+ *
+ * Return: IB_ACCESS_*.
+ */
+int kverbs_export_access(u32 rights)
 {
 	int access = 0;
 
@@ -94,7 +100,8 @@ static int map_segments(struct kverbs_export *export, struct kverbs_map *map,
 			return -EINTR;
 		if (kverbs_conn_is_ending(export->conn))
 			return -ENOTCONN;
-		mr = kverbs_mr_get(pool, map, offset, part, access_rights(range->rights), iova);
+		mr = kverbs_mr_get(pool, map, offset, part,
+				   kverbs_export_access(range->rights), iova);
 		if (IS_ERR(mr))
 			return PTR_ERR(mr);
 		kverbs_mr_publish(pool, mr);
@@ -202,6 +209,24 @@ static int fill_export(struct kverbs_export *export, const struct kverbs_export_
 	if (ret)
 		free_unposted(export);
 	return ret;
+}
+
+/**
+ * kverbs_export_fits() - whether a range of a region can be exported at all
+ * @range: the range
+ *
+ * Return: false if it is empty or beyond the region, if the region has gaps, or if the region is
+ * read-only and @rights are not, or are none.
+ */
+bool kverbs_export_fits(const struct kverbs_export_range *range)
+{
+	const struct kverbs_region *region = range->region;
+	u32 writes = KVERBS_REMOTE_WRITE | KVERBS_REMOTE_ATOMIC;
+
+	if (!range->rights || range->rights & ~(KVERBS_REMOTE_READ | writes))
+		return false;
+	return range->length && kverbs_region_covers(region, range->offset, range->length) &&
+	       !region->gaps && (region->writable || !(range->rights & writes));
 }
 
 /**

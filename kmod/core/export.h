@@ -45,6 +45,8 @@ struct kverbs_export_range {
 	u64 iova;
 };
 
+int kverbs_export_access(u32 rights);
+bool kverbs_export_fits(const struct kverbs_export_range *range);
 int kverbs_export_check(struct kverbs_conn *conn, u32 rights);
 struct kverbs_export *kverbs_export_create(struct kverbs_conn *conn,
 					   struct kverbs_region *region, u64 offset,

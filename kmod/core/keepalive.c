@@ -36,6 +36,8 @@ static void probe(struct kverbs_keepalive *keepalive)
 	if (queue->state == KVERBS_QUEUE_UP) {
 		nothing.lkey = queue->qp->pd->local_dma_lkey;
 		keepalive->probing = true;
+		keepalive->ahead = queue->nr_retired + queue->sq_depth - queue->sq_free;
+		keepalive->behind = keepalive->ahead != queue->nr_retired;
 		ret = kverbs_ib_post_send(queue, &wr.wr, &bad);
 	}
 	spin_unlock_bh(&queue->lock);
@@ -43,17 +45,23 @@ static void probe(struct kverbs_keepalive *keepalive)
 		queue->ops->broken(queue, IB_WC_GENERAL_ERR);
 }
 
-/* A completion of an earlier operation is an answer, too: the probe may be far behind. */
-static bool is_idle(struct kverbs_keepalive *keepalive)
+/*
+ * Whether an operation has completed since the last check. With @always only those before the
+ * probe count: they prove nothing about the peer, but the probe was not the oldest yet.
+ */
+static bool has_advanced(struct kverbs_keepalive *keepalive)
 {
 	struct kverbs_queue *queue = keepalive->queue;
-	bool idle;
+	bool advanced;
 
 	spin_lock_bh(&queue->lock);
-	idle = keepalive->seen == queue->ops_done;
+	advanced = keepalive->seen != queue->ops_done;
+	if (keepalive->always)
+		advanced &= keepalive->behind;
 	keepalive->seen = queue->ops_done;
+	keepalive->behind = (s32)(keepalive->ahead - queue->nr_retired) > 0;
 	spin_unlock_bh(&queue->lock);
-	return idle || keepalive->always;
+	return advanced;
 }
 
 static void check(struct work_struct *work)
@@ -61,19 +69,21 @@ static void check(struct work_struct *work)
 	struct kverbs_keepalive *keepalive =
 		container_of(work, struct kverbs_keepalive, work.work);
 	struct kverbs_queue *queue = keepalive->queue;
-	bool idle;
+	bool advanced;
 
 	if (kverbs_queue_check_up(queue))
 		return;
 	if (keepalive->cqs->direct)
 		kverbs_cq_set_poll_all(keepalive->cqs);
-	idle = is_idle(keepalive);
-	if (idle && READ_ONCE(keepalive->probing)) {
-		queue->ops->broken(queue, IB_WC_RESP_TIMEOUT_ERR);
-		return;
-	}
-	if (idle)
+	advanced = has_advanced(keepalive);
+	if (READ_ONCE(keepalive->probing)) {
+		if (!advanced) {
+			queue->ops->broken(queue, IB_WC_RESP_TIMEOUT_ERR);
+			return;
+		}
+	} else if (!advanced || keepalive->always) {
 		probe(keepalive);
+	}
 	if (keepalive->ms)
 		queue_delayed_work(kverbs_keepalive_workqueue, &keepalive->work,
 				   msecs_to_jiffies(keepalive->ms));

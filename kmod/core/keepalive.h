@@ -21,6 +21,8 @@ struct kverbs_queue;
  * @opcode: of a probe: an operation of no bytes that the peer's device answers
  * @always: probe even if operations complete, see KVERBS_QUIRK_READ_PROBE
  * @probing: a probe is with the HCA
+ * @behind: at the last check, earlier work in the send queue was not complete
+ * @ahead: kverbs_queue.nr_retired when all work before the probe is complete
  * @seen: operations that were complete at the last check
  *
  * Life: zeroed by its owner; started once when the connection is up; stopped before the
@@ -36,6 +38,8 @@ struct kverbs_keepalive {
 	enum ib_wr_opcode opcode;
 	bool always;
 	bool probing;
+	bool behind;
+	u32 ahead;
 	u64 seen;
 };
 

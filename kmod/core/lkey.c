@@ -53,7 +53,7 @@ void kverbs_lkey_cache_destroy(struct kverbs_lkey_cache *set)
 	mutex_lock(&set->lock);
 	list_for_each_entry_safe(local, next, &set->entries, entry)
 		free_local(local);
-	kvfree(set->chain);
+	kverbs_chain_free(set->chain);
 	set->chain = NULL;
 	mutex_unlock(&set->lock);
 }

@@ -5,8 +5,8 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 
+#include "chain.h"
 #include "mr.h"
-#include "queue.h"
 
 struct kverbs_map;
 

@@ -125,6 +125,7 @@ static void forget_mr(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
 	else if (mr->region)
 		kverbs_region_unuse(mr->region);
 	kverbs_quota_uncharge(&mr->quota, 1, pool->pd->device);
+	kvfree(mr->room);
 	kfree(mr);
 }
 
@@ -381,22 +382,47 @@ static struct kverbs_mr *take_mr(struct kverbs_mr_pool *pool, enum kverbs_mr_siz
 	return mr;
 }
 
+/**
+ * kverbs_mr_reserve() - an MR for one owner
+ * @pool: the pool
+ * @pages: pages of PAGE_SIZE that it can cover, 1 to @pages of the pool
+ *
+ * The owner uses it again and again by kverbs_mr_cover() and kverbs_mr_uncover(), and frees it by
+ * kverbs_mr_free(), unless the pool is destroyed before that.
+ *
+ * Context: process, may sleep.
+ * Return: the MR or an ERR_PTR: -EINVAL, -ENOMEM, -EDQUOT, or the error of the device.
+ */
+struct kverbs_mr *kverbs_mr_reserve(struct kverbs_mr_pool *pool, unsigned int pages)
+{
+	struct kverbs_mr *mr;
+
+	if (!pages || pages > pool->pages)
+		return ERR_PTR(-EINVAL);
+	mr = take_mr(pool, pages > KVERBS_MR_FEW ? KVERBS_MR_LARGE : KVERBS_MR_SMALL);
+	if (IS_ERR(mr))
+		return mr;
+	mr->nr_room = pages;
+	mr->room = kvmalloc_array(pages, sizeof(*mr->room), GFP_KERNEL_ACCOUNT);
+	if (mr->room)
+		return mr;
+	kverbs_mr_free(pool, mr);
+	return ERR_PTR(-ENOMEM);
+}
+
 static unsigned int count_spans(const struct kverbs_map *map, u64 pos, u64 end)
 {
 	return kverbs_map_find(map, end - 1) - kverbs_map_find(map, pos) + 1;
 }
 
 /* ib_map_mr_sg() maps whole entries, so the range gets entries of its own. */
-static struct scatterlist *range_entries(const struct kverbs_map *map, u64 pos,
-					 u64 end, unsigned int nr)
+static void fill_entries(struct scatterlist *sgl, const struct kverbs_map *map, u64 pos,
+			 u64 end, unsigned int nr)
 {
 	const struct kverbs_span *span = kverbs_map_find(map, pos);
-	struct scatterlist *sgl, *sg;
+	struct scatterlist *sg;
 	unsigned int i;
 
-	sgl = kvmalloc_array(nr, sizeof(*sgl), GFP_KERNEL_ACCOUNT);
-	if (!sgl)
-		return NULL;
 	sg_init_table(sgl, nr);
 	for_each_sg(sgl, sg, nr, i) {
 		u64 stop = min(end, span->start + span->length);
@@ -406,23 +432,19 @@ static struct scatterlist *range_entries(const struct kverbs_map *map, u64 pos,
 		pos = stop;
 		span++;
 	}
-	return sgl;
 }
 
-static int map_range(struct kverbs_mr *mr, u32 page_size, const struct kverbs_map *map,
-		     u64 offset, u64 length, int access)
+/* @sgl has room for all spans of the range. */
+static int map_entries(struct kverbs_mr *mr, u32 page_size, const struct kverbs_map *map,
+		       u64 offset, u64 length, int access, struct scatterlist *sgl)
 {
 	u64 pos = map->region->page_offset + offset;
 	unsigned int nr = count_spans(map, pos, pos + length);
 	unsigned int sg_offset = 0;
-	struct scatterlist *sgl;
 	int mapped;
 
-	sgl = range_entries(map, pos, pos + length, nr);
-	if (!sgl)
-		return -ENOMEM;
+	fill_entries(sgl, map, pos, pos + length, nr);
 	mapped = kverbs_ib_map_mr_sg(mr->ib, sgl, nr, &sg_offset, page_size);
-	kvfree(sgl);
 	if (mapped < 0)
 		return mapped;
 	if (mapped != nr || mr->ib->length != length)
@@ -437,6 +459,22 @@ static int map_range(struct kverbs_mr *mr, u32 page_size, const struct kverbs_ma
 	return 0;
 }
 
+static int map_range(struct kverbs_mr *mr, u32 page_size, const struct kverbs_map *map,
+		     u64 offset, u64 length, int access)
+{
+	u64 pos = map->region->page_offset + offset;
+	unsigned int nr = count_spans(map, pos, pos + length);
+	struct scatterlist *sgl;
+	int ret;
+
+	sgl = kvmalloc_array(nr, sizeof(*sgl), GFP_KERNEL_ACCOUNT);
+	if (!sgl)
+		return -ENOMEM;
+	ret = map_entries(mr, page_size, map, offset, length, access, sgl);
+	kvfree(sgl);
+	return ret;
+}
+
 /* Randomises the key, so that the peer cannot guess it from an earlier one. */
 static void renew_key(struct kverbs_mr *mr)
 {
@@ -447,6 +485,23 @@ static void renew_key(struct kverbs_mr *mr)
 		key = (u8)get_random_u32();
 	} while (key == old);
 	ib_update_fast_reg_key(mr->ib, key);
+}
+
+/* The MR has its pages: fills in the work request that registers it. */
+static void prepare_reg(struct kverbs_mr *mr, struct kverbs_region *region, int access)
+{
+	renew_key(mr);
+	mr->region = region;
+	kverbs_region_use(region);
+	mr->state = KVERBS_MR_MAPPED;
+	mr->wr = (struct ib_reg_wr) {
+		.wr.opcode = IB_WR_REG_MR,
+		.mr = mr->ib,
+		.key = mr->ib->rkey,
+		.access = access,
+	};
+	add_mapped(mr);
+	trace_kverbs_register(mr->ib, access);
 }
 
 /**
@@ -503,19 +558,60 @@ struct kverbs_mr *kverbs_mr_get(struct kverbs_mr_pool *pool,
 	/* REG_MR, which is posted later, takes the address from here. */
 	if (iova)
 		mr->ib->iova = *iova;
-	renew_key(mr);
-	mr->region = map->region;
-	kverbs_region_use(mr->region);
-	mr->state = KVERBS_MR_MAPPED;
-	mr->wr = (struct ib_reg_wr) {
-		.wr.opcode = IB_WR_REG_MR,
-		.mr = mr->ib,
-		.key = mr->ib->rkey,
-		.access = access,
-	};
-	add_mapped(mr);
-	trace_kverbs_register(mr->ib, access);
+	prepare_reg(mr, map->region, access);
 	return mr;
+}
+
+/**
+ * kverbs_mr_cover() - let a reserved MR cover a range, ready to be posted
+ * @pool: the pool
+ * @mr: from kverbs_mr_reserve(), FREE
+ * @map: mapping of the region on this device; the caller counts in the region's uses
+ * @offset: first byte in the region
+ * @length: bytes, at least 1
+ * @access: IB_ACCESS_*
+ *
+ * The MR counts in the region's uses until kverbs_mr_uncover().
+ *
+ * Context: any but hardirq.
+ * Return: 0; -EINVAL if the region has gaps; -EMSGSIZE if the MR is too small; or the error of
+ * the device.
+ */
+int kverbs_mr_cover(struct kverbs_mr_pool *pool, struct kverbs_mr *mr,
+		    const struct kverbs_map *map, u64 offset, u64 length, int access)
+{
+	struct extent extent = first_extent(pool, map, offset, length, NULL);
+	u64 pos = map->region->page_offset + offset;
+	int ret;
+
+	if (map->region->gaps)
+		return -EINVAL;
+	if (extent.length < length || extent.size > mr->size ||
+	    count_spans(map, pos, pos + length) > mr->nr_room)
+		return -EMSGSIZE;
+	ret = map_entries(mr, extent.page_size, map, offset, length, access, mr->room);
+	if (!ret)
+		prepare_reg(mr, map->region, access);
+	return ret;
+}
+
+/**
+ * kverbs_mr_uncover() - undo kverbs_mr_cover()
+ * @pool: the pool
+ * @mr: the MR, which is invalid on the HCA: never posted, revoked by the peer, or invalidated by a
+ *	work request that completed
+ *
+ * Context: any but hardirq.
+ */
+void kverbs_mr_uncover(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
+{
+	struct kverbs_region *region = mr->region;
+
+	unpublish(pool, mr);
+	del_mapped(mr);
+	mr->region = NULL;
+	mr->state = KVERBS_MR_FREE;
+	kverbs_region_unuse(region);
 }
 
 /**

@@ -12,6 +12,7 @@
 
 struct kverbs_map;
 struct kverbs_region;
+struct scatterlist;
 
 /**
  * enum kverbs_mr_state - state of an MR on the HCA
@@ -59,6 +60,8 @@ enum kverbs_mr_size {
  * @cached: counts in @cached of the region, too
  * @state: written before posting and by the completion
  * @cqe: completion of kverbs_queue_post_regs()
+ * @room: where kverbs_mr_cover() builds the list of pages; NULL unless reserved
+ * @nr_room: entries of @room
  * @wr: the registration
  * @owner: for the handler of @cqe; of a sink: its pool
  */
@@ -77,6 +80,8 @@ struct kverbs_mr {
 	bool cached;
 	enum kverbs_mr_state state;
 	struct ib_cqe cqe;
+	struct scatterlist *room;
+	unsigned int nr_room;
 	struct ib_reg_wr wr;
 	void *owner;
 };
@@ -121,6 +126,10 @@ int kverbs_mr_settle(struct kverbs_mr_pool *pool, struct kverbs_mr *mr);
 struct kverbs_mr *kverbs_mr_get(struct kverbs_mr_pool *pool,
 				const struct kverbs_map *map, u64 offset,
 				u64 length, int access, const u64 *iova);
+struct kverbs_mr *kverbs_mr_reserve(struct kverbs_mr_pool *pool, unsigned int pages);
+int kverbs_mr_cover(struct kverbs_mr_pool *pool, struct kverbs_mr *mr,
+		    const struct kverbs_map *map, u64 offset, u64 length, int access);
+void kverbs_mr_uncover(struct kverbs_mr_pool *pool, struct kverbs_mr *mr);
 void kverbs_mr_note_cached(struct kverbs_mr *mr);
 void kverbs_mr_publish(struct kverbs_mr_pool *pool, struct kverbs_mr *mr);
 bool kverbs_mr_revoke(struct kverbs_mr_pool *pool, u32 rkey);

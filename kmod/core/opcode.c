@@ -3,8 +3,6 @@
  * The table of opcodes. A new opcode is a row here and a name in trace.h; everything else
  * asks for the flags of the row.
  */
-#include <linux/nospec.h>
-
 #include "opcode.h"
 
 #define SQE_ANY		(KVERBS_SQE_SIGNAL | KVERBS_SQE_FENCE | KVERBS_SQE_SOLICITED | \
@@ -79,7 +77,7 @@ const struct kverbs_opdef kverbs_opdefs[KVERBS_OP_FETCH_ADD + 1] = {
  */
 const struct kverbs_opdef *kverbs_opdef_find(u32 opcode)
 {
-	if (opcode < KVERBS_OP_SEND || opcode >= ARRAY_SIZE(kverbs_opdefs))
-		return NULL;
-	return &kverbs_opdefs[array_index_nospec(opcode, ARRAY_SIZE(kverbs_opdefs))];
+	const struct kverbs_opdef *op = &kverbs_opdefs[kverbs_opcode_clamp(opcode)];
+
+	return op->flags ? op : NULL;
 }

@@ -3,7 +3,9 @@
 #define KVERBS_OPCODE_H
 
 #include <linux/bits.h>
+#include <linux/kernel.h>
 #include <linux/kverbs.h>
+#include <linux/nospec.h>
 #include <rdma/ib_verbs.h>
 
 /**
@@ -36,6 +38,9 @@ enum kverbs_opcode_flags {
 	KVERBS_OPF_BENCH	= BIT(10),
 };
 
+/* Of a request that only invalidates an MR. */
+#define KVERBS_OP_NONE	0
+
 /**
  * struct kverbs_opdef - a row of the table of opcodes
  * @flags: KVERBS_OPF_*
@@ -53,6 +58,20 @@ struct kverbs_opdef {
 extern const struct kverbs_opdef kverbs_opdefs[KVERBS_OP_FETCH_ADD + 1];
 
 const struct kverbs_opdef *kverbs_opdef_find(u32 opcode);
+
+/**
+ * kverbs_opcode_clamp() - confine an opcode from user space to the table
+ * @opcode: the number
+ *
+ * A CPU that mispredicts the check of the opcode would otherwise read beyond the table, and
+ * let the cache tell what it found there.
+ *
+ * Return: @opcode if the table has such a row, else 0, whose row is empty.
+ */
+static inline u8 kverbs_opcode_clamp(u32 opcode)
+{
+	return array_index_nospec(opcode, ARRAY_SIZE(kverbs_opdefs));
+}
 
 /* True if the opcode, which is a valid one, has any of the KVERBS_OPF_*. */
 static inline bool kverbs_opcode_has(u8 opcode, u16 flags)

@@ -89,7 +89,7 @@ void kverbs_recv_pool_wake(struct kverbs_recv_pool *pool)
 			if (!nr--)
 				goto out_update;
 			list_del_init(&taker->entry);
-			queue_work(kverbs_workqueue, taker->work);
+			queue_work(kverbs_post_workqueue, taker->work);
 		}
 out_update:
 	update_wanted(pool);
@@ -167,7 +167,7 @@ static bool fill(struct kverbs_recv_pool *pool, struct kverbs_pool_taker *taker,
 		budget -= ret;
 	}
 	if (room)
-		queue_work(kverbs_workqueue, taker->work);
+		queue_work(kverbs_post_workqueue, taker->work);
 	return true;
 }
 

@@ -138,7 +138,9 @@ void kverbs_queue_close(struct kverbs_queue *queue)
 int kverbs_queue_check_up(struct kverbs_queue *queue)
 {
 	/* Pairs with kverbs_queue_up(): what the caller reads next was set before. */
-	return smp_load_acquire(&queue->state) == KVERBS_QUEUE_UP ? 0 : -ENOTCONN;
+	if (smp_load_acquire(&queue->state) != KVERBS_QUEUE_UP || !kverbs_queue_is_right(queue))
+		return -ENOTCONN;
+	return 0;
 }
 
 static bool is_idle(const struct kverbs_queue *queue)
@@ -203,6 +205,13 @@ static void count(struct kverbs_queue *queue, struct kverbs_req *req)
 		queue->bytes_out += req->byte_len;
 }
 
+static void retire_sends(struct kverbs_queue *queue, unsigned int nr_slots)
+{
+	lockdep_assert_held(&queue->lock);
+	queue->sq_free += nr_slots;
+	queue->nr_retired += nr_slots;
+}
+
 /* Gives the slots of a completed operation back. */
 static void retire(struct kverbs_queue *queue, struct kverbs_req *req)
 {
@@ -210,7 +219,7 @@ static void retire(struct kverbs_queue *queue, struct kverbs_req *req)
 	if (kverbs_opcode_has(req->opcode, KVERBS_OPF_RECV))
 		queue->rq_free += req->nr_wrs;
 	else
-		queue->sq_free += req->nr_wrs;
+		retire_sends(queue, req->nr_wrs);
 	count(queue, req);
 }
 
@@ -371,7 +380,7 @@ static void reg_done(struct ib_cq *cq, struct ib_wc *wc)
 	bool kick;
 
 	spin_lock_bh(&queue->lock);
-	queue->sq_free++;
+	retire_sends(queue, 1);
 	if (wc->status == IB_WC_SUCCESS)
 		WRITE_ONCE(mr->state, KVERBS_MR_VALID);
 	kick = wants_kick(queue);
@@ -777,6 +786,20 @@ static void defer(struct kverbs_queue *queue, struct kverbs_req *req)
 	list_add_tail(&req->entry, &queue->deferred);
 }
 
+/* @nr: how many receives like @first there are. */
+static int check_defer(const struct kverbs_queue *queue, const struct kverbs_req *first,
+		       unsigned int nr)
+{
+	lockdep_assert_held(&queue->lock);
+	if (queue->state == KVERBS_QUEUE_CLOSED)
+		return -ENOTCONN;
+	if (is_barred(queue, first))
+		return -EBUSY;
+	if (queue->pooled && !first->pooled)
+		return -EINVAL;
+	return !list_empty(&queue->held_recvs) || nr > queue->rq_free ? -EAGAIN : 0;
+}
+
 /**
  * kverbs_queue_defer() - accept receives, to be posted as soon as possible
  * @queue: the queue
@@ -793,16 +816,8 @@ unsigned int kverbs_queue_defer(struct kverbs_queue *queue, struct kverbs_req **
 {
 	unsigned int i = 0;
 
-	*error = 0;
 	spin_lock_bh(&queue->lock);
-	if (queue->state == KVERBS_QUEUE_CLOSED)
-		*error = -ENOTCONN;
-	else if (is_barred(queue, reqs[0]))
-		*error = -EBUSY;
-	else if (queue->pooled && !reqs[0]->pooled)
-		*error = -EINVAL;
-	else if (!list_empty(&queue->held_recvs) || nr > queue->rq_free)
-		*error = -EAGAIN;
+	*error = check_defer(queue, reqs[0], nr);
 	if (list_empty(&queue->held_recvs) && (!*error || *error == -EAGAIN))
 		for (nr = min(nr, queue->rq_free); i < nr; i++)
 			defer(queue, reqs[i]);
@@ -998,6 +1013,12 @@ bool kverbs_queue_has_deferred(struct kverbs_queue *queue)
 	return has;
 }
 
+static bool has_qp(const struct kverbs_queue *queue)
+{
+	lockdep_assert_held(&queue->lock);
+	return queue->state == KVERBS_QUEUE_RECV || queue->state == KVERBS_QUEUE_UP;
+}
+
 /**
  * kverbs_queue_first_deferred() - the receive that must be posted next
  * @queue: the queue
@@ -1011,10 +1032,51 @@ struct kverbs_req *kverbs_queue_first_deferred(struct kverbs_queue *queue)
 	struct kverbs_req *req = NULL;
 
 	spin_lock_bh(&queue->lock);
-	if (queue->state == KVERBS_QUEUE_RECV || queue->state == KVERBS_QUEUE_UP)
+	if (has_qp(queue))
 		req = list_first_entry_or_null(&queue->deferred, struct kverbs_req, entry);
 	spin_unlock_bh(&queue->lock);
 	return req;
+}
+
+/**
+ * kverbs_queue_has_qp() - whether receives can be posted
+ * @queue: the queue
+ *
+ * Context: process or softirq.
+ * Return: true from kverbs_queue_open() to kverbs_queue_close().
+ */
+bool kverbs_queue_has_qp(struct kverbs_queue *queue)
+{
+	bool has;
+
+	spin_lock_bh(&queue->lock);
+	has = has_qp(queue);
+	spin_unlock_bh(&queue->lock);
+	return has;
+}
+
+/* If this fails, the receive is still deferred. */
+static int post_first_deferred(struct kverbs_queue *queue, struct kverbs_req *req,
+			       struct ib_sge *sges, int nr)
+{
+	/* Some drivers look at the first entry even if there is none. */
+	static struct ib_sge nothing;
+	struct ib_recv_wr wr = {
+		.wr_cqe = &req->last,
+		.sg_list = nr ? sges : &nothing,
+		.num_sge = nr,
+	};
+	int ret;
+
+	lockdep_assert_held(&queue->lock);
+	list_move_tail(&req->entry, &queue->posted_recvs);
+	ret = kverbs_ib_post_recv(queue, &wr);
+	if (ret)
+		list_move(&req->entry, &queue->deferred);
+	else
+		note_released(queue);
+	trace_kverbs_post(queue, req, 0, ret);
+	return ret;
 }
 
 /**
@@ -1029,29 +1091,54 @@ struct kverbs_req *kverbs_queue_first_deferred(struct kverbs_queue *queue)
 int kverbs_queue_post_recv(struct kverbs_queue *queue, struct kverbs_req *req,
 			   struct ib_sge *sges, int nr)
 {
-	/* Some drivers look at the first entry even if there is none. */
-	static struct ib_sge nothing;
-	struct ib_recv_wr wr = {
-		.wr_cqe = &req->last,
-		.sg_list = nr ? sges : &nothing,
-		.num_sge = nr,
-	};
 	int ret = -ENOTCONN;
 
 	spin_lock_bh(&queue->lock);
-	if (queue->state == KVERBS_QUEUE_CLOSED)
-		goto out_unlock;
-	list_move_tail(&req->entry, &queue->posted_recvs);
-	ret = kverbs_ib_post_recv(queue, &wr);
-	if (ret)
-		list_move(&req->entry, &queue->deferred);
-	else
-		note_released(queue);
-	trace_kverbs_post(queue, req, 0, ret);
-out_unlock:
+	if (queue->state != KVERBS_QUEUE_CLOSED)
+		ret = post_first_deferred(queue, req, sges, nr);
 	spin_unlock_bh(&queue->lock);
 	if (!ret)
 		wake_released(queue);
+	return ret;
+}
+
+static void undefer_last(struct kverbs_queue *queue, struct kverbs_req *req)
+{
+	lockdep_assert_held(&queue->lock);
+	list_del(&req->entry);
+	queue->nr_deferred--;
+	queue->rq_free++;
+}
+
+/**
+ * kverbs_queue_recv_now() - accept a receive, and hand it to the HCA at once
+ * @queue: the queue
+ * @req: the receive; @done is called if and only if this returns 0
+ * @sges: the buffer
+ * @nr: entries in @sges
+ *
+ * If other receives are deferred, this one is deferred behind them.
+ *
+ * Context: process or softirq.
+ * Return: 0; as kverbs_queue_defer(); or the error of the HCA.
+ */
+int kverbs_queue_recv_now(struct kverbs_queue *queue, struct kverbs_req *req,
+			  struct ib_sge *sges, int nr)
+{
+	int ret;
+
+	spin_lock_bh(&queue->lock);
+	ret = check_defer(queue, req, 1);
+	if (ret)
+		goto out_unlock;
+	defer(queue, req);
+	if (has_qp(queue) && list_is_singular(&queue->deferred)) {
+		ret = post_first_deferred(queue, req, sges, nr);
+		if (ret)
+			undefer_last(queue, req);
+	}
+out_unlock:
+	spin_unlock_bh(&queue->lock);
 	return ret;
 }
 

@@ -7,17 +7,11 @@
 #include <linux/wait.h>
 #include <rdma/ib_verbs.h>
 
+#include "chain.h"
 #include "req.h"
 
 struct kverbs_cq_set;
-struct kverbs_map;
-struct kverbs_mr;
-struct kverbs_region;
 
-/* Work requests of one operation, registrations included. */
-#define KVERBS_OP_WRS	64
-/* Scatter/gather entries of one operation. */
-#define KVERBS_OP_SGES	256
 /* Scatter/gather entries of a receive, which is built on the stack. */
 #define KVERBS_RECV_SGES	32
 /* How long a registration may wait behind work in the send queue that does not advance. */
@@ -67,6 +61,7 @@ enum kverbs_queue_state {
  * @released: woken when a receive leaves @deferred
  * @sq_depth: send slots
  * @sq_free: free send slots
+ * @nr_retired: send slots that completions ever gave back
  * @rq_depth: receive slots, for posted and deferred receives
  * @rq_free: free receive slots
  * @reserved: only operations that are marked as @privileged are accepted
@@ -108,6 +103,7 @@ struct kverbs_queue {
 	wait_queue_head_t released;
 	unsigned int sq_depth;
 	unsigned int sq_free;
+	u32 nr_retired;
 	unsigned int rq_depth;
 	unsigned int rq_free;
 	bool reserved;
@@ -124,46 +120,6 @@ struct kverbs_queue {
 	u64 errors;
 	u64 bytes_out;
 	u64 bytes_in;
-};
-
-/**
- * union kverbs_wr - a work request of any kind
- * @wr: the common part
- * @rdma: WRITE*, READ
- * @atomic: CMP_SWAP, FETCH_ADD
- */
-union kverbs_wr {
-	struct ib_send_wr wr;
-	struct ib_rdma_wr rdma;
-	struct ib_atomic_wr atomic;
-};
-
-/**
- * struct kverbs_chain - work requests of one operation, or one work request for each of several
- * @reqs: the operations
- * @region: the region that was looked up last, while the chain is built
- * @map: DMA mapping of @region
- * @sinks: @regs are the sinks of a READ, one for each of @wrs, which invalidates it
- * @nr_regs: registrations in @regs
- * @nr_wrs: requests in @wrs
- * @nr_sges: entries in @sges
- * @regs: registrations that precede @wrs
- * @wrs: the work requests
- * @sges: their scatter/gather entries
- *
- * Too large for the stack; every poster has its own.
- */
-struct kverbs_chain {
-	struct kverbs_req *reqs[KVERBS_OP_WRS];
-	const struct kverbs_region *region;
-	struct kverbs_map *map;
-	bool sinks;
-	unsigned int nr_regs;
-	unsigned int nr_wrs;
-	unsigned int nr_sges;
-	struct kverbs_mr *regs[KVERBS_OP_WRS];
-	union kverbs_wr wrs[KVERBS_OP_WRS];
-	struct ib_sge sges[KVERBS_OP_SGES];
 };
 
 void kverbs_queue_init(struct kverbs_queue *queue, const struct kverbs_queue_ops *ops,
@@ -203,6 +159,9 @@ int kverbs_queue_post_recv(struct kverbs_queue *queue, struct kverbs_req *req,
 			   struct ib_sge *sges, int nr);
 void kverbs_queue_end_shared(struct kverbs_queue *queue, struct kverbs_req *req,
 			     const struct ib_wc *wc);
+int kverbs_queue_recv_now(struct kverbs_queue *queue, struct kverbs_req *req,
+			  struct ib_sge *sges, int nr);
+bool kverbs_queue_has_qp(struct kverbs_queue *queue);
 void kverbs_queue_fail_deferred(struct kverbs_queue *queue, struct kverbs_req *req,
 				int result);
 

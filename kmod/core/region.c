@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * User memory, pinned for as long as a region lives, and its DMA mapping on each device,
- * made when the region is first used there.
+ * Memory of a user, pinned for as long as a region lives, or of the kernel, and its DMA mapping
+ * on each device, made when the region is first used there.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -12,8 +12,10 @@
 #include <linux/pci.h>
 #include <linux/rculist.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/task_stack.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
 
 #include "compat.h"
 #include "region.h"
@@ -111,6 +113,24 @@ static int check_range(unsigned long addr, u64 length)
 	return 0;
 }
 
+static struct kverbs_region *alloc_region(unsigned int page_offset, u64 length, bool writable,
+					  gfp_t gfp)
+{
+	struct kverbs_region *region = kzalloc(sizeof(*region), gfp);
+
+	if (!region)
+		return NULL;
+	kref_init(&region->ref);
+	init_waitqueue_head(&region->idle);
+	mutex_init(&region->lock);
+	INIT_LIST_HEAD(&region->maps);
+	region->length = length;
+	region->writable = writable;
+	region->page_offset = page_offset;
+	region->npages = PAGE_ALIGN(page_offset + length) >> PAGE_SHIFT;
+	return region;
+}
+
 /**
  * kverbs_region_create() - pin memory of the current process
  * @addr: its start, any alignment
@@ -130,17 +150,10 @@ struct kverbs_region *kverbs_region_create(unsigned long addr, u64 length,
 	ret = check_range(addr, length);
 	if (ret)
 		return ERR_PTR(ret);
-	region = kzalloc(sizeof(*region), GFP_KERNEL_ACCOUNT);
+	region = alloc_region(offset_in_page(addr), length, writable, GFP_KERNEL_ACCOUNT);
 	if (!region)
 		return ERR_PTR(-ENOMEM);
-	kref_init(&region->ref);
-	init_waitqueue_head(&region->idle);
-	mutex_init(&region->lock);
-	INIT_LIST_HEAD(&region->maps);
-	region->length = length;
-	region->writable = writable;
-	region->page_offset = offset_in_page(addr);
-	region->npages = PAGE_ALIGN(region->page_offset + length) >> PAGE_SHIFT;
+	region->pinned = true;
 
 	ret = kverbs_account_charge(&region->account, region->npages);
 	if (ret)
@@ -156,6 +169,137 @@ out_uncharge:
 out_free_region:
 	kfree(region);
 	return ERR_PTR(ret);
+}
+
+static bool is_valid(const struct bio_vec *bvec)
+{
+	return bvec->bv_len && bvec->bv_len <= SEGMENT_MAX;
+}
+
+static u64 sum_up(const struct bio_vec *bvecs, unsigned int nr)
+{
+	u64 length = 0;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		if (!is_valid(&bvecs[i]))
+			return 0;
+		length += bvecs[i].bv_len;
+	}
+	return length;
+}
+
+/* True if a page ends before the bytes of @bvec begin, or after they end. */
+static bool leaves_gap(const struct bio_vec *bvec, bool first, bool last)
+{
+	return (!first && offset_in_page(bvec->bv_offset)) ||
+	       (!last && offset_in_page(bvec->bv_offset + bvec->bv_len));
+}
+
+/* The first entry begins with its page, like that of pinned memory. */
+static void set_entry(struct scatterlist *sg, const struct bio_vec *bvec, bool first)
+{
+	unsigned int offset = offset_in_page(bvec->bv_offset);
+	struct page *page = bvec->bv_page + bvec->bv_offset / PAGE_SIZE;
+
+	if (first)
+		sg_set_page(sg, page, bvec->bv_len + offset, 0);
+	else
+		sg_set_page(sg, page, bvec->bv_len, offset);
+}
+
+/**
+ * kverbs_region_of_bvecs() - make a region of memory of the kernel
+ * @bvecs: the memory, which stays until kverbs_region_destroy() has returned; copied
+ * @nr: how many, at least 1
+ * @writable: let the HCA write to it
+ * @gfp: how to allocate
+ *
+ * Nothing is pinned, and no user is charged.
+ *
+ * Context: process; may sleep if @gfp permits it.
+ * Return: the region or an ERR_PTR: -EINVAL if one of @bvecs is empty or longer than 1 GiB, or
+ * there is none; -ENOMEM.
+ */
+struct kverbs_region *kverbs_region_of_bvecs(const struct bio_vec *bvecs, unsigned int nr,
+					     bool writable, gfp_t gfp)
+{
+	u64 length = sum_up(bvecs, nr);
+	struct kverbs_region *region;
+	struct scatterlist *sg;
+	unsigned int i;
+
+	if (!length || length > LENGTH_MAX)
+		return ERR_PTR(-EINVAL);
+	region = alloc_region(offset_in_page(bvecs->bv_offset), length, writable, gfp);
+	if (!region)
+		return ERR_PTR(-ENOMEM);
+	if (sg_alloc_table(&region->sgt.sgt, nr, gfp)) {
+		kfree(region);
+		return ERR_PTR(-ENOMEM);
+	}
+	for_each_sgtable_sg(&region->sgt.sgt, sg, i) {
+		set_entry(sg, &bvecs[i], !i);
+		region->gaps |= leaves_gap(&bvecs[i], !i, i == nr - 1);
+	}
+	return region;
+}
+
+static struct kverbs_region *region_of_vmalloc(void *buffer, size_t length, bool writable,
+					       gfp_t gfp)
+{
+	size_t offset = offset_in_page(buffer), left = length;
+	unsigned int i, nr = DIV_ROUND_UP(offset + length, PAGE_SIZE);
+	struct kverbs_region *region;
+	struct bio_vec *bvecs;
+
+	bvecs = kvmalloc_array(nr, sizeof(*bvecs), gfp);
+	if (!bvecs)
+		return ERR_PTR(-ENOMEM);
+	for (i = 0; i < nr; i++) {
+		bvecs[i] = (struct bio_vec) {
+			.bv_page = vmalloc_to_page(buffer),
+			.bv_offset = offset,
+			.bv_len = min_t(size_t, left, PAGE_SIZE - offset),
+		};
+		buffer += bvecs[i].bv_len;
+		left -= bvecs[i].bv_len;
+		offset = 0;
+	}
+	region = kverbs_region_of_bvecs(bvecs, nr, writable, gfp);
+	kvfree(bvecs);
+	return region;
+}
+
+/**
+ * kverbs_region_of_buffer() - make a region of a buffer of the kernel
+ * @buffer: from kmalloc(), vmalloc() or the like, not on a stack nor in a module; it stays until
+ *	kverbs_region_destroy() has returned
+ * @length: bytes, at least 1
+ * @writable: let the HCA write to it
+ * @gfp: how to allocate
+ *
+ * Context: process; may sleep if @gfp permits it.
+ * Return: as kverbs_region_of_bvecs(); -EINVAL also for other memory.
+ */
+struct kverbs_region *kverbs_region_of_buffer(void *buffer, size_t length, bool writable,
+					      gfp_t gfp)
+{
+	struct bio_vec bvec;
+
+	/* A stack may be in vmalloc()'s range. */
+	if (!length || length > SEGMENT_MAX || object_is_on_stack(buffer))
+		return ERR_PTR(-EINVAL);
+	if (is_vmalloc_addr(buffer))
+		return region_of_vmalloc(buffer, length, writable, gfp);
+	if (!virt_addr_valid(buffer))
+		return ERR_PTR(-EINVAL);
+	bvec = (struct bio_vec) {
+		.bv_page = virt_to_page(buffer),
+		.bv_offset = offset_in_page(buffer),
+		.bv_len = length,
+	};
+	return kverbs_region_of_bvecs(&bvec, 1, writable, gfp);
 }
 
 static void region_release(struct kref *ref)
@@ -361,8 +505,17 @@ out_free_map:
 	return ERR_PTR(ret);
 }
 
-/* The map stays, since it is evicted only after the caller has left the device. */
-static struct kverbs_map *find_map(struct kverbs_region *region, struct ib_device *ib)
+/**
+ * kverbs_map_lookup() - the mapping of a region on a device, if there is one
+ * @region: the region; the caller counts in its uses
+ * @ib: the device; the caller is its tenant
+ *
+ * The map stays, since it is evicted only after the caller has left the device.
+ *
+ * Context: any.
+ * Return: the map or NULL.
+ */
+struct kverbs_map *kverbs_map_lookup(struct kverbs_region *region, struct ib_device *ib)
 {
 	struct kverbs_map *map, *found = NULL;
 
@@ -390,12 +543,12 @@ static struct kverbs_map *find_map(struct kverbs_region *region, struct ib_devic
  */
 struct kverbs_map *kverbs_map_get(struct kverbs_region *region, struct ib_device *ib)
 {
-	struct kverbs_map *map = find_map(region, ib);
+	struct kverbs_map *map = kverbs_map_lookup(region, ib);
 
 	if (map)
 		return map;
 	mutex_lock(&region->lock);
-	map = find_map(region, ib) ?: new_map(region, ib);
+	map = kverbs_map_lookup(region, ib) ?: new_map(region, ib);
 	mutex_unlock(&region->lock);
 	return map;
 }
@@ -480,6 +633,32 @@ int kverbs_map_sges(const struct kverbs_map *map, u64 offset, u64 length,
 	return n;
 }
 
+/**
+ * kverbs_map_sge() - a scatter/gather entry for the first part of a range
+ * @map: the map
+ * @offset: first byte in the region
+ * @length: bytes, at least 1, within the region
+ * @lkey: what to put into the entry
+ * @sge: filled in
+ *
+ * Context: any.
+ * Return: how many bytes the entry covers.
+ */
+u64 kverbs_map_sge(const struct kverbs_map *map, u64 offset, u64 length, u32 lkey,
+		   struct ib_sge *sge)
+{
+	u64 pos = map->region->page_offset + offset;
+	const struct kverbs_span *span = kverbs_map_find(map, pos);
+	u64 skip = pos - span->start;
+
+	*sge = (struct ib_sge) {
+		.addr = span->addr + skip,
+		.length = min3(span->length - skip, length, SGE_MAX),
+		.lkey = lkey,
+	};
+	return sge->length;
+}
+
 static void unuse_last(struct kverbs_region *region, long nr)
 {
 	unsigned long flags;
@@ -527,7 +706,7 @@ void kverbs_region_uncache(struct kverbs_region *region)
 }
 
 /**
- * kverbs_region_destroy() - unmap, unpin and uncharge
+ * kverbs_region_destroy() - unmap, and unpin and uncharge memory of a user
  * @region: the region; only connections that are being torn down may still use it, and
  *	this waits for them
  *
@@ -539,10 +718,15 @@ void kverbs_region_destroy(struct kverbs_region *region)
 	/* Wait until unuse_last() has released the lock. */
 	spin_lock_irq(&region->idle.lock);
 	spin_unlock_irq(&region->idle.lock);
-	trace_kverbs_region_unpin(region);
+	if (region->pinned)
+		trace_kverbs_region_unpin(region);
 	unmap_all(region);
-	unpin_pages(region);
-	kverbs_account_uncharge(&region->account);
+	if (region->pinned) {
+		unpin_pages(region);
+		kverbs_account_uncharge(&region->account);
+	} else {
+		sg_free_table(&region->sgt.sgt);
+	}
 	put_region(region);
 }
 

@@ -2,6 +2,8 @@
 #ifndef KVERBS_REGION_H
 #define KVERBS_REGION_H
 
+#include <linux/bvec.h>
+#include <linux/gfp.h>
 #include <linux/kref.h>
 #include <linux/mutex.h>
 #include <linux/scatterlist.h>
@@ -12,14 +14,16 @@
 #include "device.h"
 
 /**
- * struct kverbs_region - a pinned range of a user's memory
+ * struct kverbs_region - a range of memory: a user's, pinned, or the kernel's own
  * @ref: one of the owner, and one of each mapping
  * @length: bytes
  * @npages: number of pages
  * @page_offset: offset of the first byte in the first page
  * @writable: the HCA may write to it
+ * @pinned: the pages are a user's
+ * @gaps: somewhere within the range a page is used in part, so no MR can cover that place
  * @sgt: the pages
- * @account: the charge for the pages
+ * @account: the charge for the pages of a user
  * @uses: exports, operations in flight and registrations of lkey caches. While it is
  *	not 0, the region is neither unmapped nor unpinned.
  * @cached: the part of @uses that lkey caches hold, and can drop
@@ -27,8 +31,9 @@
  * @lock: held to change @maps, and while a mapping is created
  * @maps: struct kverbs_map, one for each device that has used the region; read under RCU
  *
- * Life: pinned by kverbs_region_create(), mapped for a device on first use there, and
- * unmapped, unpinned and uncharged by kverbs_region_destroy() when @uses is 0.
+ * Life: pinned by kverbs_region_create(), or made of the caller's memory by
+ * kverbs_region_of_bvecs(); mapped for a device on first use there, and unmapped, unpinned and
+ * uncharged by kverbs_region_destroy() when @uses is 0.
  */
 struct kverbs_region {
 	struct kref ref;
@@ -36,6 +41,8 @@ struct kverbs_region {
 	unsigned long npages;
 	unsigned int page_offset;
 	bool writable;
+	bool pinned;
+	bool gaps;
 	struct sg_append_table sgt;
 	struct kverbs_account account;
 	atomic_long_t uses;
@@ -88,15 +95,22 @@ struct kverbs_map {
 
 struct kverbs_region *kverbs_region_create(unsigned long addr, u64 length,
 					   bool writable);
+struct kverbs_region *kverbs_region_of_bvecs(const struct bio_vec *bvecs, unsigned int nr,
+					     bool writable, gfp_t gfp);
+struct kverbs_region *kverbs_region_of_buffer(void *buffer, size_t length, bool writable,
+					      gfp_t gfp);
 void kverbs_region_destroy(struct kverbs_region *region);
 u8 *kverbs_region_byte(const struct kverbs_region *region, u64 offset);
 void kverbs_region_peek(const struct kverbs_region *region, u64 offset, void *to,
 			size_t length);
 
 struct kverbs_map *kverbs_map_get(struct kverbs_region *region, struct ib_device *ib);
+struct kverbs_map *kverbs_map_lookup(struct kverbs_region *region, struct ib_device *ib);
 const struct kverbs_span *kverbs_map_find(const struct kverbs_map *map, u64 pos);
 int kverbs_map_sges(const struct kverbs_map *map, u64 offset, u64 length,
 		    u32 lkey, struct ib_sge *sge, int max);
+u64 kverbs_map_sge(const struct kverbs_map *map, u64 offset, u64 length, u32 lkey,
+		   struct ib_sge *sge);
 
 /* Registrations of lkey caches only save time; they do not keep a region. */
 static inline bool kverbs_region_is_busy(const struct kverbs_region *region)

@@ -45,6 +45,7 @@ struct kverbs_extent {
  * @unsignalled: the owner needs no completion of it alone: a later one may cover it
  * @privileged: accepted even if the queue is reserved
  * @pooled: a receive whose buffer comes from a pool
+ * @direct: a receive that may not use the lkey cache, so its buffer must fit into its entries
  * @held: waits, or has waited, for slots in one of the queue's lists
  * @coalesced: posted unsignalled; the completion of a later operation ends both
  * @nr_wrs: send slots that it holds
@@ -79,6 +80,7 @@ struct kverbs_req {
 	bool unsignalled;
 	bool privileged;
 	bool pooled;
+	bool direct;
 	bool held;
 	bool coalesced;
 	unsigned int nr_wrs;

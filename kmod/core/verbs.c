@@ -160,6 +160,23 @@ static const char *check_sink(const struct ib_send_wr *wr)
 }
 
 /**
+ * kverbs_check_limits() - check that a queue that is up knows its limits
+ * @queue: the queue
+ *
+ * Operations are built from them without the queue's lock, after kverbs_queue_check_up().
+ *
+ * Return: what is wrong, or NULL.
+ */
+const char *kverbs_check_limits(const struct kverbs_queue *queue)
+{
+	if (READ_ONCE(queue->max_msg) && READ_ONCE(queue->max_recv) &&
+	    READ_ONCE(queue->max_sge) && READ_ONCE(queue->max_recv_sge) &&
+	    READ_ONCE(queue->max_read_sge))
+		return NULL;
+	return "its queue does not know its limits";
+}
+
+/**
  * kverbs_check_send() - check one work request
  * @queue: where it will be posted
  * @wr: the work request
@@ -173,7 +190,10 @@ const char *kverbs_check_send(const struct kverbs_queue *queue, const struct ib_
 	bool may_be_empty = read && wr->num_sge == 1 &&
 			    queue->quirks & KVERBS_QUIRK_READ_ENTRY;
 	unsigned int max = read ? queue->max_read_sge : queue->max_sge;
+	const char *why = kverbs_check_limits(queue);
 
+	if (why)
+		return why;
 	if (wr->opcode == IB_WR_REG_MR || wr->opcode == IB_WR_LOCAL_INV)
 		return wr->num_sge ? "it has entries" : NULL;
 	if (wr->num_sge < 0 || wr->num_sge > max)
@@ -196,6 +216,10 @@ const char *kverbs_check_send(const struct kverbs_queue *queue, const struct ib_
  */
 const char *kverbs_check_recv(const struct kverbs_queue *queue, const struct ib_recv_wr *wr)
 {
+	const char *why = kverbs_check_limits(queue);
+
+	if (why)
+		return why;
 	if (wr->num_sge < 0 || wr->num_sge > queue->max_recv_sge)
 		return "it has too many entries";
 	return check_sges(queue->qp->pd, kverbs_queue_req(wr->wr_cqe), wr->sg_list, wr->num_sge,
@@ -215,6 +239,20 @@ const char *kverbs_check_srq_recv(const struct kverbs_srq *srq, const struct ib_
 		return "it has no or too many entries";
 	return check_sges(srq->pd, container_of(wr->wr_cqe, struct kverbs_req, last),
 			  wr->sg_list, wr->num_sge, srq->max_recv, false);
+}
+
+/**
+ * kverbs_may_build() - check what operations are built from
+ * @queue: where they will be posted
+ *
+ * Return: true if it is all there.
+ */
+bool kverbs_may_build(const struct kverbs_queue *queue)
+{
+	const char *why = kverbs_check_limits(queue);
+
+	WARN_ONCE(why, "kverbs: not built: %s\n", why);
+	return !why;
 }
 
 /**

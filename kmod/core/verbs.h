@@ -17,12 +17,19 @@
 /* Debug builds check each work request; a test that measures can switch that off. */
 #ifdef KVERBS_DEBUG
 DECLARE_STATIC_KEY_TRUE(kverbs_checks);
+const char *kverbs_check_limits(const struct kverbs_queue *queue);
 const char *kverbs_check_send(const struct kverbs_queue *queue, const struct ib_send_wr *wr);
 const char *kverbs_check_recv(const struct kverbs_queue *queue, const struct ib_recv_wr *wr);
 const char *kverbs_check_srq_recv(const struct kverbs_srq *srq, const struct ib_recv_wr *wr);
+bool kverbs_may_build(const struct kverbs_queue *queue);
 bool kverbs_may_post_send(const struct kverbs_queue *queue, const struct ib_send_wr *wr);
 bool kverbs_may_post_recv(const struct kverbs_queue *queue, const struct ib_recv_wr *wr);
 bool kverbs_may_post_srq_recv(const struct kverbs_srq *srq, const struct ib_recv_wr *wr);
+
+static inline bool kverbs_queue_is_right(const struct kverbs_queue *queue)
+{
+	return !static_branch_unlikely(&kverbs_checks) || kverbs_may_build(queue);
+}
 
 static inline bool kverbs_send_is_right(const struct kverbs_queue *queue,
 					const struct ib_send_wr *wr)
@@ -42,6 +49,11 @@ static inline bool kverbs_srq_recv_is_right(const struct kverbs_srq *srq,
 	return !static_branch_unlikely(&kverbs_checks) || kverbs_may_post_srq_recv(srq, wr);
 }
 #else
+static inline bool kverbs_queue_is_right(const struct kverbs_queue *queue)
+{
+	return true;
+}
+
 static inline bool kverbs_send_is_right(const struct kverbs_queue *queue,
 					const struct ib_send_wr *wr)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The workqueues of the module. */
+/*
+ * The workqueues of the module. Another module may need a connection to write pages out, so work
+ * that connects, posts or tears down must advance even without memory for more workers.
+ */
 #include "workqueue.h"
 
 struct workqueue_struct *kverbs_workqueue;
@@ -17,14 +20,15 @@ struct workqueue_struct *kverbs_keepalive_workqueue;
  */
 int kverbs_workqueue_init(void)
 {
-	kverbs_workqueue = alloc_workqueue(KBUILD_MODNAME, WQ_UNBOUND, 0);
+	kverbs_workqueue = alloc_workqueue(KBUILD_MODNAME, WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!kverbs_workqueue)
 		return -ENOMEM;
-	kverbs_post_workqueue = alloc_workqueue(KBUILD_MODNAME "_post", WQ_UNBOUND,
-						WQ_MAX_ACTIVE);
+	kverbs_post_workqueue = alloc_workqueue(KBUILD_MODNAME "_post",
+						WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
 	if (!kverbs_post_workqueue)
 		goto out_destroy;
-	kverbs_teardown_workqueue = alloc_workqueue(KBUILD_MODNAME "_teardown", WQ_UNBOUND,
+	kverbs_teardown_workqueue = alloc_workqueue(KBUILD_MODNAME "_teardown",
+						    WQ_UNBOUND | WQ_MEM_RECLAIM,
 						    WQ_MAX_ACTIVE);
 	if (!kverbs_teardown_workqueue)
 		goto out_destroy_post;

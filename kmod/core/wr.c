@@ -5,7 +5,6 @@
  * entry of a READ names an MR that covers just its bytes until it has arrived.
  */
 #include <linux/sizes.h>
-#include <linux/slab.h>
 
 #include "mr.h"
 #include "opcode.h"
@@ -40,7 +39,7 @@ static struct ib_send_wr *add_wr(struct kverbs_req *req, struct kverbs_chain *ch
 {
 	union kverbs_wr *wr;
 
-	if ((chain->sinks ? 0 : chain->nr_regs) + chain->nr_wrs == KVERBS_OP_WRS)
+	if ((chain->sinks ? 0 : chain->nr_regs) + chain->nr_wrs == chain->max_wrs)
 		return NULL;
 	wr = &chain->wrs[chain->nr_wrs++];
 	wr->wr.opcode = kverbs_opdefs[req->opcode].wr;
@@ -130,10 +129,10 @@ static int build_direct(struct kverbs_queue *queue, struct ib_pd *pd,
 	struct ib_send_wr *wr;
 	int nr, used;
 
-	if (req->length > queue->max_msg || chain->nr_sges == KVERBS_OP_SGES)
+	if (req->length > queue->max_msg || chain->nr_sges == chain->max_sges)
 		return -EMSGSIZE;
 	nr = direct_sges(pd, req, chain, sges, min_t(int, max_sges(queue, req),
-						     KVERBS_OP_SGES - chain->nr_sges));
+						     chain->max_sges - chain->nr_sges));
 	if (nr < 0)
 		return nr;
 	used = nr;
@@ -160,18 +159,19 @@ static int add_reg(struct kverbs_chain *chain, struct kverbs_mr *mr)
 	for (i = chain->nr_regs; i > 0; i--)
 		if (chain->regs[i - 1] == mr)
 			return 0;
-	if (chain->nr_regs + chain->nr_wrs == KVERBS_OP_WRS)
+	if (chain->nr_regs + chain->nr_wrs == chain->max_wrs)
 		return -EMSGSIZE;
 	chain->regs[chain->nr_regs++] = mr;
 	return 0;
 }
 
 /**
- * struct builder - work requests of an operation that name chunks of the lkey cache
+ * struct builder - work requests of an operation that takes as many as are needed
  * @queue: where it will be posted
- * @set: the lkey cache of the connection, locked
+ * @set: the lkey cache of the connection, locked; NULL if entries name pages
  * @req: the operation
  * @chain: its requests
+ * @max_sges: entries that a work request may have
  * @wr: the work request that is being filled
  * @room: bytes that @wr has room for
  * @done: bytes of the operation that have entries
@@ -181,6 +181,7 @@ struct builder {
 	struct kverbs_lkey_cache *set;
 	struct kverbs_req *req;
 	struct kverbs_chain *chain;
+	unsigned int max_sges;
 	struct ib_send_wr *wr;
 	u64 room;
 	u64 done;
@@ -189,9 +190,9 @@ struct builder {
 /* Sees to a work request with room for one more entry; a message has only one. */
 static int make_room(struct builder *b)
 {
-	if (b->chain->nr_sges == KVERBS_OP_SGES)
+	if (b->chain->nr_sges == b->chain->max_sges)
 		return -EMSGSIZE;
-	if (b->wr && b->room && b->wr->num_sge < max_locals(b->queue, b->req))
+	if (b->wr && b->room && b->wr->num_sge < b->max_sges)
 		return 0;
 	if (b->wr && kverbs_opcode_has(b->req->opcode, KVERBS_OPF_MESSAGE))
 		return -EMSGSIZE;
@@ -253,15 +254,6 @@ static int build_local(struct builder *b)
 	return 0;
 }
 
-static void reset_chain(struct kverbs_chain *chain)
-{
-	chain->nr_regs = 0;
-	chain->nr_wrs = 0;
-	chain->nr_sges = 0;
-	chain->region = NULL;
-	chain->sinks = false;
-}
-
 static int post_local(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 		      struct kverbs_req *req, struct kverbs_chain *chain)
 {
@@ -270,10 +262,11 @@ static int post_local(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 		.set = set,
 		.req = req,
 		.chain = chain,
+		.max_sges = max_locals(queue, req),
 	};
 	int ret;
 
-	reset_chain(chain);
+	kverbs_chain_reset(chain);
 	mutex_lock(&set->lock);
 	ret = build_local(&builder);
 	if (!ret) {
@@ -356,7 +349,7 @@ static int post_sinks(struct kverbs_queue *queue, struct kverbs_mr_pool *pool,
 	/* Registering memory for a READ that finds no slot is in vain. */
 	if (!READ_ONCE(queue->sq_free))
 		return -EAGAIN;
-	reset_chain(chain);
+	kverbs_chain_reset(chain);
 	chain->sinks = true;
 	req->sinks = NULL;
 	ret = build_sinks(queue, pool, req, chain);
@@ -373,8 +366,14 @@ static int post_sinks(struct kverbs_queue *queue, struct kverbs_mr_pool *pool,
 	return ret;
 }
 
-/* True if the local buffer needs a key that the peer's device may write to. */
-static bool needs_sink(const struct kverbs_queue *queue, const struct kverbs_req *req)
+/**
+ * kverbs_wr_needs_sink() - whether a local buffer needs a key that the peer's device may write to
+ * @queue: the queue
+ * @req: the operation
+ *
+ * Return: true if so.
+ */
+bool kverbs_wr_needs_sink(const struct kverbs_queue *queue, const struct kverbs_req *req)
 {
 	return queue->quirks & KVERBS_QUIRK_READ_SINK && is_read(req) && req->length;
 }
@@ -425,9 +424,9 @@ int kverbs_wr_post(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 	int ret;
 
 	drop_useless_fence(queue, req);
-	if (needs_sink(queue, req))
+	if (kverbs_wr_needs_sink(queue, req))
 		return post_sinks(queue, set->pool, req, chain);
-	reset_chain(chain);
+	kverbs_chain_reset(chain);
 	ret = build_direct(queue, set->pool->pd, req, chain);
 	if (ret == -EMSGSIZE && kverbs_req_extents(req))
 		return post_local(queue, set, req, chain);
@@ -450,12 +449,12 @@ static unsigned int build_run(struct kverbs_queue *queue, struct ib_pd *pd,
 {
 	unsigned int i, room = max(READ_ONCE(queue->sq_free), 1U);
 
-	reset_chain(chain);
+	kverbs_chain_reset(chain);
 	for (i = 0; i < min(nr, room); i++) {
 		if (i && must_begin_chain(queue, reqs[i]))
 			break;
 		drop_useless_fence(queue, reqs[i]);
-		if (needs_sink(queue, reqs[i]) || build_direct(queue, pd, reqs[i], chain))
+		if (kverbs_wr_needs_sink(queue, reqs[i]) || build_direct(queue, pd, reqs[i], chain))
 			break;
 		seal(reqs[i], chain, 1);
 	}
@@ -569,8 +568,7 @@ static struct kverbs_chain *recv_chain(struct kverbs_lkey_cache *set)
 {
 	lockdep_assert_held(&set->lock);
 	if (!set->chain)
-		set->chain = kvmalloc_node(sizeof(*set->chain), GFP_KERNEL_ACCOUNT,
-					   ibdev_to_node(set->pool->pd->device));
+		set->chain = kverbs_chain_alloc_max(ibdev_to_node(set->pool->pd->device));
 	return set->chain;
 }
 
@@ -582,7 +580,7 @@ static int build_registered(struct kverbs_queue *queue, struct kverbs_lkey_cache
 
 	if (!chain)
 		return -ENOMEM;
-	reset_chain(chain);
+	kverbs_chain_reset(chain);
 	nr = build_recv(queue, set, req, chain, sges);
 	if (nr == -EAGAIN && chain->nr_regs) {
 		ret = kverbs_queue_post_regs(queue, chain);
@@ -620,7 +618,7 @@ static noinline_for_stack int recv_scattered(struct kverbs_queue *queue,
 	struct ib_sge sges[KVERBS_RECV_SGES];
 	int nr = direct_recv(queue, set, req, sges, KVERBS_RECV_SGES);
 
-	if (nr == -EMSGSIZE)
+	if (nr == -EMSGSIZE && !req->direct)
 		nr = register_recv(queue, set, req, sges);
 	return nr < 0 ? nr : kverbs_queue_post_recv(queue, req, sges, nr);
 }
@@ -672,4 +670,206 @@ int kverbs_wr_direct_recv(struct ib_pd *pd, const struct kverbs_req *req,
 			  struct ib_sge *sges, int max)
 {
 	return direct_sges(pd, req, NULL, sges, max);
+}
+
+/* ---- posting without sleeping --------------------------------------------- */
+
+/* Appends entries that name the pages of the buffer, and work requests for them. */
+static int add_mapped(struct builder *b, struct ib_pd *pd, struct kverbs_extent extent)
+{
+	const struct kverbs_map *map = kverbs_map_lookup(extent.region, pd->device);
+	struct ib_sge *sge;
+	u64 part;
+	int ret;
+
+	if (!map)
+		return -ENXIO;
+	while (extent.length) {
+		ret = make_room(b);
+		if (ret)
+			return ret;
+		sge = &b->chain->sges[b->chain->nr_sges++];
+		part = kverbs_map_sge(map, extent.offset, min(extent.length, b->room),
+				      pd->local_dma_lkey, sge);
+		b->wr->num_sge++;
+		b->room -= part;
+		b->done += part;
+		extent.offset += part;
+		extent.length -= part;
+	}
+	return 0;
+}
+
+static int build_mapped(struct kverbs_queue *queue, struct ib_pd *pd, struct kverbs_req *req,
+			struct kverbs_chain *chain)
+{
+	struct builder builder = {
+		.queue = queue,
+		.req = req,
+		.chain = chain,
+		.max_sges = max_sges(queue, req),
+	};
+	unsigned int i;
+	int ret = 0;
+
+	if (!req->length)
+		return build_direct(queue, pd, req, chain);
+	for (i = 0; i < kverbs_req_extents(req) && !ret; i++)
+		ret = add_mapped(&builder, pd, kverbs_req_extent(req, i));
+	return ret;
+}
+
+/* One work request, whose sink is a reserved MR. */
+static int build_reserved(struct kverbs_queue *queue, struct kverbs_mr_pool *pool,
+			  struct kverbs_req *req, struct kverbs_chain *chain,
+			  struct kverbs_mr *mr)
+{
+	const struct kverbs_map *map = kverbs_map_lookup(req->region, pool->pd->device);
+	struct ib_send_wr *wr;
+	int ret;
+
+	if (!map)
+		return -ENXIO;
+	if (!mr || req->length > queue->max_recv)
+		return -EMSGSIZE;
+	if (mr->state != KVERBS_MR_FREE)
+		return -EBUSY;
+	ret = kverbs_mr_cover(pool, mr, map, req->offset, req->length,
+			      IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE);
+	if (ret)
+		return ret;
+	chain->sinks = true;
+	chain->regs[chain->nr_regs++] = mr;
+	wr = add_wr(req, chain, 0);
+	chain->sges[chain->nr_sges++] = (struct ib_sge) {
+		.addr = mr->ib->iova,
+		.length = req->length,
+		.lkey = mr->ib->lkey,
+	};
+	wr->num_sge = 1;
+	return 0;
+}
+
+static int post_reserved(struct kverbs_queue *queue, struct kverbs_mr_pool *pool,
+			 struct kverbs_req *req, struct kverbs_chain *chain,
+			 struct kverbs_mr *mr)
+{
+	int ret;
+
+	ret = build_reserved(queue, pool, req, chain, mr);
+	if (ret)
+		return ret;
+	seal(req, chain, 1);
+	chain->wrs[0].wr.opcode = IB_WR_RDMA_READ_WITH_INV;
+	chain->wrs[0].wr.ex.invalidate_rkey = mr->ib->lkey;
+	ret = kverbs_queue_post(queue, req, chain);
+	if (ret)
+		kverbs_mr_uncover(pool, mr);
+	return ret;
+}
+
+/**
+ * kverbs_wr_post_now() - build and post an operation without sleeping
+ * @queue: the queue
+ * @pool: the MRs of the connection
+ * @req: the operation, none that receives, whose regions are mapped
+ * @chain: room for one work request more than its entries take
+ * @mr: a reserved MR, or NULL. If it is MAPPED, its registration goes first. If the operation
+ *	kverbs_wr_needs_sink(), this is the sink, which must be FREE and covers the buffer until
+ *	kverbs_mr_uncover().
+ *
+ * Context: process or softirq; the connection's HCA objects stay.
+ * Return: as kverbs_queue_post(); -ENXIO if a region is not mapped on this device; -EMSGSIZE also
+ * if @chain or @mr is too small; -EBUSY also if the sink is in use.
+ */
+int kverbs_wr_post_now(struct kverbs_queue *queue, struct kverbs_mr_pool *pool,
+		       struct kverbs_req *req, struct kverbs_chain *chain, struct kverbs_mr *mr)
+{
+	int ret;
+
+	drop_useless_fence(queue, req);
+	kverbs_chain_reset(chain);
+	if (kverbs_wr_needs_sink(queue, req))
+		return post_reserved(queue, pool, req, chain, mr);
+	if (mr && mr->state == KVERBS_MR_MAPPED)
+		chain->regs[chain->nr_regs++] = mr;
+	ret = build_mapped(queue, pool->pd, req, chain);
+	if (ret)
+		return ret;
+	seal(req, chain, chain->nr_wrs);
+	return kverbs_queue_post(queue, req, chain);
+}
+
+/**
+ * kverbs_wr_invalidate_now() - post the invalidation of an MR without sleeping
+ * @queue: the queue
+ * @req: an operation of KVERBS_OP_NONE
+ * @chain: room for one work request
+ * @mr: a reserved MR, VALID; after @req has succeeded kverbs_mr_uncover() is due
+ *
+ * Context: process or softirq; the connection's HCA objects stay.
+ * Return: as kverbs_queue_post(); -EBUSY also if the MR is not VALID.
+ */
+int kverbs_wr_invalidate_now(struct kverbs_queue *queue, struct kverbs_req *req,
+			     struct kverbs_chain *chain, struct kverbs_mr *mr)
+{
+	struct ib_send_wr *wr;
+	int ret;
+
+	/* The peer may revoke the key at any time. */
+	if (cmpxchg(&mr->state, KVERBS_MR_VALID, KVERBS_MR_POSTED) != KVERBS_MR_VALID)
+		return -EBUSY;
+	kverbs_chain_reset(chain);
+	wr = add_wr(req, chain, 0);
+	wr->opcode = IB_WR_LOCAL_INV;
+	wr->sg_list = NULL;
+	wr->ex.invalidate_rkey = mr->ib->rkey;
+	ret = kverbs_queue_post(queue, req, chain);
+	if (ret)
+		cmpxchg(&mr->state, KVERBS_MR_POSTED, KVERBS_MR_VALID);
+	return ret;
+}
+
+static int mapped_sges(struct ib_pd *pd, const struct kverbs_req *req, struct ib_sge *sges,
+		       int max)
+{
+	unsigned int i;
+	int nr = 0, ret;
+
+	for (i = 0; i < kverbs_req_extents(req); i++) {
+		struct kverbs_extent extent = kverbs_req_extent(req, i);
+		struct kverbs_map *map = kverbs_map_lookup(extent.region, pd->device);
+
+		if (!map)
+			return -ENXIO;
+		ret = kverbs_map_sges(map, extent.offset, extent.length, pd->local_dma_lkey,
+				      sges + nr, max - nr);
+		if (ret < 0)
+			return ret;
+		nr += ret;
+	}
+	return nr;
+}
+
+/**
+ * kverbs_wr_recv_now() - build and post a receive without sleeping
+ * @queue: the queue, which has a queue pair
+ * @pd: the protection domain
+ * @req: the receive, whose regions are mapped
+ * @chain: room for its entries
+ *
+ * Context: process or softirq; the connection's HCA objects stay.
+ * Return: as kverbs_queue_recv_now(); -ENXIO if a region is not mapped on this device; -EMSGSIZE
+ * if the buffer takes too many entries or is too long.
+ */
+int kverbs_wr_recv_now(struct kverbs_queue *queue, struct ib_pd *pd, struct kverbs_req *req,
+		       struct kverbs_chain *chain)
+{
+	int nr;
+
+	if (req->length > queue->max_recv)
+		return -EMSGSIZE;
+	nr = mapped_sges(pd, req, chain->sges,
+			 min_t(int, queue->max_recv_sge, chain->max_sges));
+	return nr < 0 ? nr : kverbs_queue_recv_now(queue, req, chain->sges, nr);
 }

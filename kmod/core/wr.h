@@ -12,6 +12,13 @@ unsigned int kverbs_wr_post_list(struct kverbs_queue *queue, struct kverbs_lkey_
 				 struct kverbs_chain *chain, int *error);
 int kverbs_wr_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 		   struct kverbs_req *req);
+int kverbs_wr_post_now(struct kverbs_queue *queue, struct kverbs_mr_pool *pool,
+		       struct kverbs_req *req, struct kverbs_chain *chain, struct kverbs_mr *mr);
+int kverbs_wr_invalidate_now(struct kverbs_queue *queue, struct kverbs_req *req,
+			     struct kverbs_chain *chain, struct kverbs_mr *mr);
+int kverbs_wr_recv_now(struct kverbs_queue *queue, struct ib_pd *pd, struct kverbs_req *req,
+		       struct kverbs_chain *chain);
+bool kverbs_wr_needs_sink(const struct kverbs_queue *queue, const struct kverbs_req *req);
 
 int kverbs_wr_direct_recv(struct ib_pd *pd, const struct kverbs_req *req,
 			  struct ib_sge *sges, int max);

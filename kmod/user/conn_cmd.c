@@ -141,7 +141,10 @@ static void leave_group(struct kverbs_conn_obj *conn_obj)
 		atomic_dec(&conn_obj->group_obj->conns);
 }
 
-/* Writes an event; the @last one gives the remaining slots of the connection back. */
+/*
+ * Writes an event; the @last one gives the remaining slots of the connection back. DESTROY
+ * leaves that to detach_ring().
+ */
 static void post_event(struct kverbs_conn_obj *conn_obj, u8 type, int result, u32 imm,
 		       bool last)
 {
@@ -153,7 +156,7 @@ static void post_event(struct kverbs_conn_obj *conn_obj, u8 type, int result, u3
 	};
 
 	spin_lock(&conn_obj->lock);
-	if (conn_obj->slots) {
+	if (conn_obj->slots && !conn_obj->silent) {
 		cqe.user_data = conn_obj->user_data;
 		if (last)
 			kverbs_ring_unreserve(conn_obj->ring, conn_obj->slots - 1);
@@ -268,7 +271,13 @@ static void end_exports(struct kverbs_conn_obj *conn_obj)
 
 static void conn_shutdown(struct kverbs_object *obj)
 {
-	kverbs_conn_end(to_conn_obj(obj)->conn, KVERBS_CQE_DISCONNECTED, 0, 0);
+	struct kverbs_conn_obj *conn_obj = to_conn_obj(obj);
+
+	/* The connection may be DEAD before its ring is detached. */
+	spin_lock(&conn_obj->lock);
+	conn_obj->silent = true;
+	spin_unlock(&conn_obj->lock);
+	kverbs_conn_end(conn_obj->conn, KVERBS_CQE_DISCONNECTED, 0, 0);
 	kverbs_rings_forget(obj);
 }
 

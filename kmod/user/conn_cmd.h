@@ -29,10 +29,11 @@ struct rdma_cm_id;
  * @ref: the object's own and that of each export, whose end needs @conn
  * @conn: the connection
  * @group_obj: the group, or NULL; counted there until this is destroyed
- * @lock: guards @ring, @user_data, @slots and the change of @group_obj
+ * @lock: guards @ring, @user_data, @slots, @silent and the change of @group_obj
  * @ring: where its completions go; attached until @conn has ended
  * @user_data: what the user calls it
  * @slots: completion slots reserved for its events
+ * @silent: it is being destroyed, and reports no event any more
  * @pool_obj: the receive pool that it uses, counted there, or NULL
  * @refused: @nr_submits of the ring when an operation was refused last; under the ring's
  *	submit_lock
@@ -48,6 +49,7 @@ struct kverbs_conn_obj {
 	struct kverbs_ring *ring;
 	u64 user_data;
 	u32 slots;
+	bool silent;
 	struct kverbs_pool_obj *pool_obj;
 	u64 refused;
 	struct mutex export_lock;

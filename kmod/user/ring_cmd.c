@@ -4,8 +4,8 @@
 #include <linux/log2.h>
 #include <linux/slab.h>
 
+#include "chain.h"
 #include "file.h"
-#include "queue.h"
 #include "ring.h"
 #include "ring_cmd.h"
 #include "slot.h"
@@ -23,7 +23,7 @@ static void free_slots(struct kverbs_ring *ring)
 
 static void free_memory(struct kverbs_ring *ring)
 {
-	kvfree(ring->chain);
+	kverbs_chain_free(ring->chain);
 	free_slots(ring);
 	kverbs_shm_free(&ring->idx);
 	kverbs_shm_free(&ring->cq);
@@ -44,7 +44,7 @@ static int alloc_memory(struct kverbs_ring *ring)
 		ret = kverbs_shm_alloc(&ring->idx, sizeof(struct kverbs_ring_user));
 	ring->slots = kvcalloc(ring->cq_entries, sizeof(*ring->slots),
 			       GFP_KERNEL_ACCOUNT);
-	ring->chain = kvmalloc(sizeof(*ring->chain), GFP_KERNEL_ACCOUNT);
+	ring->chain = kverbs_chain_alloc_max(NUMA_NO_NODE);
 	if (!ret && ring->slots && ring->chain)
 		return 0;
 	free_memory(ring);

@@ -302,6 +302,7 @@ static void read_entry(struct batch *batch, u32 n)
 	memcpy(&batch->sqe, &sqes[n & (batch->ring->sq_entries - 1)], sizeof(batch->sqe));
 	/* The compiler must not go back to shared memory for a field. */
 	barrier();
+	batch->sqe.opcode = kverbs_opcode_clamp(batch->sqe.opcode);
 	batch->ahead = true;
 }
 

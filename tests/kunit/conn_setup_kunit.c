@@ -561,24 +561,68 @@ static void map_slowly(struct work_struct *work)
 	mutex_unlock(&mapper->region->lock);
 }
 
+static void begin_map(struct kunit *test, struct mapper *mapper)
+{
+	init_completion(&mapper->begun);
+	init_completion(&mapper->let_go);
+	INIT_WORK_ONSTACK(&mapper->work, map_slowly);
+	queue_work(system_unbound_wq, &mapper->work);
+	KUNIT_EXPECT_TRUE(test, fake_await(&mapper->begun));
+}
+
+static void end_map(struct mapper *mapper)
+{
+	complete_all(&mapper->let_go);
+	flush_work(&mapper->work);
+	destroy_work_on_stack(&mapper->work);
+}
+
+static void post_and_start(struct fake_conn *fake)
+{
+	fake_conn_go(fake, FAKE_MADE);
+	fake_conn_post(fake, KVERBS_OP_RECV, 0, 100);
+	kverbs_conn_start(fake->conn);
+}
+
+/* The work that makes the queue pair waits for the mutex until the receive is accepted. */
+static void start_and_post(struct fake_conn *fake)
+{
+	struct rdma_cm_event event = { .event = RDMA_CM_EVENT_ROUTE_RESOLVED };
+	struct kverbs_conn *conn;
+
+	fake_conn_go(fake, FAKE_ROUTED);
+	conn = fake->conn;
+	mutex_lock(&conn->mutex);
+	rdma_lock_handler(conn->id);
+	KUNIT_EXPECT_EQ(fake->test, 0, fake->handler(conn->id, &event));
+	rdma_unlock_handler(conn->id);
+	fake_conn_post(fake, KVERBS_OP_RECV, 0, 100);
+	mutex_unlock(&conn->mutex);
+}
+
+static const struct starter {
+	const char *what;
+	void (*start)(struct fake_conn *fake);
+} starters[] = {
+	{ "for a receive from before the start", post_and_start },
+	{ "for a receive from before the queue pair", start_and_post },
+};
+
+KUNIT_ARRAY_PARAM_DESC(starters, starters, what);
+
 /* However long that takes, and however many connections wait for it */
 static void connection_comes_up_while_a_region_is_mapped(struct kunit *test)
 {
+	const struct starter *starter = test->param_value;
 	struct fake_hca *hca = fake_device_create(test);
 	struct fake_conn *slow = fake_conn_create(test, hca), *fake;
 	struct mapper mapper = { .region = slow->region };
 
 	fake = fake_conn_create(test, hca);
 	hca->work_queued = true;
-	fake_conn_go(slow, FAKE_MADE);
-	fake_conn_post(slow, KVERBS_OP_RECV, 0, 100);
 	workqueue_set_max_active(kverbs_workqueue, 1);
-	init_completion(&mapper.begun);
-	init_completion(&mapper.let_go);
-	INIT_WORK_ONSTACK(&mapper.work, map_slowly);
-	queue_work(system_unbound_wq, &mapper.work);
-	KUNIT_EXPECT_TRUE(test, fake_await(&mapper.begun));
-	kverbs_conn_start(slow->conn);
+	begin_map(test, &mapper);
+	starter->start(slow);
 	KUNIT_EXPECT_TRUE(test, FAKE_SOON(READ_ONCE(slow->conn->qp)));
 	fake_conn_begin(fake);
 	kverbs_conn_start(fake->conn);
@@ -586,9 +630,7 @@ static void connection_comes_up_while_a_region_is_mapped(struct kunit *test)
 	fake_iw_answer(hca, 0, NULL, 0);
 	KUNIT_EXPECT_TRUE(test, fake_await(&fake->up));
 	KUNIT_EXPECT_EQ(test, KVERBS_CONN_CONNECTING, slow->conn->state);
-	complete_all(&mapper.let_go);
-	flush_work(&mapper.work);
-	destroy_work_on_stack(&mapper.work);
+	end_map(&mapper);
 	workqueue_set_max_active(kverbs_workqueue, WQ_DFL_ACTIVE);
 	KUNIT_EXPECT_TRUE(test, FAKE_SOON(READ_ONCE(hca->pending)));
 }
@@ -613,7 +655,7 @@ static struct kunit_case conn_setup_cases[] = {
 	KUNIT_CASE(small_device_registers_buffers_of_many_pieces),
 	KUNIT_CASE(atomics_need_a_device_with_atomics),
 	KUNIT_CASE(reads_need_a_peer_with_responder_resources),
-	KUNIT_CASE(connection_comes_up_while_a_region_is_mapped),
+	KUNIT_CASE_PARAM(connection_comes_up_while_a_region_is_mapped, starters_gen_params),
 	{}
 };
 

@@ -78,6 +78,65 @@ static void keepalive_waits_while_other_work_completes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, fake->conn->end.error);
 }
 
+static void complete_work(struct fake_conn *fake, unsigned int nth, struct fake_work *work)
+{
+	fake_wr_complete(&fake->hca->sends[nth], IB_WC_SUCCESS);
+	KUNIT_ASSERT_TRUE(fake->test, fake_await(&work->done));
+}
+
+/* On iWARP only the probe shows that the peer is alive, and its time begins when its turn comes. */
+static void keepalive_on_iwarp_waits_for_the_work_before_the_probe(struct kunit *test)
+{
+	struct fake_conn *fake = fake_up(test);
+	struct fake_work *works[3];
+
+	fake->conn->keepalive.always = true;
+	works[0] = fake_conn_post(fake, KVERBS_OP_WRITE, 0, 1);
+	works[1] = fake_conn_post(fake, KVERBS_OP_WRITE, 0, 1);
+	look(fake);
+	KUNIT_ASSERT_EQ(test, 3, fake->hca->nr_sends);
+	complete_work(fake, 0, works[0]);
+	look(fake);
+	KUNIT_ASSERT_TRUE(test, is_up(fake));
+	complete_work(fake, 1, works[1]);
+	look(fake);
+	KUNIT_ASSERT_TRUE(test, is_up(fake));
+	works[2] = fake_conn_post(fake, KVERBS_OP_WRITE, 0, 1);
+	complete_work(fake, 3, works[2]);
+	look(fake);
+	KUNIT_ASSERT_TRUE(test, fake_await(&fake->ended));
+	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, fake->conn->end.error);
+}
+
+static void keepalive_on_iwarp_ends_work_that_does_not_advance(struct kunit *test)
+{
+	struct fake_conn *fake = fake_up(test);
+
+	fake->conn->keepalive.always = true;
+	fake_conn_post(fake, KVERBS_OP_WRITE, 0, 1);
+	look(fake);
+	KUNIT_EXPECT_TRUE(test, is_up(fake));
+	look(fake);
+	KUNIT_ASSERT_TRUE(test, fake_await(&fake->ended));
+	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, fake->conn->end.error);
+}
+
+static void keepalive_on_iwarp_probes_though_work_completes(struct kunit *test)
+{
+	struct fake_conn *fake = fake_up(test);
+	unsigned int i;
+
+	fake->conn->keepalive.always = true;
+	for (i = 0; i < 3; i++) {
+		complete_work(fake, 2 * i, fake_conn_post(fake, KVERBS_OP_WRITE, 0, 1));
+		look(fake);
+		KUNIT_ASSERT_EQ(test, 2 * i + 2, fake->hca->nr_sends);
+		fake_wr_complete(&fake->hca->sends[2 * i + 1], IB_WC_SUCCESS);
+		fake_cq_flush(fake->conn->cq->ib);
+	}
+	KUNIT_EXPECT_TRUE(test, is_up(fake));
+}
+
 static void late_deadline_spares_an_established_connection(struct kunit *test)
 {
 	struct fake_conn *fake = fake_up(test);
@@ -175,6 +234,9 @@ static struct kunit_case keepalive_cases[] = {
 	KUNIT_CASE(keepalive_ends_a_connection_without_an_answer),
 	KUNIT_CASE(keepalive_accepts_a_completed_probe_as_an_answer),
 	KUNIT_CASE(keepalive_waits_while_other_work_completes),
+	KUNIT_CASE(keepalive_on_iwarp_waits_for_the_work_before_the_probe),
+	KUNIT_CASE(keepalive_on_iwarp_ends_work_that_does_not_advance),
+	KUNIT_CASE(keepalive_on_iwarp_probes_though_work_completes),
 	KUNIT_CASE(late_deadline_spares_an_established_connection),
 	KUNIT_CASE(deadline_ends_a_connection_that_is_not_established),
 	KUNIT_CASE_PARAM(keepalive_of_a_user_has_a_shortest_period, wishes_gen_params),

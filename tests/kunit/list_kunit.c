@@ -88,7 +88,7 @@ static unsigned int post_some(struct poster *p, int from, unsigned int nr)
 
 	for (i = 0; i < nr; i++)
 		reqs[i] = &p->ops[from + i]->req;
-	return kverbs_wr_post_list(&p->fake->queue, &p->set, reqs, nr, &p->fake->chain,
+	return kverbs_wr_post_list(&p->fake->queue, &p->set, reqs, nr, p->fake->chain,
 				   &p->error);
 }
 
@@ -176,7 +176,7 @@ static void list_of_small_operations_is_signalled_before_it_is_long(struct kunit
 	for (i = 0; i < 36; i++)
 		reqs[i] = &fake_op_create(test, KVERBS_OP_WRITE, 0)->req;
 	KUNIT_ASSERT_EQ(test, 36, kverbs_wr_post_list(&p->fake->queue, &p->set, reqs, 36,
-						      &p->fake->chain, &p->error));
+						      p->fake->chain, &p->error));
 	expect_signals(test, "...............................x...x");
 }
 
@@ -376,10 +376,10 @@ static void list_built_for_more_slots_than_there_are_is_cut(struct kunit *test)
 
 	for (i = 0; i < OPS; i++)
 		reqs[i] = &p->ops[i]->req;
-	memset(&p->fake->chain, 0, sizeof(p->fake->chain));
+	memset(p->fake->chain->wrs, 0, OPS * sizeof(*p->fake->chain->wrs));
 	p->fake->queue.sq_free = 4;
 	KUNIT_EXPECT_EQ(test, 4, kverbs_queue_post_list(&p->fake->queue, reqs, OPS,
-							&p->fake->chain, &p->error));
+							p->fake->chain, &p->error));
 	KUNIT_EXPECT_EQ(test, -EAGAIN, p->error);
 	KUNIT_EXPECT_EQ(test, 4, p->fake->hca->nr_sends);
 	KUNIT_EXPECT_EQ(test, IB_SEND_SIGNALED, p->fake->hca->sends[3].send_flags);

@@ -73,7 +73,7 @@ static int try_post(struct poster *poster, struct fake_op *op)
 
 	kverbs_region_use(op->req.region);
 	ret = kverbs_wr_post(&poster->fake->queue, &poster->set, &op->req,
-			     &poster->fake->chain);
+			     poster->fake->chain);
 	if (ret)
 		kverbs_region_unuse(op->req.region);
 	return ret;
@@ -212,7 +212,7 @@ static void lkey_chunks_have_no_more_rights_than_the_region(struct kunit *test)
 
 	poster->region->region.writable = expected->writable;
 	post(test, KVERBS_OP_SEND, 0, LENGTH);
-	KUNIT_EXPECT_EQ(test, expected->access, poster->fake->chain.regs[0]->wr.access);
+	KUNIT_EXPECT_EQ(test, expected->access, poster->fake->chain->regs[0]->wr.access);
 }
 
 static void lkey_write_is_divided_into_requests(struct kunit *test)
@@ -347,7 +347,7 @@ static void lkey_sink_of_an_iwarp_read_lets_the_peer_write(struct kunit *test)
 	wr = post(test, KVERBS_OP_READ, PAGE_SIZE, 100);
 	KUNIT_ASSERT_EQ(test, 2, nr_sends(test));
 	KUNIT_EXPECT_EQ(test, IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
-			poster->fake->chain.regs[0]->wr.access);
+			poster->fake->chain->regs[0]->wr.access);
 	KUNIT_EXPECT_EQ(test, 100, wr[0].mr->length);
 	KUNIT_EXPECT_EQ(test, IB_WR_RDMA_READ_WITH_INV, wr[1].opcode);
 	KUNIT_EXPECT_EQ(test, wr[0].mr->lkey, wr[1].imm);
@@ -445,7 +445,7 @@ static void lkey_sink_is_not_used_to_send(struct kunit *test)
 	post(test, KVERBS_OP_SEND, 0, LENGTH);
 	KUNIT_EXPECT_NE(test, sink,
 			poster->fake->hca->sends[nr_sends(test) - 1].sges[0].lkey);
-	KUNIT_EXPECT_EQ(test, IB_ACCESS_LOCAL_WRITE, poster->fake->chain.regs[0]->wr.access);
+	KUNIT_EXPECT_EQ(test, IB_ACCESS_LOCAL_WRITE, poster->fake->chain->regs[0]->wr.access);
 }
 
 static void lkey_registration_that_was_refused_is_posted_next_time(struct kunit *test)
@@ -599,7 +599,7 @@ static void lkey_list_that_names_a_region_twice_registers_a_chunk_once(struct ku
 	op->req.nr_list = ARRAY_SIZE(list);
 	kverbs_req_use(&op->req);
 	KUNIT_ASSERT_EQ(test, 0, kverbs_wr_post(&poster->fake->queue, &poster->set, &op->req,
-						&poster->fake->chain));
+						poster->fake->chain));
 	KUNIT_ASSERT_EQ(test, 3, nr_sends(test));
 	KUNIT_EXPECT_EQ(test, IB_WR_REG_MR, sends[0].opcode);
 	KUNIT_EXPECT_EQ(test, IB_WR_REG_MR, sends[1].opcode);

@@ -360,7 +360,7 @@ static struct kverbs_mr *add_reg(struct kunit *test, struct fake_queue *fake)
 	KUNIT_ASSERT_NOT_NULL(test, mr);
 	mr->wr.wr.opcode = IB_WR_REG_MR;
 	mr->state = KVERBS_MR_MAPPED;
-	fake->chain.regs[fake->chain.nr_regs++] = mr;
+	fake->chain->regs[fake->chain->nr_regs++] = mr;
 	return mr;
 }
 

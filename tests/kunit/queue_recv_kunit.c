@@ -245,9 +245,9 @@ static struct kverbs_mr *post_reg(struct kunit *test, struct fake_queue *fake)
 	KUNIT_ASSERT_NOT_NULL(test, mr);
 	mr->wr.wr.opcode = IB_WR_REG_MR;
 	mr->state = KVERBS_MR_MAPPED;
-	fake->chain.regs[0] = mr;
-	fake->chain.nr_regs = 1;
-	KUNIT_ASSERT_EQ(test, 0, kverbs_queue_post_regs(&fake->queue, &fake->chain));
+	fake->chain->regs[0] = mr;
+	fake->chain->nr_regs = 1;
+	KUNIT_ASSERT_EQ(test, 0, kverbs_queue_post_regs(&fake->queue, fake->chain));
 	return mr;
 }
 
@@ -272,15 +272,15 @@ static void registrations_that_are_refused_take_no_slots(struct kunit *test)
 	struct fake_queue *fake = fake_queue_up(test, 2, SLOTS);
 	struct kverbs_mr mr = { .wr.wr.opcode = IB_WR_REG_MR, .state = KVERBS_MR_MAPPED };
 
-	fake->chain.regs[0] = &mr;
-	fake->chain.nr_regs = 1;
+	fake->chain->regs[0] = &mr;
+	fake->chain->nr_regs = 1;
 	fake_hca_refuse(fake->hca, 0, -ENOMEM);
-	KUNIT_EXPECT_EQ(test, -ENOMEM, kverbs_queue_post_regs(&fake->queue, &fake->chain));
+	KUNIT_EXPECT_EQ(test, -ENOMEM, kverbs_queue_post_regs(&fake->queue, fake->chain));
 	KUNIT_EXPECT_EQ(test, 2, fake->queue.sq_free);
 	KUNIT_EXPECT_EQ(test, KVERBS_MR_MAPPED, mr.state);
 	kverbs_queue_close(&fake->queue);
 	KUNIT_EXPECT_EQ(test, -ENOTCONN,
-			kverbs_queue_post_regs(&fake->queue, &fake->chain));
+			kverbs_queue_post_regs(&fake->queue, fake->chain));
 }
 
 static void registrations_that_may_be_posted_end_the_connection(struct kunit *test)
@@ -288,11 +288,11 @@ static void registrations_that_may_be_posted_end_the_connection(struct kunit *te
 	struct fake_queue *fake = fake_queue_up(test, 2, SLOTS);
 	struct kverbs_mr mr = { .wr.wr.opcode = IB_WR_REG_MR, .state = KVERBS_MR_MAPPED };
 
-	fake->chain.regs[0] = &mr;
-	fake->chain.nr_regs = 1;
+	fake->chain->regs[0] = &mr;
+	fake->chain->nr_regs = 1;
 	fake->hca->bad_wr = FAKE_BAD_WR_UNSET;
 	fake_hca_refuse(fake->hca, 0, -EINVAL);
-	KUNIT_EXPECT_EQ(test, -EINVAL, kverbs_queue_post_regs(&fake->queue, &fake->chain));
+	KUNIT_EXPECT_EQ(test, -EINVAL, kverbs_queue_post_regs(&fake->queue, fake->chain));
 	KUNIT_EXPECT_EQ(test, 1, fake->broken);
 	KUNIT_EXPECT_EQ(test, KVERBS_MR_POSTED, mr.state);
 }

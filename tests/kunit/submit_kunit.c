@@ -5,6 +5,7 @@
 #include "fake_file.h"
 #include "fake_queue.h"
 #include "fake_region.h"
+#include "opcode.h"
 #include "region_cmd.h"
 #include "submit.h"
 
@@ -40,7 +41,7 @@ static int conn_destroy(struct kverbs_object *obj)
 
 	kverbs_queue_close(&s->conn.queue);
 	kverbs_queue_flush_remaining(&s->conn.queue);
-	kvfree(s->conn.held_chain);
+	kverbs_chain_free(s->conn.held_chain);
 	return 0;
 }
 
@@ -475,7 +476,8 @@ static void submit_keeps_connection_and_region_for_the_next(struct kunit *test)
 	}
 }
 
-static void submit_keeps_nothing_from_being_destroyed(struct kunit *test)
+/* After this the ring keeps the connection and the region. */
+static struct kverbs_sqe submit_and_complete(struct kunit *test)
 {
 	struct submitter *s = test->priv;
 	struct kverbs_sqe sqe = a_send(s, 0);
@@ -484,6 +486,14 @@ static void submit_keeps_nothing_from_being_destroyed(struct kunit *test)
 	sqe.length = LENGTH;
 	KUNIT_ASSERT_EQ(test, 0, submit_one(s, &sqe));
 	fake_wr_complete(&s->hca->sends[0], IB_WC_SUCCESS);
+	return sqe;
+}
+
+static void submit_keeps_nothing_from_being_destroyed(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = submit_and_complete(test);
+
 	fake_ring_user(s->ring)->cq_head++;
 	KUNIT_EXPECT_EQ(test, 0, kverbs_object_destroy(s->file, sqe.region_id));
 	KUNIT_EXPECT_EQ(test, -ENOENT, submit_one(s, &sqe));
@@ -494,12 +504,8 @@ static void submit_keeps_nothing_from_being_destroyed(struct kunit *test)
 static void submit_keeps_nothing_when_its_ring_is_destroyed(struct kunit *test)
 {
 	struct submitter *s = test->priv;
-	struct kverbs_sqe sqe = a_send(s, 0);
 
-	sqe.region_id = s->region_obj.obj.id;
-	sqe.length = LENGTH;
-	KUNIT_ASSERT_EQ(test, 0, submit_one(s, &sqe));
-	fake_wr_complete(&s->hca->sends[0], IB_WC_SUCCESS);
+	submit_and_complete(test);
 	KUNIT_ASSERT_EQ(test, 0, kverbs_object_destroy(s->file, s->ring->obj.id));
 	KUNIT_EXPECT_EQ(test, 1, refcount_read(&s->conn_obj.obj.gets));
 	KUNIT_EXPECT_EQ(test, 1, refcount_read(&s->region_obj.obj.gets));
@@ -706,8 +712,22 @@ static void submit_without_signals_completes_with_the_last(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2, last_cqe(s)->user_data);
 }
 
+/* Even while the CPU wrongly guesses that the check of the entry succeeds. */
+static void submit_reads_no_row_beyond_the_table_of_opcodes(struct kunit *test)
+{
+	u32 opcode;
+
+	KUNIT_EXPECT_EQ(test, 0, kverbs_opdefs[0].flags);
+	for (opcode = 0; opcode < ARRAY_SIZE(kverbs_opdefs); opcode++)
+		KUNIT_EXPECT_EQ(test, opcode, kverbs_opcode_clamp(opcode));
+	for (; opcode <= U8_MAX; opcode++)
+		KUNIT_EXPECT_EQ(test, 0, kverbs_opcode_clamp(opcode));
+	KUNIT_EXPECT_EQ(test, 0, kverbs_opcode_clamp(U32_MAX));
+}
+
 static struct kunit_case submit_cases[] = {
 	KUNIT_CASE_PARAM(submit_checks_every_field, entries_gen_params),
+	KUNIT_CASE(submit_reads_no_row_beyond_the_table_of_opcodes),
 	KUNIT_CASE(submit_completes_with_the_result),
 	KUNIT_CASE(submit_unsignalled_completes_only_if_it_fails),
 	KUNIT_CASE(submit_of_a_receive_reports_the_message),

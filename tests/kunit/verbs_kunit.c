@@ -151,6 +151,25 @@ static void gate_stops_more_bytes_than_a_message(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, check(test));
 }
 
+/* Operations are built without the lock under which the queue comes up. */
+static void gate_stops_what_is_built_before_the_limits_are_known(struct kunit *test)
+{
+	struct gate *gate = test->priv;
+	struct kverbs_queue *queue = &gate->fake->queue;
+	struct ib_recv_wr recv = { .wr_cqe = &gate->op->req.last };
+
+	gate->wr.num_sge = 0;
+	gate->sges[0].length = 0;
+	KUNIT_EXPECT_NULL(test, check(test));
+	KUNIT_EXPECT_NULL(test, kverbs_check_recv(queue, &recv));
+	queue->max_msg = 0;
+	KUNIT_EXPECT_NOT_NULL(test, check(test));
+	KUNIT_EXPECT_NOT_NULL(test, kverbs_check_recv(queue, &recv));
+	queue->max_msg = SZ_1G;
+	queue->max_read_sge = 0;
+	KUNIT_EXPECT_NOT_NULL(test, check(test));
+}
+
 static void gate_stops_a_read_into_read_only_memory(struct kunit *test)
 {
 	struct gate *gate = test->priv;
@@ -250,6 +269,7 @@ static struct kunit_case gate_cases[] = {
 	KUNIT_CASE(gate_stops_a_read_that_leaves_its_sink_valid),
 	KUNIT_CASE(gate_stops_too_many_entries),
 	KUNIT_CASE(gate_stops_more_bytes_than_a_message),
+	KUNIT_CASE(gate_stops_what_is_built_before_the_limits_are_known),
 	KUNIT_CASE(gate_stops_a_read_into_read_only_memory),
 	KUNIT_CASE(gate_stops_an_entry_of_no_operation),
 	KUNIT_CASE(gate_knows_the_registrations),

@@ -68,7 +68,7 @@ static struct fake_op *op_on(struct kunit *test, u8 opcode, u64 offset, u64 leng
 static int post(struct poster *poster, struct fake_op *op)
 {
 	return kverbs_wr_post(&poster->fake->queue, &poster->set, &op->req,
-			      &poster->fake->chain);
+			      poster->fake->chain);
 }
 
 static const struct fake_wr *posted(struct kunit *test, struct fake_op *op)
@@ -140,9 +140,9 @@ static void wr_of_nothing_leaves_no_old_entry(struct kunit *test)
 {
 	const struct opcode *expected = test->param_value;
 	struct poster *poster = test->priv;
-	struct kverbs_chain *chain = &poster->fake->chain;
+	struct kverbs_chain *chain = poster->fake->chain;
 
-	memset(chain->sges, 0xff, sizeof(chain->sges));
+	memset(chain->sges, 0xff, chain->max_sges * sizeof(*chain->sges));
 	posted(test, op_on(test, expected->opcode, 0, 0));
 	KUNIT_ASSERT_NOT_NULL(test, chain->wrs[0].wr.sg_list);
 	KUNIT_EXPECT_EQ(test, 0, chain->wrs[0].wr.sg_list->length);
@@ -281,7 +281,7 @@ static void wr_of_a_read_on_iwarp_is_not_fenced(struct kunit *test)
 	op->req.fence = true;
 	poster->fake->queue.quirks = KVERBS_QUIRK_ORDERED_READS;
 	KUNIT_ASSERT_EQ(test, 0, kverbs_wr_post(&poster->fake->queue, &poster->set,
-						&op->req, &poster->fake->chain));
+						&op->req, poster->fake->chain));
 	KUNIT_EXPECT_EQ(test, IB_SEND_SIGNALED, poster->fake->hca->sends[0].send_flags);
 }
 

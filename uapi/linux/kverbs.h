@@ -922,8 +922,8 @@ struct kverbs_addr {
  *	completes for one interval the peer is probed, and if it does not answer within
  *	another the connection ends with ETIMEDOUT. The answer queues behind
  *	earlier work: choose an interval that is longer than one operation takes
- *	and than the peer may lack a receive for it, on iWARP longer than all
- *	outstanding operations take
+ *	and than the peer may lack a receive for a message. The device does not
+ *	tell whether it retries for want of a receive or of a peer
  *
  * Depths beyond the device's limits give EINVAL. A command names it by address and
  * size; without it, all of it is 0.
@@ -1302,8 +1302,8 @@ struct kverbs_cmd_export {
  * an export or work in flight uses it, a ring while a connection or a listener is
  * attached, a pool while a connection uses it, a group while it has connections or exports.
  * Destroying a connection destroys its exports, but not those of its group. Completions that
- * are in the ring already stay there. DESTROY of a connection or region waits for each SUBMIT
- * of the file that is accepting entries.
+ * are in the ring already stay there; DESTROY adds those of work, and no event. DESTROY of a
+ * connection or region waits for each SUBMIT of the file that is accepting entries.
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EBUSY, EINTR.
  */

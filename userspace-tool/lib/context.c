@@ -101,7 +101,7 @@ static int open_ring(struct kverbs *kv, const struct kverbs_opts *opts)
 				opts->sq_entries ? opts->sq_entries : DEFAULT_SQ_ENTRIES,
 				opts->cq_entries ? opts->cq_entries : DEFAULT_CQ_ENTRIES,
 				(opts->busy_poll ? KVERBS_RING_BUSY_POLL : 0) |
-				(opts->softirq ? KVERBS_RING_SOFTIRQ : 0));
+				(opts->softirq ? KVERBS_RING_SOFTIRQ : 0), 0);
 }
 
 static int open_device(struct kverbs *kv, const struct kverbs_opts *opts)

@@ -49,13 +49,14 @@ out_unmap_sq:
 }
 
 int kverbs_ring_open(struct kverbs_ring *r, int fd, unsigned int sq_entries,
-		     unsigned int cq_entries, unsigned int flags)
+		     unsigned int cq_entries, unsigned int flags, int event_fd)
 {
 	struct kverbs_cmd_ring_create cmd = {
 		.size = sizeof(cmd),
 		.flags = flags,
 		.sq_entries = sq_entries,
 		.cq_entries = cq_entries,
+		.event_fd = event_fd,
 	};
 	int ret;
 

@@ -36,8 +36,9 @@ struct kverbs_ring {
 	uint32_t cq_head;
 };
 
+/* @event_fd: with KVERBS_RING_EVENTFD an eventfd(2), else 0 */
 int kverbs_ring_open(struct kverbs_ring *r, int fd, unsigned int sq_entries,
-		     unsigned int cq_entries, unsigned int flags);
+		     unsigned int cq_entries, unsigned int flags, int event_fd);
 void kverbs_ring_close(struct kverbs_ring *r);
 
 void kverbs_ring_lock(struct kverbs_ring *r);

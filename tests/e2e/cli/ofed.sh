@@ -19,7 +19,7 @@ on_host() {
 	shift 2
 
 	rm -rf "$work/source" && mkdir -p "$work/source" &&
-		cp -r "$TOP"/{Kbuild,kmod,uapi} "$work/source" &&
+		cp -r "$TOP"/{Kbuild,include,kmod,uapi} "$work/source" &&
 		bwrap --dev-bind / / --bind "$modules" /lib/modules --tmpfs /usr/src \
 			--bind "$headers" /usr/src/ofa_kernel \
 			make -C "$dir/build" M="$work/source" "$@" kmod/core/ib_core.o

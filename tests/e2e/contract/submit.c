@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Invalid submission entries: one test for each field. */
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -315,6 +316,9 @@ TEST(receives_beyond_rq_depth_wait_for_those_before_them)
 	}
 	CHECK_EQ(dev_query(pair->fd, pair->server).out_rq_used, 4);
 	for (i = 0; i < 20; i++) {
+		/* iWARP does not retry a message: without a receive, the connection ends. */
+		while (dev_is_iwarp() && !dev_query(pair->fd, pair->server).out_rq_used)
+			sched_yield();
 		CHECK_DONE(ring_do(&pair->ring, sqe_send(pair->client, 0, 0, 0)));
 		CHECK_EQ(ring_event(&pair->ring, KVERBS_CQE_WORK, pair->server).user_data,
 			 100 + i);

@@ -4,7 +4,8 @@
 # run with "make test", whole guests also with "make whole", every guests only with tests/soak
 # and tests/coverage. KVERBS_LEVEL selects core, rest (whole without core), whole (both, the
 # default) or every (all three). KVERBS_KERNELS="6.12 6.1 debug" and KVERBS_PROVIDERS="rxe siw"
-# select among the guests of that level.
+# select among the guests of that level. With KVERBS_INSTEAD=uml the guests of 6.12 are those of
+# user-mode Linux, but for what takes two hosts or more hardware.
 
 TOP=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../../.." && pwd -P)
 LEVEL=${KVERBS_LEVEL:-whole}
@@ -96,6 +97,10 @@ guest() {
 	shift 2
 
 	wanted "$kernel" "$provider" || return 0
+	if [[ $kernel = 6.12 && ${KVERBS_INSTEAD-} ]]; then
+		[[ ! " $* " =~ \ --(hosts|disk|iommu|hca|append|root)\  ]] || return 0
+		kernel=$KVERBS_INSTEAD
+	fi
 	out=$(mktemp)
 	run_guest "$out" --kernel "$kernel" --provider "$provider" "$@"
 	status=$?

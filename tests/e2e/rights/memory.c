@@ -68,6 +68,63 @@ TEST(private_read_only_memory_can_be_a_READ_ONLY_region)
 	CHECK_OK(dev_try_region(fd, map, PAGE, KVERBS_REGION_READ_ONLY, NULL));
 }
 
+/* Memory to which the calling thread has only the rights that it gives the returned key. */
+static int must_guard(void *map, size_t size)
+{
+	int key = pkey_alloc(0, 0);
+
+	if (key < 0)
+		test_skip("no protection keys: %s", test_errno(errno));
+	CHECK_EQ(pkey_mprotect(map, size, RW, key), 0);
+	return key;
+}
+
+static void check_key_forbids_access(int flags)
+{
+	char *map = must_map(PAGE, RW, flags | MAP_ANONYMOUS, -1);
+	int fd = dev_open(), key = must_guard(map, PAGE);
+
+	memset(map, 'x', PAGE);
+	CHECK_EQ(pkey_set(key, PKEY_DISABLE_ACCESS), 0);
+	CHECK_ERR(dev_try_region(fd, map, PAGE, 0, NULL), EFAULT);
+	CHECK_ERR(dev_try_region(fd, map, PAGE, KVERBS_REGION_READ_ONLY, NULL), EFAULT);
+	CHECK_EQ(test_status_kb(0, "VmPin"), 0);
+	CHECK_EQ(pkey_set(key, 0), 0);
+	CHECK_OK(dev_try_region(fd, map, PAGE, 0, NULL));
+}
+
+TEST(private_memory_behind_a_closed_protection_key_cannot_be_pinned)
+{
+	check_key_forbids_access(MAP_PRIVATE);
+}
+
+TEST(shared_memory_behind_a_closed_protection_key_cannot_be_pinned)
+{
+	check_key_forbids_access(MAP_SHARED);
+}
+
+static void check_key_forbids_writes(int flags, int error)
+{
+	char *map = must_map(PAGE, RW, flags | MAP_ANONYMOUS, -1);
+	int fd = dev_open(), key = must_guard(map, PAGE);
+
+	memset(map, 'x', PAGE);
+	CHECK_EQ(pkey_set(key, PKEY_DISABLE_WRITE), 0);
+	CHECK_ERR(dev_try_region(fd, map, PAGE, 0, NULL), EFAULT);
+	CHECK_ERR(dev_try_region(fd, map, PAGE, KVERBS_REGION_READ_ONLY, NULL), error);
+}
+
+/* 6.1 breaks copy-on-write only for a pin that may write. */
+TEST(private_memory_that_a_protection_key_makes_read_only_can_be_a_READ_ONLY_region)
+{
+	check_key_forbids_writes(MAP_PRIVATE, test_kernel_is("6.1") ? EFAULT : 0);
+}
+
+TEST(shared_memory_that_a_protection_key_makes_read_only_can_be_a_READ_ONLY_region)
+{
+	check_key_forbids_writes(MAP_SHARED, 0);
+}
+
 TEST(private_read_only_huge_pages_can_be_a_READ_ONLY_region)
 {
 	int fd = dev_open();

@@ -10,4 +10,7 @@ core guest 6.12 rxe --disk 512M -- rights_test
 every guest 6.12 siw -- rights_test
 whole guest 6.1 rxe --disk 512M -- rights_test
 every guest debug rxe -- rights_test
+# Only some CPUs have protection keys.
+whole guest 6.12 rxe --pku -- rights_test "protection key"
+whole guest 6.1 rxe --pku -- rights_test "protection key"
 finish

@@ -1,16 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Files, processes, peers, devices and modules go away at any moment and leave nothing behind.
+# Files, processes, devices and modules go away at any moment and leave nothing behind.
 set -u
 # shellcheck source=tests/e2e/lib/lib.sh
 . "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"
 
 build
-two_hosts() {
-	guest "$1" "$2" --hosts 2 --server twohost_server \
-		--server-ready 'pidof twohost_server' -- twohost_test
-}
-
 # On the other kernels, only cases that depend on the context of completions and on the
 # provider.
 some=(traffic meanwhile "SIGKILL while writing" "rmmod kverbs")
@@ -18,8 +13,6 @@ some=(traffic meanwhile "SIGKILL while writing" "rmmod kverbs")
 core guest 6.12 rxe -- teardown_test
 whole guest 6.12 siw -- teardown_test
 whole guest 6.1 rxe -- teardown_test "${some[@]}"
-core two_hosts 6.12 rxe
-every two_hosts 6.12 siw
 whole guest debug rxe -- teardown_test "${some[@]}"
 for kernel in 6.12-rt 7; do
 	every guest "$kernel" rxe -- teardown_test

@@ -91,8 +91,10 @@ static int spy(struct rdma_cm_id *id, struct rdma_cm_event *event)
 static void take_conn(struct fake_conn *fake, struct kverbs_conn *conn)
 {
 	fake->conn = conn;
-	fake->handler = conn->id->event_handler;
-	conn->id->event_handler = spy;
+	if (conn->id) {
+		fake->handler = conn->id->event_handler;
+		conn->id->event_handler = spy;
+	}
 }
 
 static int on_request(struct kverbs_listener *listener, struct rdma_cm_id *id,
@@ -144,7 +146,7 @@ static void close_conn(void *data)
 	if (fake->region)
 		kverbs_region_destroy(fake->region);
 	kverbs_cq_set_exit(&fake->cqs);
-	kvfree(fake->chain);
+	kverbs_chain_free(fake->chain);
 }
 
 static void give_memory(struct fake_conn *fake)
@@ -157,7 +159,7 @@ static void give_memory(struct fake_conn *fake)
 	region = kverbs_region_create(fake->addr, FAKE_MEM, true);
 	KUNIT_ASSERT_FALSE(fake->test, IS_ERR(region));
 	fake->region = region;
-	fake->chain = kvzalloc(sizeof(*fake->chain), GFP_KERNEL);
+	fake->chain = kverbs_chain_alloc_max(NUMA_NO_NODE);
 	KUNIT_ASSERT_NOT_NULL(fake->test, fake->chain);
 }
 
@@ -276,7 +278,10 @@ int fake_conn_try_begin(struct fake_conn *fake, bool bound)
 				  (struct sockaddr *)&addr);
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
+	/* The teardown destroys the id if the device has been removed already. */
+	mutex_lock(&conn->mutex);
 	take_conn(fake, conn);
+	mutex_unlock(&conn->mutex);
 	return 0;
 }
 

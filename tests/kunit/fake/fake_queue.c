@@ -22,6 +22,11 @@ static void revoked(struct kverbs_queue *queue, u32 rkey)
 	to_fake(queue)->revoked = rkey;
 }
 
+static void free_chain(void *chain)
+{
+	kverbs_chain_free(chain);
+}
+
 static const struct kverbs_queue_ops queue_ops = {
 	.broken	= broken,
 	.revoked = revoked,
@@ -43,6 +48,10 @@ struct fake_queue *fake_queue_create(struct kunit *test, unsigned int sq_depth,
 
 	KUNIT_ASSERT_NOT_NULL(test, fake);
 	fake->hca = fake_hca_create(test);
+	fake->chain = kverbs_chain_alloc(KVERBS_OP_WRS, KVERBS_OP_SGES, GFP_KERNEL | __GFP_ZERO,
+					 NUMA_NO_NODE);
+	KUNIT_ASSERT_NOT_NULL(test, fake->chain);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, free_chain, fake->chain));
 	kverbs_queue_init(&fake->queue, &queue_ops, sq_depth, rq_depth);
 	fake->queue.max_sge = 4;
 	fake->queue.max_recv_sge = 4;
@@ -146,10 +155,10 @@ struct fake_op *fake_op_create(struct kunit *test, u8 opcode, u64 length)
  */
 int fake_queue_post(struct fake_queue *fake, struct fake_op *op, unsigned int nr_wrs)
 {
-	struct kverbs_chain *chain = &fake->chain;
+	struct kverbs_chain *chain = fake->chain;
 	unsigned int i;
 
-	memset(chain->wrs, 0, sizeof(chain->wrs));
+	memset(chain->wrs, 0, chain->max_wrs * sizeof(*chain->wrs));
 	for (i = 0; i < nr_wrs && i < KVERBS_OP_WRS; i++)
 		chain->wrs[i].wr.opcode = IB_WR_SEND;
 	chain->nr_wrs = nr_wrs;

@@ -22,7 +22,7 @@
 struct fake_queue {
 	struct fake_hca *hca;
 	struct kverbs_queue queue;
-	struct kverbs_chain chain;
+	struct kverbs_chain *chain;
 	unsigned int broken;
 	enum ib_wc_status status;
 	u32 revoked;

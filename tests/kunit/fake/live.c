@@ -97,7 +97,7 @@ static void live_close(void *data)
 	end_close(&live->client);
 	end_close(&live->server);
 	kverbs_cq_set_exit(&live->cqs);
-	kvfree(live->chain);
+	kverbs_chain_free(live->chain);
 }
 
 static void end_open(struct kunit *test, struct live_end *end)
@@ -117,11 +117,13 @@ static void end_register(struct kunit *test, struct live_end *end)
 	end->region = region;
 }
 
-/*
- * Find the address of the guest's only network interface, which has the RDMA device: 6.1 does not
- * tell modules which interface an iWARP device has.
+/**
+ * live_address() - find the address of the RDMA device
+ * @test: the test
+ * @sin: set to the address of the guest's only network interface, which has the RDMA device: 6.1
+ *	does not tell modules which interface an iWARP device has
  */
-static void find_address(struct kunit *test, struct sockaddr_in *sin)
+void live_address(struct kunit *test, struct sockaddr_in *sin)
 {
 	struct net_device *netdev;
 
@@ -131,7 +133,7 @@ static void find_address(struct kunit *test, struct sockaddr_in *sin)
 		if (!(netdev->flags & IFF_LOOPBACK) && !sin->sin_addr.s_addr)
 			sin->sin_addr.s_addr = inet_select_addr(netdev, 0, RT_SCOPE_UNIVERSE);
 	rtnl_unlock();
-	KUNIT_ASSERT_NE(test, 0, sin->sin_addr.s_addr);
+	KUNIT_ASSERT_TRUE(test, sin->sin_addr.s_addr != htonl(INADDR_ANY));
 }
 
 static void start_listener(struct live *live, struct sockaddr *addr)
@@ -179,11 +181,11 @@ struct live *live_open(struct kunit *test)
 	end_open(test, &live->server);
 	kverbs_cq_set_init(&live->cqs, IB_POLL_WORKQUEUE);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, live_close, live));
-	live->chain = kvzalloc(sizeof(*live->chain), GFP_KERNEL);
+	live->chain = kverbs_chain_alloc_max(NUMA_NO_NODE);
 	KUNIT_ASSERT_NOT_NULL(test, live->chain);
 	end_register(test, &live->client);
 	end_register(test, &live->server);
-	find_address(test, (struct sockaddr_in *)&ss);
+	live_address(test, (struct sockaddr_in *)&ss);
 	start_listener(live, (struct sockaddr *)&ss);
 	connect_ends(live, (struct sockaddr *)&ss);
 	return live;

@@ -4,6 +4,7 @@
 #define KVERBS_LIVE_H
 
 #include <kunit/test.h>
+#include <linux/in.h>
 
 #include "conn_cm.h"
 #include "conn_io.h"
@@ -69,6 +70,7 @@ struct live {
 	unsigned int nr_reqs;
 };
 
+void live_address(struct kunit *test, struct sockaddr_in *sin);
 struct live *live_open(struct kunit *test);
 void live_export(struct live *live, u32 rights);
 struct live_req *live_req(struct live *live, u8 opcode, struct live_end *end,

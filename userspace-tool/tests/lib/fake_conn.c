@@ -275,9 +275,21 @@ static void decide_accepted(struct fake_obj *o)
 		put_event(o, KVERBS_CQE_DISCONNECTED, -ECONNRESET);
 }
 
+static int move_to_ring(struct fake_obj *o, struct fake_obj *ring)
+{
+	if (!ring)
+		return -ENOENT;
+	if (fake_ring_reserve(ring, o->conn.slots))
+		return -EAGAIN;
+	fake_ring_of(o)->r.reserved -= o->conn.slots;
+	o->ring = ring->id;
+	return 0;
+}
+
 int fake_accept(int fd, struct kverbs_cmd_accept *cmd)
 {
 	struct fake_obj *o = fake_find(fd, cmd->conn_id, FAKE_CONN);
+	int ret;
 
 	if (!o)
 		return -ENOENT;
@@ -285,6 +297,11 @@ int fake_accept(int fd, struct kverbs_cmd_accept *cmd)
 		return -ENOTCONN;
 	if (cmd->group_id && !fake_find(fd, cmd->group_id, FAKE_GROUP))
 		return -ENOENT;
+	if (cmd->ring_id && cmd->ring_id != o->ring) {
+		ret = move_to_ring(o, fake_find(fd, cmd->ring_id, FAKE_RING));
+		if (ret)
+			return ret;
+	}
 	fake.last_accept = *cmd;
 	fake.accept_param = param_of(cmd->param_uptr);
 	set_param(&o->conn, user_ptr(cmd->param_uptr), cmd->param_size);
@@ -425,7 +442,7 @@ static void fill_segs(const struct fake_obj *o, struct kverbs_segment *segs)
 	uint64_t done;
 
 	for (done = 0; done < o->export.length; done += segs++->length) {
-		segs->addr = ((uint64_t)o->id << 32) + done;
+		segs->addr = o->export.addr + done;
 		segs->length = o->export.length - done;
 		if (segs->length > fake.max_segment)
 			segs->length = fake.max_segment;
@@ -476,6 +493,8 @@ static int check_export(int fd, const struct kverbs_cmd_export *cmd)
 		return -ENOENT;
 	if (!cmd->access || cmd->access >= KVERBS_REMOTE_ATOMIC << 1)
 		return -EINVAL;
+	if (cmd->flags & ~KVERBS_EXPORT_IOVA || (!cmd->flags && cmd->iova))
+		return -EINVAL;
 	if (!cmd->length || cmd->offset > region->region.length ||
 	    cmd->length > region->region.length - cmd->offset)
 		return -EINVAL;
@@ -502,6 +521,8 @@ int fake_export(int fd, struct kverbs_cmd_export *cmd)
 	o->export.access = cmd->access;
 	o->export.offset = cmd->offset;
 	o->export.length = cmd->length;
+	o->export.addr = cmd->flags & KVERBS_EXPORT_IOVA ? cmd->iova : (uint64_t)o->id << 32;
+	o->export.max_segment = fake.max_segment;
 	fk.objs[cmd->region_id]->region.users++;
 	fill_segs(o, (struct kverbs_segment *)user_ptr(cmd->segs_uptr));
 	cmd->out_id = o->id;

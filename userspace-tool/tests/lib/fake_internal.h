@@ -27,6 +27,7 @@ struct fake_ring {
 	struct kverbs_cqe *held;	/* completions that no SUBMIT has polled yet */
 	unsigned int nr_held;
 	bool room;			/* a slot was returned without a completion */
+	int event_fd;			/* 0: none */
 };
 
 struct fake_region {
@@ -67,6 +68,8 @@ struct fake_pool {
 struct fake_export {
 	uint32_t owner, region, access;	/* @owner: a connection or a group */
 	uint64_t offset, length;
+	uint64_t addr;			/* remote address of the first byte */
+	uint64_t max_segment;		/* a key is valid within a segment of this size */
 };
 
 struct fake_obj {

@@ -173,6 +173,7 @@ static void fill_arrays(const struct kverbs_cmd_device_query *cmd, uint32_t port
 	uint32_t i;
 
 	for (i = 0; i < ports; i++) {
+		port[i] = fake.port;
 		port[i].port = i + 1;
 		port[i].active_mtu = fake.port_mtu;
 	}
@@ -211,6 +212,9 @@ static int info(struct kverbs_cmd_info *cmd)
 {
 	cmd->out_abi = fake.abi;
 	cmd->out_nr_devices = nr_devices;
+	cmd->out_features = KVERBS_FEATURE_GROUP | KVERBS_FEATURE_IOVA | KVERBS_FEATURE_POOL;
+	cmd->out_max_cq_entries = 262144;
+	cmd->out_max_backlog = 4096;
 	snprintf(cmd->out_version, sizeof(cmd->out_version), "fake");
 	return 0;
 }

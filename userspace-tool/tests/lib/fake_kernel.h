@@ -47,6 +47,7 @@
  * @loopback: peers find each other, and work completes at once
  * @destroy_drops: DESTROY of a connection drops its work instead of flushing it
  * @max_take: SUBMIT accepts at most this many entries at a time, 0: all
+ * @port: attributes of all ports, but for its number and RDMA MTU
  * @port_mtu: RDMA MTU of all ports
  * @last_connect: the last CONNECT
  * @last_accept: the last ACCEPT
@@ -71,6 +72,7 @@ struct fake_conf {
 	bool loopback;
 	bool destroy_drops;
 	unsigned int max_take;
+	struct kverbs_port port;
 	unsigned int port_mtu;
 	struct kverbs_cmd_connect last_connect;
 	struct kverbs_cmd_accept last_accept;

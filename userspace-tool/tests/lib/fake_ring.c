@@ -30,7 +30,8 @@ int fake_ring_create(int fd, struct kverbs_cmd_ring_create *cmd)
 	struct fake_ring *r;
 
 	if (!power_of_2(cmd->sq_entries) || !power_of_2(cmd->cq_entries) ||
-	    cmd->flags & ~(KVERBS_RING_BUSY_POLL | KVERBS_RING_SOFTIRQ) || cmd->event_fd)
+	    cmd->flags & ~(KVERBS_RING_BUSY_POLL | KVERBS_RING_SOFTIRQ | KVERBS_RING_EVENTFD) ||
+	    !(cmd->flags & KVERBS_RING_EVENTFD) != !cmd->event_fd)
 		return -EINVAL;
 	if (cmd->flags == (KVERBS_RING_BUSY_POLL | KVERBS_RING_SOFTIRQ))
 		return -EINVAL;
@@ -40,6 +41,7 @@ int fake_ring_create(int fd, struct kverbs_cmd_ring_create *cmd)
 	r->sq_entries = cmd->sq_entries;
 	r->cq_entries = cmd->cq_entries;
 	r->busy_poll = cmd->flags & KVERBS_RING_BUSY_POLL;
+	r->event_fd = cmd->event_fd;
 	cmd->out_sq_offset = area(o->id, AREA_SQ);
 	cmd->out_cq_offset = area(o->id, AREA_CQ);
 	cmd->out_idx_offset = area(o->id, AREA_IDX);
@@ -128,6 +130,8 @@ static void put(struct fake_obj *ring, const struct kverbs_cqe *cqe)
 	cqes[r->kernel->cq_tail & (r->cq_entries - 1)] = *cqe;
 	__atomic_store_n(&r->kernel->cq_tail, r->kernel->cq_tail + 1, __ATOMIC_RELEASE);
 	eventfd_write(ring->fd, 1);
+	if (r->event_fd)
+		eventfd_write(r->event_fd, 1);
 	pthread_cond_broadcast(&fk.changed);
 }
 

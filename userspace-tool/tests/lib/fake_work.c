@@ -317,16 +317,24 @@ static bool is_granted(const struct fake_obj *export, const struct fake_obj *pee
 		(peer->conn.group && export->export.owner == peer->conn.group));
 }
 
-/* An rkey is the export's id; its addresses start at the export's id times 2^32. */
+/* Whether one segment has @length bytes at @at. */
+static bool is_in_segment(const struct fake_export *e, uint64_t at, uint64_t length)
+{
+	return at <= e->length && length <= e->length - at &&
+	       (!length || at / e->max_segment == (at + length - 1) / e->max_segment);
+}
+
+/* An rkey is the export's id. */
 static uint8_t *remote_addr(const struct fake_work *w, uint32_t access)
 {
 	struct fake_obj *peer = fk.objs[w->conn->conn.peer];
 	struct fake_obj *o = w->sqe.rkey < FAKE_MAX_OBJS ? fk.objs[w->sqe.rkey] : NULL;
-	uint64_t at = w->sqe.remote_addr - ((uint64_t)w->sqe.rkey << 32);
+	uint64_t at;
 
 	if (!o || !is_granted(o, peer) || !(o->export.access & access))
 		return NULL;
-	if (at > o->export.length || w->length > o->export.length - at)
+	at = w->sqe.remote_addr - o->export.addr;
+	if (!is_in_segment(&o->export, at, w->length))
 		return NULL;
 	return fk.objs[o->export.region]->region.addr + o->export.offset + at;
 }

@@ -1,0 +1,14 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# The provider of libfabric with programs of libfabric, and with its verbs provider as a peer.
+set -u
+# shellcheck source=tests/e2e/lib/lib.sh
+. "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"
+
+build
+make --no-print-directory -s -C "$TOP/libfabric" || exit 1
+[[ -e $TOP/libfabric/build/libkverbs-fi.so ]] || { echo "1..0 # SKIP libfabric is not installed"; exit 4; }
+whole guest 6.12 rxe -- "$TOP/tests/e2e/fi/guest/fi"
+whole guest 6.12 rxe -- fi_test
+whole guest uml rxe -- fi_test
+finish
