@@ -4,8 +4,7 @@
  * limits of the queue pair, and each scatter/gather entry lies within the buffer of its
  * operation. An error here is an error of kverbs, whatever user space did.
  */
-#include <linux/mutex.h>
-#include <linux/preempt.h>
+#include <linux/rculist.h>
 #include <linux/sizes.h>
 
 #include "mr.h"
@@ -85,18 +84,16 @@ static bool is_in_map(const struct kverbs_map *map, struct kverbs_extent extent,
 	return false;
 }
 
-/* A mapping that is being made elsewhere is no reason to wait, nor to fail. */
 static bool is_in_extent(struct ib_device *ib, struct kverbs_extent extent,
 			 const struct ib_sge *sge)
 {
 	const struct kverbs_map *map;
 	bool found = false;
 
-	if (in_serving_softirq() || !mutex_trylock(&extent.region->lock))
-		return true;
-	list_for_each_entry(map, &extent.region->maps, entry)
+	rcu_read_lock();
+	list_for_each_entry_rcu(map, &extent.region->maps, entry)
 		found |= map->ib == ib && is_in_map(map, extent, sge);
-	mutex_unlock(&extent.region->lock);
+	rcu_read_unlock();
 	return found;
 }
 
