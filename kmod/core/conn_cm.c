@@ -14,6 +14,7 @@
 #include "group.h"
 #include "pool.h"
 #include "quirks.h"
+#include "srq.h"
 #include "trace.h"
 #include "verbs.h"
 #include "workqueue.h"
@@ -144,7 +145,10 @@ static void connect_failed(struct kverbs_connect *connect, int error)
 
 static void post_recvs(struct kverbs_conn *conn)
 {
-	kverbs_recv_pool_fill(conn);
+	if (conn->srq)
+		kverbs_srq_fill(conn->srq);
+	else
+		kverbs_recv_pool_fill(conn);
 	kverbs_conn_post_deferred(conn);
 }
 

@@ -3,7 +3,6 @@
 #include "conn.h"
 #include "conn_io.h"
 #include "pool.h"
-#include "srq.h"
 #include "workqueue.h"
 
 /* Buffers taken at a time. */
@@ -215,10 +214,10 @@ const struct kverbs_pool_taker_ops kverbs_conn_taker_ops = {
 };
 
 /**
- * kverbs_recv_pool_fill() - fill the receive queue of a connection from its pool
+ * kverbs_recv_pool_fill() - fill the own receive queue of a connection from its pool
  * @conn: the connection, its mutex held; nothing is done if it has no pool
  *
- * Receives of its own queue are deferred: kverbs_conn_post_deferred() posts them.
+ * The receives are deferred: kverbs_conn_post_deferred() posts them.
  *
  * Context: process, may sleep.
  */
@@ -229,10 +228,6 @@ void kverbs_recv_pool_fill(struct kverbs_conn *conn)
 	lockdep_assert_held(&conn->mutex);
 	if (!pool || kverbs_conn_is_ending(conn))
 		return;
-	if (conn->srq) {
-		kverbs_srq_fill(conn->srq);
-		return;
-	}
 	conn->taker.depth = conn->queue.rq_depth;
 	kverbs_recv_pool_fill_taker(pool, &conn->taker, conn);
 }

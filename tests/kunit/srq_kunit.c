@@ -4,7 +4,6 @@
 #include "fake_pool.h"
 #include "fake_qp.h"
 #include "group_cmd.h"
-#include "quirks.h"
 #include "srq.h"
 
 #define ENTRIES		FAKE_POOL_ENTRIES

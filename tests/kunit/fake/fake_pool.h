@@ -14,7 +14,7 @@
 #define FAKE_POOL_ENTRIES	8
 #define FAKE_POOL_BUF		256
 #define FAKE_POOL_MEM		(4 * PAGE_SIZE)
-/* What user space calls each connection. */
+/* The user_data of each connection */
 #define FAKE_POOL_DATA		0x1234
 
 /**
