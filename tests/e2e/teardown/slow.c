@@ -161,11 +161,12 @@ static void *destroy_conn(void *arg)
 /* DESTROY hides the id first, and reports no event. */
 static void await_hidden(int fd, uint32_t conn)
 {
-	struct kverbs_cmd_conn_query cmd = { .size = sizeof(cmd), .conn_id = conn };
+	struct kverbs_cmd_conn_query cmd;
 	int ret;
 
 	do {
 		sched_yield();
+		cmd = (struct kverbs_cmd_conn_query) { .size = sizeof(cmd), .conn_id = conn };
 		ret = dev_cmd(fd, KVERBS_CONN_QUERY, &cmd);
 	} while (!ret);
 	CHECK_ERR(ret, ENOENT);
