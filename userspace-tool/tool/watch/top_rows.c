@@ -50,13 +50,22 @@ static bool is_process(const struct snap_conn *conn, const char *process)
 	return !strcmp(pid, process) || !strcmp(conn->comm, process);
 }
 
-static bool has_word(const struct snap_conn *conn, const char *word)
+/* A number is a whole PID or port: as a part of one it would match connections at random. */
+static bool has_number(const struct snap_conn *conn, const char *number)
 {
+	const char *port = strrchr(conn->remote, ':');
 	char pid[UNITS_LEN];
 
 	snprintf(pid, sizeof(pid), "%" PRIu64, conn->pid);
+	return !strcmp(pid, number) || (port && !strcmp(port + 1, number));
+}
+
+static bool has_word(const struct snap_conn *conn, const char *word)
+{
+	if (word[0] && !word[strspn(word, "0123456789")])
+		return has_number(conn, word);
 	return strstr(conn->device, word) || strstr(conn->comm, word) ||
-	       strstr(conn->remote, word) || strstr(pid, word);
+	       strstr(conn->remote, word);
 }
 
 static bool passes(const struct snap_conn *conn, const struct top_filter *filter)

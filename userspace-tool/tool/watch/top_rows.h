@@ -66,7 +66,8 @@ struct top_row {
  * struct top_filter - what is shown
  * @device: only what is on that device; NULL: on any
  * @process: only of processes with that pid or name; NULL: of all
- * @word: only what has that in its device, name, pid or peer; empty: all
+ * @word: a number: only that pid or the peer's port; else only connections with it in their
+ *        device, command or peer; empty: all
  */
 struct top_filter {
 	const char *device;

@@ -300,8 +300,7 @@ static void a_word_filters_connections(void **state)
 {
 	struct top_view *view = *state;
 	static const char *const words[][2] = {
-		{ "rxe", "ac" }, { "bo", "b" }, { "310", "a" }, { "2.3:7", "c" }, { "xyz", "" },
-		{ "", "abc" },
+		{ "rxe", "ac" }, { "bo", "b" }, { "2.3:7", "c" }, { "xyz", "" }, { "", "abc" },
 	};
 	unsigned int i;
 
@@ -310,6 +309,22 @@ static void a_word_filters_connections(void **state)
 		keys(view, words[i][0]);
 		top_view_key(view, TOP_KEY_ENTER);
 		expect_order(view, words[i][1]);
+	}
+}
+
+static void a_number_is_a_whole_pid_or_port(void **state)
+{
+	struct top_view *view = *state;
+	static const char *const numbers[][2] = {
+		{ "31000", "a" }, { "310", "" }, { "7", "abc" }, { "192", "" }, { "0", "" },
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		keys(view, "f");
+		keys(view, numbers[i][0]);
+		top_view_key(view, TOP_KEY_ENTER);
+		expect_order(view, numbers[i][1]);
 	}
 }
 
@@ -486,6 +501,7 @@ int main(void)
 		top_test(reversing_inverts_the_order),
 		top_test(arrows_sort_by_the_adjacent_column),
 		top_test(a_word_filters_connections),
+		top_test(a_number_is_a_whole_pid_or_port),
 		top_test(device_and_process_filters_match_exactly),
 		top_test(the_delay_can_be_entered),
 		top_test(an_invalid_delay_is_ignored),
