@@ -49,21 +49,6 @@ static int count_segments(const struct kverbs_mr_pool *pool,
 }
 
 /**
- * kverbs_export_count() - how many segments a range takes
- * @conn: the connection, established and in use
- * @range: the range
- * @nr: set to their number
- *
- * Context: process, may sleep.
- * Return: 0, or the error of kverbs_map_get().
- */
-int kverbs_export_count(struct kverbs_conn *conn, const struct kverbs_export_range *range,
-			unsigned int *nr)
-{
-	return count_segments(&conn->pool, range, nr);
-}
-
-/**
  * kverbs_export_count_in_group() - how many segments a range takes in a group
  * @group: the group
  * @range: the range
@@ -243,6 +228,28 @@ int kverbs_export_check(struct kverbs_conn *conn, u32 rights)
 	if (!ret && rights & KVERBS_REMOTE_ATOMIC &&
 	    (!kverbs_conn_has_atomics(conn) || kverbs_device_has_no_atomics(&conn->tenant)))
 		ret = -EOPNOTSUPP;
+	return ret;
+}
+
+/**
+ * kverbs_export_count() - how many segments a range takes on a connection
+ * @conn: the connection
+ * @range: the range
+ * @nr: set to their number
+ *
+ * Context: process, may sleep; takes conn->use.
+ * Return: 0, or the error of kverbs_export_check() or kverbs_map_get().
+ */
+int kverbs_export_count(struct kverbs_conn *conn, const struct kverbs_export_range *range,
+			unsigned int *nr)
+{
+	int ret;
+
+	down_read(&conn->use);
+	ret = kverbs_export_check(conn, range->rights);
+	if (!ret)
+		ret = count_segments(&conn->pool, range, nr);
+	up_read(&conn->use);
 	return ret;
 }
 

@@ -51,19 +51,6 @@ void kverbs_k_region_destroy(struct kverbs_region *region)
 }
 EXPORT_SYMBOL_KVERBS(kverbs_k_region_destroy);
 
-static int count_segments(struct kverbs_conn *conn, const struct kverbs_export_range *range,
-			  unsigned int *nr)
-{
-	int ret;
-
-	down_read(&conn->use);
-	ret = kverbs_export_check(conn, range->rights);
-	if (!ret)
-		ret = kverbs_export_count(conn, range, nr);
-	up_read(&conn->use);
-	return ret;
-}
-
 static struct kverbs_export *export_range(struct kverbs_conn *conn,
 					  const struct kverbs_export_range *range,
 					  struct kverbs_k_segment *segments, unsigned int nr)
@@ -92,7 +79,7 @@ static struct kverbs_export *export_if_room(struct kverbs_conn *conn,
 	unsigned int room = *nr;
 	int ret;
 
-	ret = count_segments(conn, range, nr);
+	ret = kverbs_export_count(conn, range, nr);
 	if (!ret && *nr > room)
 		ret = -EMSGSIZE;
 	return ret ? ERR_PTR(ret) : export_range(conn, range, segments, *nr);

@@ -118,19 +118,6 @@ static int new_export_obj(struct kverbs_ucmd *ucmd, const struct target *target,
 	return 0;
 }
 
-static int count_on_conn(struct kverbs_conn *conn, const struct kverbs_export_range *range,
-			 unsigned int *nr)
-{
-	int ret;
-
-	down_read(&conn->use);
-	ret = kverbs_export_check(conn, range->rights);
-	if (!ret)
-		ret = kverbs_export_count(conn, range, nr);
-	up_read(&conn->use);
-	return ret;
-}
-
 static int check_room(struct kverbs_cmd_export *cmd, const struct target *target,
 		      const struct kverbs_export_range *range)
 {
@@ -138,7 +125,7 @@ static int check_room(struct kverbs_cmd_export *cmd, const struct target *target
 	int ret;
 
 	if (target->conn_obj)
-		ret = count_on_conn(target->conn_obj->conn, range, &nr);
+		ret = kverbs_export_count(target->conn_obj->conn, range, &nr);
 	else
 		ret = kverbs_export_count_in_group(target->group_obj->group, range, &nr);
 	if (!ret && cmd->inout_segs_len < nr)
