@@ -196,5 +196,6 @@ SHOW(kverbs_slots_get);
 SHOW(kverbs_workqueue);
 
 SHOW(kverbs_wr_post);
+SHOW(kverbs_wr_post_direct);
 SHOW(kverbs_wr_post_list);
 SHOW(kverbs_wr_recv);

@@ -44,6 +44,8 @@ static void __exit kverbs_exit(void)
 	kverbs_chardev_exit();
 	kverbs_device_exit();
 	kverbs_workqueue_exit();
+	/* For free_map_rcu(). */
+	rcu_barrier();
 }
 
 module_init(kverbs_init);

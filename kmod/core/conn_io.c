@@ -117,6 +117,37 @@ static unsigned int count_doable(const struct kverbs_conn *conn, struct kverbs_r
 	return doable;
 }
 
+/* The first operations that need no HCA object but the queue pair: atomics look at the device. */
+static unsigned int count_direct(const struct kverbs_conn *conn, struct kverbs_req **reqs,
+				 unsigned int nr)
+{
+	unsigned int direct;
+
+	for (direct = 0; direct < nr; direct++)
+		if (kverbs_opcode_has(reqs[direct]->opcode, KVERBS_OPF_ATOMIC) ||
+		    !can_do(conn, reqs[direct]))
+			break;
+	return direct;
+}
+
+static unsigned int post_any(struct kverbs_conn *conn, struct kverbs_req **reqs,
+			     unsigned int nr, struct kverbs_chain *chain, int *error)
+{
+	unsigned int doable, posted = 0;
+
+	down_read(&conn->use);
+	*error = kverbs_queue_check_up(&conn->queue);
+	if (!*error) {
+		doable = count_doable(conn, reqs, nr);
+		posted = kverbs_wr_post_list(&conn->queue, &conn->lkeys, reqs, doable,
+					     chain, error);
+		if (!*error && doable < nr)
+			*error = -EOPNOTSUPP;
+	}
+	up_read(&conn->use);
+	return posted;
+}
+
 /**
  * kverbs_conn_post_list() - post operations other than receives
  * @conn: the connection
@@ -132,18 +163,14 @@ static unsigned int count_doable(const struct kverbs_conn *conn, struct kverbs_r
 unsigned int kverbs_conn_post_list(struct kverbs_conn *conn, struct kverbs_req **reqs,
 				   unsigned int nr, struct kverbs_chain *chain, int *error)
 {
-	unsigned int doable, posted = 0;
+	unsigned int posted = 0;
 
-	down_read(&conn->use);
 	*error = kverbs_queue_check_up(&conn->queue);
-	if (!*error) {
-		doable = count_doable(conn, reqs, nr);
-		posted = kverbs_wr_post_list(&conn->queue, &conn->lkeys, reqs, doable,
-					     chain, error);
-		if (!*error && doable < nr)
-			*error = -EOPNOTSUPP;
-	}
-	up_read(&conn->use);
+	if (!*error)
+		posted = kverbs_wr_post_direct(&conn->queue, reqs, count_direct(conn, reqs, nr),
+					       chain, error);
+	if (!*error && posted < nr)
+		posted += post_any(conn, reqs + posted, nr - posted, chain, error);
 	return posted;
 }
 

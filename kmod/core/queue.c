@@ -92,6 +92,8 @@ void kverbs_queue_open(struct kverbs_queue *queue, struct ib_qp *qp)
 {
 	spin_lock_bh(&queue->lock);
 	queue->qp = qp;
+	queue->ib = qp->device;
+	queue->local_lkey = qp->pd->local_dma_lkey;
 	if (queue->state == KVERBS_QUEUE_NEW)
 		queue->state = KVERBS_QUEUE_RECV;
 	spin_unlock_bh(&queue->lock);

@@ -47,6 +47,8 @@ enum kverbs_queue_state {
 /**
  * struct kverbs_queue - the work of one queue pair
  * @qp: the queue pair
+ * @ib: the device of @qp; only compared by callers that do not keep it
+ * @local_lkey: the local DMA lkey of the protection domain
  * @ops: events for the owner
  * @lock: guards all below; held while posting, so that nothing is posted after
  *	kverbs_queue_close(). Completions take it, so bottom halves are off.
@@ -90,6 +92,8 @@ enum kverbs_queue_state {
  */
 struct kverbs_queue {
 	struct ib_qp *qp;
+	struct ib_device *ib;
+	u32 local_lkey;
 	const struct kverbs_queue_ops *ops;
 	spinlock_t lock;
 	enum kverbs_queue_state state;

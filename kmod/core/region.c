@@ -437,7 +437,6 @@ out_free_pages:
 
 static void empty_map(struct kverbs_map *map)
 {
-	kvfree(map->spans);
 	unmap(map);
 	sg_free_table(&map->sgt);
 }
@@ -450,10 +449,18 @@ static void destroy_map(struct kverbs_map *map)
 	kverbs_device_leave(&map->tenant);
 }
 
+static void free_map_rcu(struct rcu_head *rcu)
+{
+	struct kverbs_map *map = container_of(rcu, struct kverbs_map, rcu);
+
+	kvfree(map->spans);
+	kfree(map);
+}
+
 static void free_map(struct kverbs_map *map)
 {
 	put_region(map->region);
-	kfree_rcu(map, rcu);
+	call_rcu(&map->rcu, free_map_rcu);
 }
 
 /* kverbs_region_destroy() may have unmapped it already; the struct is still there. */
@@ -500,6 +507,7 @@ static struct kverbs_map *new_map(struct kverbs_region *region, struct ib_device
 
 out_empty_map:
 	empty_map(map);
+	kvfree(map->spans);
 out_free_map:
 	kfree(map);
 	return ERR_PTR(ret);
@@ -510,7 +518,9 @@ out_free_map:
  * @region: the region; the caller counts in its uses
  * @ib: the device; the caller is its tenant
  *
- * The map stays, since it is evicted only after the caller has left the device.
+ * The map stays, since it is evicted only after the caller has left the device. A caller under
+ * RCU that is no tenant may read the map, but its addresses are valid only for a queue that is
+ * still up: see kverbs_wr_post_direct().
  *
  * Context: any.
  * Return: the map or NULL.

@@ -78,7 +78,7 @@ struct kverbs_span {
  * @evict_work: unmaps when the device is removed
  *
  * Valid as long as the user counts in the uses of the region and its connection on that
- * device has not been torn down.
+ * device has not been torn down. The struct and @spans can be read under RCU for longer.
  */
 struct kverbs_map {
 	struct list_head entry;

@@ -86,21 +86,22 @@ static unsigned int max_locals(const struct kverbs_queue *queue,
 	return min(max_sges(queue, req), queue->max_local);
 }
 
-/* kverbs_map_get() takes a lock, and operations of a chain often use the same region. */
-static struct kverbs_map *find_map(struct ib_pd *pd, struct kverbs_region *region,
+/* Operations of a chain often use the same region. */
+static struct kverbs_map *find_map(struct ib_device *ib, struct kverbs_region *region,
 				   struct kverbs_chain *chain)
 {
 	if (!chain)
-		return kverbs_map_get(region, pd->device);
+		return kverbs_map_get(region, ib);
 	if (chain->region != region) {
-		chain->map = kverbs_map_get(region, pd->device);
+		chain->map = chain->mapped ? kverbs_map_lookup(region, ib) ?: ERR_PTR(-ENXIO) :
+					     kverbs_map_get(region, ib);
 		chain->region = region;
 	}
 	return chain->map;
 }
 
 /* Entries that name the pages of the buffer by the local DMA lkey. */
-static int direct_sges(struct ib_pd *pd, const struct kverbs_req *req,
+static int direct_sges(struct ib_device *ib, u32 lkey, const struct kverbs_req *req,
 		       struct kverbs_chain *chain, struct ib_sge *sges, int max)
 {
 	unsigned int i;
@@ -108,12 +109,12 @@ static int direct_sges(struct ib_pd *pd, const struct kverbs_req *req,
 
 	for (i = 0; i < kverbs_req_extents(req); i++) {
 		struct kverbs_extent extent = kverbs_req_extent(req, i);
-		struct kverbs_map *map = find_map(pd, extent.region, chain);
+		struct kverbs_map *map = find_map(ib, extent.region, chain);
 
 		if (IS_ERR(map))
 			return PTR_ERR(map);
-		ret = kverbs_map_sges(map, extent.offset, extent.length,
-				      pd->local_dma_lkey, sges + nr, max - nr);
+		ret = kverbs_map_sges(map, extent.offset, extent.length, lkey, sges + nr,
+				      max - nr);
 		if (ret < 0)
 			return ret;
 		nr += ret;
@@ -122,8 +123,8 @@ static int direct_sges(struct ib_pd *pd, const struct kverbs_req *req,
 }
 
 /* Appends a work request with entries of direct_sges(), or none if they do not fit. */
-static int build_direct(struct kverbs_queue *queue, struct ib_pd *pd,
-			struct kverbs_req *req, struct kverbs_chain *chain)
+static int build_direct(struct kverbs_queue *queue, struct kverbs_req *req,
+			struct kverbs_chain *chain)
 {
 	struct ib_sge *sges = &chain->sges[chain->nr_sges];
 	struct ib_send_wr *wr;
@@ -131,14 +132,14 @@ static int build_direct(struct kverbs_queue *queue, struct ib_pd *pd,
 
 	if (req->length > queue->max_msg || chain->nr_sges == chain->max_sges)
 		return -EMSGSIZE;
-	nr = direct_sges(pd, req, chain, sges, min_t(int, max_sges(queue, req),
-						     chain->max_sges - chain->nr_sges));
+	nr = direct_sges(queue->ib, queue->local_lkey, req, chain, sges,
+			 min_t(int, max_sges(queue, req), chain->max_sges - chain->nr_sges));
 	if (nr < 0)
 		return nr;
 	used = nr;
 	/* Some drivers look at the first entry even if there is none. */
 	if (!nr) {
-		sges[used++] = (struct ib_sge) { .lkey = pd->local_dma_lkey };
+		sges[used++] = (struct ib_sge) { .lkey = queue->local_lkey };
 		nr = is_read(req) && queue->quirks & KVERBS_QUIRK_READ_ENTRY;
 	}
 	wr = add_wr(req, chain, 0);
@@ -427,7 +428,7 @@ int kverbs_wr_post(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 	if (kverbs_wr_needs_sink(queue, req))
 		return post_sinks(queue, set->pool, req, chain);
 	kverbs_chain_reset(chain);
-	ret = build_direct(queue, set->pool->pd, req, chain);
+	ret = build_direct(queue, req, chain);
 	if (ret == -EMSGSIZE && kverbs_req_extents(req))
 		return post_local(queue, set, req, chain);
 	if (ret)
@@ -443,18 +444,16 @@ static bool must_begin_chain(const struct kverbs_queue *queue, const struct kver
 }
 
 /* Builds a chain with a work request for each of the first operations; returns how many. */
-static unsigned int build_run(struct kverbs_queue *queue, struct ib_pd *pd,
-			      struct kverbs_req **reqs, unsigned int nr,
-			      struct kverbs_chain *chain)
+static unsigned int build_run(struct kverbs_queue *queue, struct kverbs_req **reqs,
+			      unsigned int nr, struct kverbs_chain *chain)
 {
 	unsigned int i, room = max(READ_ONCE(queue->sq_free), 1U);
 
-	kverbs_chain_reset(chain);
 	for (i = 0; i < min(nr, room); i++) {
 		if (i && must_begin_chain(queue, reqs[i]))
 			break;
 		drop_useless_fence(queue, reqs[i]);
-		if (kverbs_wr_needs_sink(queue, reqs[i]) || build_direct(queue, pd, reqs[i], chain))
+		if (kverbs_wr_needs_sink(queue, reqs[i]) || build_direct(queue, reqs[i], chain))
 			break;
 		seal(reqs[i], chain, 1);
 	}
@@ -469,8 +468,9 @@ static unsigned int post_run(struct kverbs_queue *queue, struct kverbs_lkey_cach
 {
 	unsigned int run = 0;
 
+	kverbs_chain_reset(chain);
 	if (nr > 1)
-		run = build_run(queue, set->pool->pd, reqs, nr, chain);
+		run = build_run(queue, reqs, nr, chain);
 	if (run > 1)
 		return kverbs_queue_post_list(queue, reqs, run, chain, error);
 	/* A single operation may take registrations and several work requests. */
@@ -500,6 +500,39 @@ unsigned int kverbs_wr_post_list(struct kverbs_queue *queue, struct kverbs_lkey_
 	while (done < nr && !*error)
 		done += post_run(queue, set, reqs + done, nr - done, chain, error);
 	return done;
+}
+
+/**
+ * kverbs_wr_post_direct() - build and post operations for which there is nothing to wait for
+ * @queue: the queue; its queue pair and device may be gone
+ * @reqs: the operations
+ * @nr: how many
+ * @chain: room to build them in
+ * @error: why not all that could be built were posted, as for kverbs_queue_post_list(); else 0
+ *
+ * Nothing keeps the HCA objects, which would take two atomic operations. The addresses of a map
+ * that is evicted meanwhile are not used, since kverbs_queue_post_list() finds the queue closed.
+ *
+ * Context: process or softirq.
+ * Return: how many were posted, from the first on. The next operation is for
+ * kverbs_wr_post_list() unless @error is set.
+ */
+unsigned int kverbs_wr_post_direct(struct kverbs_queue *queue, struct kverbs_req **reqs,
+				   unsigned int nr, struct kverbs_chain *chain, int *error)
+{
+	unsigned int run, posted = 0;
+
+	*error = 0;
+	rcu_read_lock();
+	do {
+		kverbs_chain_reset(chain);
+		chain->mapped = true;
+		run = build_run(queue, reqs + posted, nr - posted, chain);
+		if (run)
+			posted += kverbs_queue_post_list(queue, reqs + posted, run, chain, error);
+	} while (run && !*error && posted < nr);
+	rcu_read_unlock();
+	return posted;
 }
 
 /**
@@ -606,7 +639,7 @@ static int register_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *s
 static int direct_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 		       const struct kverbs_req *req, struct ib_sge *sges, int max)
 {
-	return direct_sges(set->pool->pd, req, NULL, sges,
+	return direct_sges(queue->ib, queue->local_lkey, req, NULL, sges,
 			   min_t(int, queue->max_recv_sge, max));
 }
 
@@ -669,7 +702,7 @@ int kverbs_wr_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 int kverbs_wr_direct_recv(struct ib_pd *pd, const struct kverbs_req *req,
 			  struct ib_sge *sges, int max)
 {
-	return direct_sges(pd, req, NULL, sges, max);
+	return direct_sges(pd->device, pd->local_dma_lkey, req, NULL, sges, max);
 }
 
 /* ---- posting without sleeping --------------------------------------------- */
@@ -713,7 +746,7 @@ static int build_mapped(struct kverbs_queue *queue, struct ib_pd *pd, struct kve
 	int ret = 0;
 
 	if (!req->length)
-		return build_direct(queue, pd, req, chain);
+		return build_direct(queue, req, chain);
 	for (i = 0; i < kverbs_req_extents(req) && !ret; i++)
 		ret = add_mapped(&builder, pd, kverbs_req_extent(req, i));
 	return ret;

@@ -7,6 +7,8 @@
 
 int kverbs_wr_post(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 		   struct kverbs_req *req, struct kverbs_chain *chain);
+unsigned int kverbs_wr_post_direct(struct kverbs_queue *queue, struct kverbs_req **reqs,
+				   unsigned int nr, struct kverbs_chain *chain, int *error);
 unsigned int kverbs_wr_post_list(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 				 struct kverbs_req **reqs, unsigned int nr,
 				 struct kverbs_chain *chain, int *error);

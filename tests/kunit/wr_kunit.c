@@ -116,6 +116,66 @@ static void wr_names_the_pages_themselves(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, FAKE_LKEY, wr->sges[1].lkey);
 }
 
+static unsigned int post_direct(struct poster *poster, struct fake_op *op, int *error)
+{
+	struct kverbs_req *req = &op->req;
+
+	return kverbs_wr_post_direct(&poster->fake->queue, &req, 1, poster->fake->chain, error);
+}
+
+static void wr_direct_posts_what_needs_no_registration(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct fake_op *op = op_on(test, KVERBS_OP_SEND, PAGE_SIZE - 50, 20);
+	int error;
+
+	KUNIT_ASSERT_EQ(test, 1, post_direct(poster, op, &error));
+	KUNIT_EXPECT_EQ(test, 0, error);
+	KUNIT_ASSERT_EQ(test, 1, poster->fake->hca->nr_sends);
+	KUNIT_EXPECT_EQ(test, 2, poster->fake->hca->sends[0].num_sge);
+	KUNIT_EXPECT_EQ(test, IB_SEND_SIGNALED, poster->fake->hca->sends[0].send_flags);
+}
+
+static void wr_direct_leaves_what_must_be_registered(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct fake_op *op = op_on(test, KVERBS_OP_SEND, 0, PAGES * PAGE_SIZE - 40);
+	int error;
+
+	poster->fake->queue.max_sge = PAGES - 1;
+	KUNIT_EXPECT_EQ(test, 0, post_direct(poster, op, &error));
+	KUNIT_EXPECT_EQ(test, 0, error);
+	KUNIT_EXPECT_EQ(test, 0, poster->fake->hca->nr_sends);
+	kverbs_req_unuse(&op->req);
+}
+
+static void wr_direct_leaves_what_must_be_mapped(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct fake_op *op = op_on(test, KVERBS_OP_SEND, 0, 20);
+	int error;
+
+	poster->fake->queue.ib = NULL;
+	KUNIT_EXPECT_EQ(test, 0, post_direct(poster, op, &error));
+	KUNIT_EXPECT_EQ(test, 0, error);
+	KUNIT_EXPECT_EQ(test, 0, poster->fake->hca->nr_sends);
+	kverbs_req_unuse(&op->req);
+}
+
+/* The device may be gone by then, and the addresses of its maps with it. */
+static void wr_direct_posts_nothing_on_a_closed_queue(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct fake_op *op = op_on(test, KVERBS_OP_SEND, 0, 20);
+	int error;
+
+	kverbs_queue_close(&poster->fake->queue);
+	KUNIT_EXPECT_EQ(test, 0, post_direct(poster, op, &error));
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, error);
+	KUNIT_EXPECT_EQ(test, 0, poster->fake->hca->nr_sends);
+	kverbs_req_unuse(&op->req);
+}
+
 static void wr_of_nothing_has_no_bytes(struct kunit *test)
 {
 	const struct opcode *expected = test->param_value;
@@ -386,6 +446,10 @@ static void wr_recv_to_a_closed_queue_is_left_to_its_end(struct kunit *test)
 
 static struct kunit_case wr_cases[] = {
 	KUNIT_CASE_PARAM(wr_names_the_pages_themselves, opcodes_gen_params),
+	KUNIT_CASE(wr_direct_posts_what_needs_no_registration),
+	KUNIT_CASE(wr_direct_leaves_what_must_be_registered),
+	KUNIT_CASE(wr_direct_leaves_what_must_be_mapped),
+	KUNIT_CASE(wr_direct_posts_nothing_on_a_closed_queue),
 	KUNIT_CASE_PARAM(wr_of_nothing_has_no_bytes, opcodes_gen_params),
 	KUNIT_CASE_PARAM(wr_of_nothing_has_no_entry, opcodes_gen_params),
 	KUNIT_CASE_PARAM(wr_of_nothing_leaves_no_old_entry, opcodes_gen_params),
