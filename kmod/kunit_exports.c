@@ -180,6 +180,8 @@ SHOW(kverbs_req_unuse);
 SHOW(kverbs_ring_event);
 SHOW(kverbs_ring_reserve);
 SHOW(kverbs_ring_has_room);
+SHOW(kverbs_ring_trylock);
+SHOW(kverbs_ring_unlock);
 SHOW(kverbs_ring_unread);
 SHOW(kverbs_ring_unreserve);
 SHOW(kverbs_ring_wait);

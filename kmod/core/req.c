@@ -32,6 +32,8 @@ void kverbs_req_use(const struct kverbs_req *req)
 {
 	unsigned int i;
 
+	if (req->kept)
+		return;
 	for (i = 0; i < kverbs_req_extents(req); i++)
 		kverbs_region_use(kverbs_req_extent(req, i).region);
 }
@@ -44,6 +46,8 @@ void kverbs_req_unuse(const struct kverbs_req *req)
 {
 	unsigned int i;
 
+	if (req->kept)
+		return;
 	for (i = 0; i < kverbs_req_extents(req); i++)
 		kverbs_region_unuse(kverbs_req_extent(req, i).region);
 }
@@ -61,6 +65,8 @@ void kverbs_req_unuse_list(struct list_head *reqs)
 	int nr = 0;
 
 	list_for_each_entry(req, reqs, entry) {
+		if (req->kept)
+			continue;
 		if (req->nr_list) {
 			kverbs_req_unuse(req);
 			continue;

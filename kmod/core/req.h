@@ -28,7 +28,7 @@ struct kverbs_extent {
  * @part: completions of the work requests before it, which come only on failure
  * @entry: in one of the queue's lists
  * @queue: the queue that accepted it
- * @region: the local buffer's, counted in its uses; NULL if there is none or a list
+ * @region: the local buffer's, counted in its uses unless @kept; NULL if there is none or a list
  * @offset: of the buffer in the region
  * @length: of the buffer, or of all that is in the list
  * @list: the buffer's pieces, if there are several; they belong to the owner of the
@@ -45,6 +45,7 @@ struct kverbs_extent {
  * @unsignalled: the owner needs no completion of it alone: a later one may cover it
  * @privileged: accepted even if the queue is reserved
  * @pooled: a receive whose buffer comes from a pool
+ * @kept: the owner counts the use of @region itself, and ends it in @done
  * @direct: a receive that may not use the lkey cache, so its buffer must fit into its entries
  * @held: waits, or has waited, for slots in one of the queue's lists
  * @coalesced: posted unsignalled; the completion of a later operation ends both
@@ -80,6 +81,7 @@ struct kverbs_req {
 	bool unsignalled;
 	bool privileged;
 	bool pooled;
+	bool kept;
 	bool direct;
 	bool held;
 	bool coalesced;

@@ -150,6 +150,17 @@ static bool is_busy(struct kverbs_object *obj)
 	return obj->ops->busy && obj->ops->busy(obj);
 }
 
+static void settle(struct kverbs_file *file, u32 id)
+{
+	struct kverbs_object *obj = kverbs_object_get_any(file, id);
+
+	if (IS_ERR(obj))
+		return;
+	if (obj->ops->settle)
+		obj->ops->settle(obj);
+	kverbs_object_put(obj);
+}
+
 /* Tests for busy under xa_lock, so that a DESTROY that fails with EBUSY never hides the id. */
 static struct kverbs_object *unpublish(struct kverbs_file *file, u32 id)
 {
@@ -184,11 +195,10 @@ static int await_release(struct kverbs_object *obj)
 {
 	struct kverbs_object_table *table = &obj->file->objects;
 
-	if (refcount_dec_and_test(&obj->gets))
-		return 0;
-	if (kverbs_wait_event(table->released, !refcount_read(&obj->gets)))
+	if (!refcount_dec_and_test(&obj->gets) &&
+	    kverbs_wait_event(table->released, !refcount_read(&obj->gets)))
 		return -EINTR;
-	return 0;
+	return obj->ops->quiesce ? obj->ops->quiesce(obj) : 0;
 }
 
 /**
@@ -204,6 +214,7 @@ int kverbs_object_destroy(struct kverbs_file *file, u32 id)
 	struct kverbs_object *obj;
 	int ret;
 
+	settle(file, id);
 	obj = unpublish(file, id);
 	if (IS_ERR(obj))
 		return PTR_ERR(obj);

@@ -33,17 +33,21 @@ enum kverbs_object_type {
 
 /**
  * struct kverbs_object_ops - what differs between types
+ * @settle: make what @busy looks at exact; may be NULL; may sleep
  * @busy: whether something uses it, so that it must stay; may be NULL; must not
  *	sleep, nor look for an object
  * @shutdown: make ioctls that use it come back; may be NULL. If it turns out to
  *	be busy it stays and @restart undoes this.
  * @restart: see @shutdown
+ * @quiesce: wait for ioctls that use it without a reference; may be NULL. Returns 0 or -EINTR.
  * @destroy: free it: unpublished, and no ioctl uses it. Returns 0 or -EINTR.
  */
 struct kverbs_object_ops {
+	void (*settle)(struct kverbs_object *obj);
 	bool (*busy)(struct kverbs_object *obj);
 	void (*shutdown)(struct kverbs_object *obj);
 	void (*restart)(struct kverbs_object *obj);
+	int (*quiesce)(struct kverbs_object *obj);
 	int (*destroy)(struct kverbs_object *obj);
 };
 

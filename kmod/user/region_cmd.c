@@ -45,6 +45,7 @@ static int region_destroy(struct kverbs_object *obj)
 }
 
 static const struct kverbs_object_ops region_ops = {
+	.settle		= kverbs_rings_forget,
 	.busy		= region_busy,
 	.shutdown	= kverbs_rings_forget,
 	.destroy	= region_destroy,

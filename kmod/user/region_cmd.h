@@ -17,6 +17,11 @@ struct kverbs_region_obj {
 	struct kverbs_region *region;
 };
 
+static inline struct kverbs_region *kverbs_region_of_obj(struct kverbs_object *obj)
+{
+	return container_of(obj, struct kverbs_region_obj, obj)->region;
+}
+
 struct kverbs_region_obj *kverbs_region_obj_get(struct kverbs_file *file, u32 id);
 int kverbs_cmd_region_create(struct kverbs_ucmd *ucmd);
 

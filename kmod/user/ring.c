@@ -7,6 +7,8 @@
 
 #include "compat.h"
 #include "file.h"
+#include "region.h"
+#include "region_cmd.h"
 #include "ring.h"
 
 /* Reads of the watched byte between two checks of completions, signals and deadline. */
@@ -36,6 +38,48 @@ static u32 distance(struct kverbs_ring *ring)
 	u32 tail = smp_load_acquire(&ring->cq_tail);
 
 	return tail - head;
+}
+
+/**
+ * kverbs_ring_trylock() - look up a ring, and lock it for a SUBMIT without a reference
+ * @file: the file, which the caller keeps open
+ * @id: its id
+ *
+ * A reference would cost two atomic operations more. Instead DESTROY takes the lock after the
+ * last reference is gone, and a SUBMIT that finds none leaves the ring alone.
+ *
+ * Return: the ring, to be kverbs_ring_unlock(), or NULL if the lock is taken, or there is no such
+ * ring.
+ */
+struct kverbs_ring *kverbs_ring_trylock(struct kverbs_file *file, u32 id)
+{
+	struct kverbs_ring *ring = NULL;
+	struct kverbs_object *obj;
+
+	rcu_read_lock();
+	obj = xa_load(&file->objects.xa, id);
+	if (obj && obj->type == KVERBS_OBJ_RING)
+		ring = container_of(obj, struct kverbs_ring, obj);
+	if (ring && !mutex_trylock(&ring->submit_lock))
+		ring = NULL;
+	if (ring && !refcount_read(&ring->obj.gets)) {
+		mutex_unlock(&ring->submit_lock);
+		ring = NULL;
+	}
+	rcu_read_unlock();
+	return ring;
+}
+
+/**
+ * kverbs_ring_unlock() - undo kverbs_ring_trylock()
+ * @ring: the ring, which may be gone afterwards unless the caller has a reference
+ */
+void kverbs_ring_unlock(struct kverbs_ring *ring)
+{
+	/* DESTROY may free the ring before mutex_unlock() has returned. */
+	rcu_read_lock();
+	mutex_unlock(&ring->submit_lock);
+	rcu_read_unlock();
 }
 
 /**
@@ -337,19 +381,56 @@ int kverbs_ring_mmap(struct kverbs_ring *ring, unsigned int part,
 	}
 }
 
-static void forget(struct kverbs_ring *ring, struct kverbs_object **kept,
-		   const struct kverbs_object *obj)
+static void count_uses_in_region(struct kverbs_ring *ring)
+{
+	u32 nr = ring->region_posted - ring->region_done;
+
+	lockdep_assert_held(&ring->lock);
+	if (nr)
+		kverbs_region_use_many(kverbs_region_of_obj(ring->region), nr);
+}
+
+/**
+ * kverbs_ring_keep_region() - set the region whose uses the ring counts
+ * @ring: the ring, @submit_lock held
+ * @region: the region, with a reference for the ring, or NULL
+ *
+ * As long as entries use the region of the entry before, accepting and completing them changes
+ * no counter that rings share. Uses by entries still in flight are counted in the region from
+ * now on.
+ */
+void kverbs_ring_keep_region(struct kverbs_ring *ring, struct kverbs_object *region)
+{
+	struct kverbs_object *old = ring->region;
+
+	lockdep_assert_held(&ring->submit_lock);
+	spin_lock_bh(&ring->lock);
+	count_uses_in_region(ring);
+	ring->region_posted = 0;
+	ring->region_done = 0;
+	ring->epoch++;
+	ring->region = region;
+	spin_unlock_bh(&ring->lock);
+	if (old)
+		kverbs_object_put(old);
+}
+
+static void forget(struct kverbs_ring *ring, const struct kverbs_object *obj)
 {
 	lockdep_assert_held(&ring->submit_lock);
-	if (*kept != obj)
-		return;
-	kverbs_object_put(*kept);
-	*kept = NULL;
+	if (ring->region == obj)
+		kverbs_ring_keep_region(ring, NULL);
+	if (ring->conn == obj) {
+		kverbs_object_put(ring->conn);
+		ring->conn = NULL;
+	}
 }
 
 /**
  * kverbs_rings_forget() - drop the references that rings keep for their next SUBMIT
- * @obj: a connection or region that cannot be looked up any more
+ * @obj: a connection or region
+ *
+ * All uses of a region are counted in the region afterwards, unless a SUBMIT looks it up again.
  *
  * If the task is killed, references may stay, and the object with them.
  *
@@ -367,8 +448,7 @@ void kverbs_rings_forget(struct kverbs_object *obj)
 		if (IS_ERR(ring))
 			continue;
 		if (!mutex_lock_killable(&ring->submit_lock)) {
-			forget(ring, &ring->conn, obj);
-			forget(ring, &ring->region, obj);
+			forget(ring, obj);
 			mutex_unlock(&ring->submit_lock);
 		}
 		kverbs_object_put(&ring->obj);

@@ -41,10 +41,15 @@ struct kverbs_slot;
  * @chain: for building work requests; under @submit_lock
  * @conn: the last entry's connection, which the next one's often is too; a reference is
  *	held until kverbs_rings_forget() or the ring is destroyed; under @submit_lock
- * @region: the last entry's region, likewise
+ * @region: the last entry's region, likewise, written by kverbs_ring_keep_region() only
+ * @region_posted: entries accepted since @region was set, each with one use of it that is
+ *	counted here; under @submit_lock
  * @lock: guards all below; taken by completions: bottom halves off; innermost but
  *	for those of the wait queues and the eventfd
  * @cq_tail: completions written; the shared copy is never read back; read without @lock
+ * @epoch: how often @region was set; written under @submit_lock and @lock, either is enough
+ *	to read it
+ * @region_done: how many of @region_posted have completed
  * @reserved: completion slots promised and not written yet
  * @slots: for entries in flight; as many as completions, so one is free if a completion is
  * @free_slots: unused ones of @slots
@@ -69,8 +74,11 @@ struct kverbs_ring {
 	struct kverbs_chain *chain;
 	struct kverbs_object *conn;
 	struct kverbs_object *region;
+	u32 region_posted;
 	spinlock_t lock;
 	u32 cq_tail;
+	u64 epoch;
+	u32 region_done;
 	u32 reserved;
 	struct kverbs_slot *slots;
 	struct kverbs_slot *free_slots;
@@ -91,6 +99,8 @@ struct kverbs_watch {
 	u8 old;
 };
 
+struct kverbs_ring *kverbs_ring_trylock(struct kverbs_file *file, u32 id);
+void kverbs_ring_unlock(struct kverbs_ring *ring);
 int kverbs_ring_reserve(struct kverbs_ring *ring, u32 nr);
 void kverbs_ring_unreserve(struct kverbs_ring *ring, u32 nr);
 void kverbs_ring_event(struct kverbs_ring *ring, const struct kverbs_cqe *cqe);
@@ -105,6 +115,7 @@ int kverbs_ring_watch(struct kverbs_ring *ring, u32 nr, u64 deadline_ns,
 		      const struct kverbs_watch *watch);
 int kverbs_ring_mmap(struct kverbs_ring *ring, unsigned int part,
 		     struct vm_area_struct *vma);
+void kverbs_ring_keep_region(struct kverbs_ring *ring, struct kverbs_object *region);
 void kverbs_rings_forget(struct kverbs_object *obj);
 
 static inline struct kverbs_ring *kverbs_ring_get(struct kverbs_file *file, u32 id)

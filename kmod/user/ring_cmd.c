@@ -157,6 +157,17 @@ static void ring_restart(struct kverbs_object *obj)
 	WRITE_ONCE(to_ring(obj)->closing, false);
 }
 
+/* See kverbs_ring_trylock(). */
+static int ring_quiesce(struct kverbs_object *obj)
+{
+	struct kverbs_ring *ring = to_ring(obj);
+
+	if (mutex_lock_killable(&ring->submit_lock))
+		return -EINTR;
+	mutex_unlock(&ring->submit_lock);
+	return 0;
+}
+
 static void put_kept(struct kverbs_object *kept)
 {
 	if (kept)
@@ -178,6 +189,7 @@ static const struct kverbs_object_ops ring_ops = {
 	.busy		= ring_busy,
 	.shutdown	= ring_shutdown,
 	.restart	= ring_restart,
+	.quiesce	= ring_quiesce,
 	.destroy	= ring_destroy,
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Submission entries in flight, from the reservation of a slot to the completion. */
+#include "region.h"
 #include "ring.h"
 #include "slot.h"
 
@@ -104,6 +105,18 @@ static struct kverbs_slot *pop_slot(struct list_head *done_list, const struct kv
 	return slot;
 }
 
+/* Before the user is told, who may then destroy the region. */
+static void end_use(struct kverbs_ring *ring, const struct kverbs_slot *slot)
+{
+	lockdep_assert_held(&ring->lock);
+	if (!slot->req.kept)
+		return;
+	if (slot->epoch == ring->epoch)
+		ring->region_done++;
+	else
+		kverbs_region_unuse(slot->req.region);
+}
+
 /**
  * kverbs_slots_done() - write the completions of entries of one ring
  * @done_list: their operations, see &struct kverbs_req
@@ -121,6 +134,7 @@ void kverbs_slots_done(struct list_head *done_list)
 
 	spin_lock_bh(&ring->lock);
 	while ((slot = pop_slot(done_list, ring))) {
+		end_use(ring, slot);
 		if (slot->signal || slot->req.result)
 			fill_cqe(slot, kverbs_ring_next_cqe(ring, told++));
 		else

@@ -14,6 +14,7 @@ struct kverbs_ring;
  * @conn_id: the connection's id
  * @signal: complete it even if it succeeds
  * @buf_id: of a buffer from a pool
+ * @epoch: if the operation is @kept: the ring's when it was accepted
  * @extents: for a list, from when one is first needed until the ring goes
  * @next: in the ring's free list, or among those that a SUBMIT took
  */
@@ -24,6 +25,7 @@ struct kverbs_slot {
 	u32 conn_id;
 	bool signal;
 	u16 buf_id;
+	u64 epoch;
 	struct kverbs_extent *extents;
 	struct kverbs_slot *next;
 };

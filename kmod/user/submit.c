@@ -22,7 +22,6 @@
  * struct batch - entries of one SUBMIT
  * @file: whose
  * @ring: from which ring
- * @uses: of the ring's region, to be counted before what uses it is posted
  * @slots: for entries to come, linked by their next
  * @refused: operations of entries that are invalid, to be completed
  * @sqe: the entry that was read last
@@ -34,7 +33,6 @@
 struct batch {
 	struct kverbs_file *file;
 	struct kverbs_ring *ring;
-	long uses;
 	struct kverbs_slot *slots;
 	struct list_head refused;
 	struct kverbs_sqe sqe;
@@ -48,21 +46,7 @@ static struct kverbs_conn_obj *conn_of(const struct batch *batch)
 
 static struct kverbs_region *region_of(const struct batch *batch)
 {
-	return container_of(batch->ring->region, struct kverbs_region_obj, obj)->region;
-}
-
-static void put(struct kverbs_object **kept)
-{
-	if (*kept)
-		kverbs_object_put(*kept);
-	*kept = NULL;
-}
-
-static void count_uses(struct batch *batch)
-{
-	if (batch->uses)
-		kverbs_region_use_many(region_of(batch), batch->uses);
-	batch->uses = 0;
+	return kverbs_region_of_obj(batch->ring->region);
 }
 
 static int get_conn(struct batch *batch, u32 id)
@@ -72,7 +56,9 @@ static int get_conn(struct batch *batch, u32 id)
 
 	if (ring->conn && ring->conn->id == id)
 		return 0;
-	put(&ring->conn);
+	if (ring->conn)
+		kverbs_object_put(ring->conn);
+	ring->conn = NULL;
 	conn = kverbs_conn_obj_get(batch->file, id);
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
@@ -87,12 +73,10 @@ static int get_region(struct batch *batch, u32 id)
 
 	if (ring->region && ring->region->id == id)
 		return 0;
-	count_uses(batch);
-	put(&ring->region);
 	region = kverbs_region_obj_get(batch->file, id);
 	if (IS_ERR(region))
 		return PTR_ERR(region);
-	ring->region = &region->obj;
+	kverbs_ring_keep_region(ring, &region->obj);
 	return 0;
 }
 
@@ -134,7 +118,9 @@ static int find_buffer(struct batch *batch, const struct kverbs_sqe *sqe,
 	req->region = extent.region;
 	req->offset = extent.offset;
 	req->length = extent.length;
-	batch->uses++;
+	req->kept = true;
+	container_of(req, struct kverbs_slot, req)->epoch = batch->ring->epoch;
+	batch->ring->region_posted++;
 	return 0;
 }
 
@@ -215,6 +201,7 @@ static void fill_req(const struct kverbs_sqe *sqe, struct kverbs_slot *slot)
 	req->unsignalled = !slot->signal;
 	req->privileged = false;
 	req->pooled = false;
+	req->kept = false;
 	req->held = false;
 	req->done = kverbs_slots_done;
 	req->result = 0;
@@ -283,6 +270,7 @@ static void refuse(struct batch *batch, struct kverbs_slot *slot, int error)
 	slot->user_data = sqe->user_data;
 	slot->conn_id = sqe->conn_id;
 	slot->signal = true;
+	req->kept = false;
 	req->done = kverbs_slots_done;
 	req->result = error;
 	req->wc_status = 0;
@@ -356,7 +344,6 @@ static void post_gathered(struct batch *batch, unsigned int nr)
 	struct kverbs_conn_obj *obj = conn_of(batch);
 	struct kverbs_conn *conn = obj->conn;
 
-	count_uses(batch);
 	if (kverbs_opcode_has(chain->reqs[0]->opcode, KVERBS_OPF_RECV))
 		kverbs_conn_submit_recvs(conn, chain->reqs, nr);
 	else if (!kverbs_conn_submit_list(conn, chain->reqs, nr, chain))
@@ -419,7 +406,7 @@ static int take_entries(struct batch *batch, u32 nr, u32 *taken)
 	return run ? 0 : -EAGAIN;
 }
 
-static int submit(struct kverbs_ucmd *ucmd, struct kverbs_ring *ring)
+static int submit_locked(struct kverbs_ucmd *ucmd, struct kverbs_ring *ring)
 {
 	struct kverbs_cmd_submit *cmd = ucmd->cmd;
 	struct batch batch = {
@@ -427,14 +414,20 @@ static int submit(struct kverbs_ucmd *ucmd, struct kverbs_ring *ring)
 		.ring = ring,
 		.refused = LIST_HEAD_INIT(batch.refused),
 	};
+
+	cmd->out_error = take_entries(&batch, cmd->to_submit, &cmd->out_taken);
+	return cmd->out_taken ? 0 : cmd->out_error;
+}
+
+static int submit(struct kverbs_ucmd *ucmd, struct kverbs_ring *ring)
+{
 	int ret;
 
 	if (mutex_lock_interruptible(&ring->submit_lock))
 		return -ERESTARTNOHAND;
-	ret = take_entries(&batch, cmd->to_submit, &cmd->out_taken);
+	ret = submit_locked(ucmd, ring);
 	mutex_unlock(&ring->submit_lock);
-	cmd->out_error = ret;
-	return cmd->out_taken ? 0 : ret;
+	return ret;
 }
 
 static bool watches(const struct kverbs_cmd_submit *cmd)
@@ -502,6 +495,25 @@ static int submit_and_wait(struct kverbs_ucmd *ucmd, struct kverbs_ring *ring)
 	return ret;
 }
 
+/* A SUBMIT that neither waits nor wakes a pool needs its ring only under the lock. */
+static bool is_plain(const struct kverbs_cmd_submit *cmd)
+{
+	return cmd->to_submit && !cmd->min_complete && !cmd->flags && !cmd->watch_uptr &&
+	       !cmd->watch_old && !cmd->pool_id;
+}
+
+static int submit_plain(struct kverbs_ucmd *ucmd, struct kverbs_ring *ring)
+{
+	struct kverbs_cmd_submit *cmd = ucmd->cmd;
+	int ret;
+
+	if (ring->cqs.direct)
+		kverbs_cq_set_poll(&ring->cqs);
+	ret = submit_locked(ucmd, ring);
+	cmd->out_ready = kverbs_ring_unread(ring);
+	return ret;
+}
+
 int kverbs_cmd_submit(struct kverbs_ucmd *ucmd)
 {
 	struct kverbs_cmd_submit *cmd = ucmd->cmd;
@@ -510,6 +522,12 @@ int kverbs_cmd_submit(struct kverbs_ucmd *ucmd)
 
 	cmd->out_taken = 0;
 	cmd->out_error = 0;
+	ring = is_plain(cmd) ? kverbs_ring_trylock(ucmd->file, cmd->ring_id) : NULL;
+	if (ring) {
+		ret = submit_plain(ucmd, ring);
+		kverbs_ring_unlock(ring);
+		return ret;
+	}
 	ring = kverbs_ring_get(ucmd->file, cmd->ring_id);
 	if (IS_ERR(ring))
 		return PTR_ERR(ring);

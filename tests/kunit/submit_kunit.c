@@ -6,7 +6,9 @@
 #include "fake_queue.h"
 #include "fake_region.h"
 #include "opcode.h"
+#include "region.h"
 #include "region_cmd.h"
+#include "ring.h"
 #include "submit.h"
 
 #define SQ_SLOTS	4
@@ -55,7 +57,14 @@ static int region_destroy(struct kverbs_object *obj)
 	return 0;
 }
 
+static bool region_busy(struct kverbs_object *obj)
+{
+	return kverbs_region_is_busy(kverbs_region_of_obj(obj));
+}
+
 static const struct kverbs_object_ops region_ops = {
+	.settle = kverbs_rings_forget,
+	.busy = region_busy,
 	.shutdown = kverbs_rings_forget,
 	.destroy = region_destroy,
 };
@@ -114,6 +123,13 @@ static int submit(struct submitter *s, u32 nr)
 	s->cmd.ring_id = s->ring->obj.id;
 	s->cmd.to_submit = nr;
 	return kverbs_cmd_submit(&ucmd);
+}
+
+/* Those that the ring counts included. */
+static long region_uses(struct submitter *s)
+{
+	kverbs_rings_forget(&s->region_obj.obj);
+	return atomic_long_read(&s->region->region.uses);
 }
 
 /* The last completion as user space reads it. */
@@ -440,12 +456,94 @@ static void submit_uses_the_region_until_it_completes(struct kunit *test)
 	sqe.offset = 10;
 	sqe.length = LENGTH - 10;
 	KUNIT_ASSERT_EQ(test, 0, submit_one(s, &sqe));
-	KUNIT_EXPECT_EQ(test, 1, atomic_long_read(&s->region->region.uses));
+	KUNIT_EXPECT_EQ(test, 1, region_uses(s));
 	KUNIT_EXPECT_EQ(test, 0x10000 + 10, s->hca->sends[0].sges[0].addr);
 	KUNIT_EXPECT_EQ(test, LENGTH - 10, s->hca->sends[0].sges[0].length);
 	fake_wr_complete(&s->hca->sends[0], IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&s->region->region.uses));
+	KUNIT_EXPECT_EQ(test, 0, region_uses(s));
 	KUNIT_EXPECT_EQ(test, LENGTH - 10, last_cqe(s)->byte_len);
+}
+
+static struct kverbs_sqe a_send_of_region(struct submitter *s)
+{
+	struct kverbs_sqe sqe = a_send(s, 0);
+
+	sqe.region_id = s->region_obj.obj.id;
+	sqe.length = LENGTH;
+	return sqe;
+}
+
+static void submit_touches_no_counter_of_the_region_that_it_keeps(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_send_of_region(s);
+
+	KUNIT_ASSERT_EQ(test, 0, submit_one(s, &sqe));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&s->region->region.uses));
+	fake_wr_complete(&s->hca->sends[0], IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&s->region->region.uses));
+	KUNIT_EXPECT_EQ(test, 1, s->ring->region_done);
+}
+
+static void submit_keeps_a_region_in_flight_from_being_destroyed(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_send_of_region(s);
+
+	put_some(s, &sqe, 2);
+	KUNIT_ASSERT_EQ(test, 0, submit(s, 2));
+	fake_wr_complete(&s->hca->sends[0], IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, -EBUSY, kverbs_object_destroy(s->file, sqe.region_id));
+	fake_wr_complete(&s->hca->sends[1], IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, 0, kverbs_object_destroy(s->file, sqe.region_id));
+}
+
+/* Entries of the first region complete while the ring counts another one, and itself again. */
+static void submit_counts_uses_when_regions_alternate(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct fake_region *other = fake_region_create(test, &s->hca->ib, 0, LENGTH);
+	struct kverbs_region_obj other_obj = { .region = &other->region };
+	struct kverbs_sqe sqe = a_send_of_region(s);
+
+	fake_region_add_span(test, other, 0x20000, LENGTH);
+	KUNIT_ASSERT_EQ(test, 0, kverbs_object_reserve(s->file, &other_obj.obj,
+						       KVERBS_OBJ_REGION, &region_ops));
+	kverbs_object_publish(&other_obj.obj);
+	put(s, &sqe);
+	sqe.region_id = other_obj.obj.id;
+	put(s, &sqe);
+	sqe.region_id = s->region_obj.obj.id;
+	put(s, &sqe);
+	KUNIT_ASSERT_EQ(test, 0, submit(s, 3));
+	KUNIT_ASSERT_EQ(test, 3, s->hca->nr_sends);
+	KUNIT_EXPECT_EQ(test, 1, atomic_long_read(&s->region->region.uses));
+	KUNIT_EXPECT_EQ(test, 1, atomic_long_read(&other->region.uses));
+	fake_wr_complete(&s->hca->sends[0], IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&s->region->region.uses));
+	KUNIT_EXPECT_EQ(test, 1, region_uses(s));
+	fake_wr_complete(&s->hca->sends[1], IB_WC_SUCCESS);
+	fake_wr_complete(&s->hca->sends[2], IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, 0, region_uses(s));
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&other->region.uses));
+	KUNIT_EXPECT_EQ(test, 0, kverbs_object_destroy(s->file, other_obj.obj.id));
+}
+
+static void submit_locks_a_ring_without_a_reference(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	u32 id = s->ring->obj.id;
+
+	KUNIT_ASSERT_PTR_EQ(test, s->ring, kverbs_ring_trylock(s->file, id));
+	KUNIT_EXPECT_EQ(test, 1, refcount_read(&s->ring->obj.gets));
+	KUNIT_EXPECT_NULL(test, kverbs_ring_trylock(s->file, id));
+	kverbs_ring_unlock(s->ring);
+	KUNIT_EXPECT_NULL(test, kverbs_ring_trylock(s->file, s->conn_obj.obj.id));
+	KUNIT_EXPECT_NULL(test, kverbs_ring_trylock(s->file, 12345));
+	refcount_set(&s->ring->obj.gets, 0);
+	KUNIT_EXPECT_NULL(test, kverbs_ring_trylock(s->file, id));
+	refcount_set(&s->ring->obj.gets, 1);
+	KUNIT_EXPECT_FALSE(test, mutex_is_locked(&s->ring->submit_lock));
 }
 
 static void submit_refused_does_not_use_the_region(struct kunit *test)
@@ -457,7 +555,7 @@ static void submit_refused_does_not_use_the_region(struct kunit *test)
 	sqe.length = LENGTH;
 	fake_hca_refuse(s->hca, 0, -ENOMEM);
 	KUNIT_EXPECT_EQ(test, -ENOMEM, submit_one(s, &sqe));
-	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&s->region->region.uses));
+	KUNIT_EXPECT_EQ(test, 0, region_uses(s));
 }
 
 static void submit_keeps_connection_and_region_for_the_next(struct kunit *test)
@@ -592,7 +690,7 @@ static void submit_of_which_half_is_refused_posts_half(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 3, s->cmd.out_taken);
 	KUNIT_EXPECT_EQ(test, 3, fake_ring_kernel(s->ring)->sq_head);
 	KUNIT_EXPECT_EQ(test, 1, s->ring->reserved);
-	KUNIT_EXPECT_EQ(test, 1, atomic_long_read(&s->region->region.uses));
+	KUNIT_EXPECT_EQ(test, 1, region_uses(s));
 	KUNIT_EXPECT_EQ(test, -ENOMEM, fake_ring_cqe(s->ring, 0)->result);
 	KUNIT_EXPECT_EQ(test, -ECANCELED, fake_ring_cqe(s->ring, 1)->result);
 	fake_hca_refuse(s->hca, UINT_MAX, 0);
@@ -741,6 +839,10 @@ static struct kunit_case submit_cases[] = {
 	KUNIT_CASE(queue_in_use_is_not_reserved),
 	KUNIT_CASE(submit_needs_the_connections_own_ring),
 	KUNIT_CASE(submit_uses_the_region_until_it_completes),
+	KUNIT_CASE(submit_touches_no_counter_of_the_region_that_it_keeps),
+	KUNIT_CASE(submit_keeps_a_region_in_flight_from_being_destroyed),
+	KUNIT_CASE(submit_counts_uses_when_regions_alternate),
+	KUNIT_CASE(submit_locks_a_ring_without_a_reference),
 	KUNIT_CASE(submit_refused_does_not_use_the_region),
 	KUNIT_CASE(submit_keeps_connection_and_region_for_the_next),
 	KUNIT_CASE(submit_keeps_nothing_from_being_destroyed),
