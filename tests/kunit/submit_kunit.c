@@ -125,7 +125,7 @@ static int submit(struct submitter *s, u32 nr)
 	return kverbs_cmd_submit(&ucmd);
 }
 
-/* Those that the ring counts included. */
+/* Uses of the region, including those that the ring has counted. */
 static long region_uses(struct submitter *s)
 {
 	kverbs_rings_forget(&s->region_obj.obj);
