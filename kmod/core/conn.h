@@ -122,7 +122,8 @@ enum kverbs_conn_stamp {
  * @unanswered: the peer has not answered yet, and tearing down would wait for that
  * @answered: woken when @unanswered is cleared
  * @mutex: held while HCA objects are created or torn down
- * @use: read-locked by users of the HCA objects, write-locked by the teardown
+ * @use: read-locked by users of the HCA objects except kverbs_wr_post_direct(), write-locked by
+ *	the teardown
  * @recv_lock: held while deferred receives are posted
  * @held_lock: guards @held_chain; held while held operations are posted
  * @sync_lock: held while a synchronous chain is posted
