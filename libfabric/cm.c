@@ -118,7 +118,7 @@ static uint64_t timeout_ns(void)
 
 static int reserve_events(struct kvf_ep *ep)
 {
-	struct kvf_ring *ring = kvf_ep_ring(ep);
+	struct kvf_ring *ring = ep->ring;
 
 	if (ring->ring.cq_entries - ring->used < KVF_CONN_EVENTS) {
 		kvf_warn(EP_CTRL, "the completion queue is too small for another connection\n");
@@ -135,7 +135,7 @@ static int do_connect(struct kvf_ep *ep, const union kvf_addr *addr, const void 
 	struct kverbs_conn_param conn_param = param_of(ep);
 	struct kverbs_cmd_connect cmd = {
 		.size = sizeof(cmd),
-		.ring_id = kvf_ep_ring(ep)->ring.id,
+		.ring_id = ep->ring->ring.id,
 		.user_data = (uintptr_t)ep,
 		.timeout_ns = timeout_ns(),
 		.param_uptr = (uintptr_t)&conn_param,
@@ -155,7 +155,7 @@ static int do_connect(struct kvf_ep *ep, const union kvf_addr *addr, const void 
 		return ret;
 	ret = kverbs_sys_ioctl(kvf_ep_fabric(ep)->fd, KVERBS_CONNECT, &cmd);
 	if (ret) {
-		kvf_ep_ring(ep)->used -= KVF_CONN_EVENTS;
+		ep->ring->used -= KVF_CONN_EVENTS;
 		return ret;
 	}
 	ep->conn_id = cmd.out_id;
@@ -192,7 +192,7 @@ static int do_accept(struct kvf_ep *ep, const void *param, size_t paramlen)
 	struct kverbs_cmd_accept cmd = {
 		.size = sizeof(cmd),
 		.conn_id = ep->conn_id,
-		.ring_id = kvf_ep_ring(ep)->ring.id,
+		.ring_id = ep->ring->ring.id,
 		.user_data = (uintptr_t)ep,
 		.timeout_ns = timeout_ns(),
 		.param_uptr = (uintptr_t)&conn_param,

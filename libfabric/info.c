@@ -20,10 +20,12 @@
 #define QUEUE_MAX 4096
 
 #define MSG_ORDER (FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_RAS | FI_ORDER_WAW | FI_ORDER_WAS | \
-		   FI_ORDER_SAW | FI_ORDER_SAS)
+		   FI_ORDER_SAW | FI_ORDER_SAS | FI_ORDER_RMA_RAR | FI_ORDER_RMA_RAW | \
+		   FI_ORDER_RMA_WAW)
 
 /**
  * struct search - what fi_getinfo() looks for
+ * @version: of the API that the application knows
  * @hints: the hints, or NULL
  * @has_src: @src must be the address; its port is taken over
  * @src: source address
@@ -33,6 +35,7 @@
  * @last: end of the list of results
  */
 struct search {
+	uint32_t version;
 	const struct fi_info *hints;
 	bool has_src;
 	union kvf_addr src;
@@ -107,6 +110,7 @@ static int set_domain(struct fi_domain_attr *domain, const struct kverbs_cmd_dev
 	domain->mr_key_size = sizeof(uint64_t);
 	domain->cq_data_size = sizeof(uint32_t);
 	domain->cq_cnt = 128;
+	domain->cntr_cnt = KVF_CNTR_CNT;
 	domain->ep_cnt = dev->out_max_qp;
 	domain->tx_ctx_cnt = dev->out_max_qp;
 	domain->rx_ctx_cnt = dev->out_max_qp;
@@ -167,12 +171,12 @@ static int add_info(struct search *s, const struct kverbs_cmd_device_query *dev,
 	info = new_info(dev, port, addr);
 	if (!info)
 		return -FI_ENOMEM;
-	if (!kvf_check(info, s->hints) ||
+	if (!kvf_check(s->version, info, s->hints) ||
 	    (s->has_dest && copy_addr(&info->dest_addr, &info->dest_addrlen, &s->dest))) {
 		fi_freeinfo(info);
 		return 0;
 	}
-	kvf_adopt(info, s->hints);
+	kvf_adopt(s->version, info, s->hints);
 	*s->last = info;
 	s->last = &info->next;
 	return 0;
@@ -344,14 +348,12 @@ static int set_addresses(struct search *s, const char *node, const char *service
 int kvf_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
 		const struct fi_info *hints, struct fi_info **info)
 {
-	struct search s = { .hints = hints, .last = info };
+	struct search s = { .version = version, .hints = hints, .last = info };
 	struct kverbs_cmd_info limits;
 	struct ifaddrs *addrs = NULL;
 	int fd, ret;
 
 	*info = NULL;
-	if (FI_VERSION_LT(version, FI_VERSION(1, 5)))
-		return -FI_ENODATA;
 	fd = kvf_device_open(&limits);
 	if (fd < 0) {
 		kvf_info(CORE, "%s: %s\n", kvf_param.device_node, fi_strerror(-fd));

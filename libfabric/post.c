@@ -227,7 +227,7 @@ static uint64_t step(const struct posting *p, uint64_t done)
 /* Returns how many of @parts entries were taken; *error says why not all. */
 static uint32_t submit(struct posting *p, struct kvf_op *op, uint32_t parts, int *error)
 {
-	struct kverbs_ring *ring = &kvf_ep_ring(p->ep)->ring;
+	struct kverbs_ring *ring = &p->ep->ring->ring;
 	uint32_t at = 0, taken = 0;
 	uint64_t done = 0, moved;
 
@@ -251,7 +251,7 @@ static uint32_t submit(struct posting *p, struct kvf_op *op, uint32_t parts, int
 
 static bool has_room(const struct kvf_ep *ep, uint32_t parts, bool is_recv)
 {
-	const struct kvf_ring *ring = kvf_ep_ring(ep);
+	const struct kvf_ring *ring = ep->ring;
 
 	if (is_recv ? ep->rx_used >= ep->info->rx_attr->size :
 		      ep->tx_used >= ep->info->tx_attr->size)
@@ -267,7 +267,7 @@ static int reserve(struct kvf_ep *ep, uint32_t parts, bool is_recv)
 		if (!has_room(ep, parts, is_recv))
 			return -FI_EAGAIN;
 	}
-	kvf_ep_ring(ep)->used += parts;
+	ep->ring->used += parts;
 	if (is_recv)
 		ep->rx_used++;
 	else
@@ -277,7 +277,7 @@ static int reserve(struct kvf_ep *ep, uint32_t parts, bool is_recv)
 
 static void unreserve(struct kvf_ep *ep, uint32_t parts, bool is_recv)
 {
-	kvf_ep_ring(ep)->used -= parts;
+	ep->ring->used -= parts;
 	if (is_recv)
 		ep->rx_used--;
 	else
@@ -293,6 +293,7 @@ static struct kvf_op *new_op(struct kvf_ep *ep, const struct kvf_work *work)
 	if (!op)
 		return NULL;
 	op->ep = ep;
+	op->cntr = ep->cntrs[work->counted];
 	op->context = work->context;
 	op->buf = work->count ? work->iov->iov_base : NULL;
 	op->flags = work->comp_flags;
@@ -401,7 +402,7 @@ ssize_t kvf_post(struct kvf_ep *ep, const struct kvf_work *work)
 
 static int submit_recv(struct kvf_op *op)
 {
-	struct kverbs_ring *ring = &kvf_ep_ring(op->ep)->ring;
+	struct kverbs_ring *ring = &op->ep->ring->ring;
 	int error;
 
 	op->sqe.conn_id = op->ep->conn_id;
@@ -450,7 +451,7 @@ static ssize_t post_recv_locked(struct kvf_ep *ep, const struct kvf_work *work)
 	struct kvf_op *op;
 	int ret;
 
-	if (!ep->rx_cq)
+	if (!ep->is_enabled)
 		return -FI_EOPBADSTATE;
 	op = new_op(ep, work);
 	if (!op)
@@ -496,7 +497,7 @@ int kvf_post_dir_read(struct kvf_ep *ep, struct kvf_dir *dir, uint32_t region_id
 		      uint32_t length, uint32_t rkey)
 {
 	const struct kvf_work work = { .opcode = KVERBS_OP_READ };
-	struct kvf_ring *ring = kvf_ep_ring(ep);
+	struct kvf_ring *ring = ep->ring;
 	struct kverbs_sqe *sqe;
 	struct kvf_op *op;
 	int error;

@@ -49,6 +49,8 @@ static void hints_that_match(void **state)
 	EXPECT(0, hints->domain_attr->cq_data_size = 4; hints->mode = FI_RX_CQ_DATA);
 	EXPECT(0, hints->domain_attr->name = strdup("FAKE0"));
 	EXPECT(0, hints->tx_attr->msg_order = FI_ORDER_SAS);
+	EXPECT(0, hints->tx_attr->msg_order = FI_ORDER_RMA_WAW);
+	EXPECT(0, hints->domain_attr->cntr_cnt = 2);
 	EXPECT(0, hints->addr_format = FI_SOCKADDR);
 }
 
@@ -125,13 +127,55 @@ static void ports_that_cannot_be_used_are_left_out(void **state)
 	assert_int_equal(get(NULL, 0, NULL), -FI_ENODATA);
 }
 
-static void an_old_api_is_not_served(void **state)
+static void an_old_api_registers_local_memory_by_its_mode(void **state)
 {
-	struct fi_info *info;
+	struct fi_info *hints = hints_new(), *info;
 
 	(void)state;
-	assert_int_equal(kvf_getinfo(FI_VERSION(1, 4), NULL, NULL, 0, NULL, &info), -FI_ENODATA);
-	assert_null(info);
+	hints->domain_attr->mr_mode = FI_MR_BASIC;
+	assert_int_equal(kvf_getinfo(FI_VERSION(1, 0), NULL, NULL, 0, hints, &info), -FI_ENODATA);
+	hints->domain_attr->mr_mode = FI_MR_UNSPEC;
+	assert_int_equal(kvf_getinfo(FI_VERSION(1, 4), NULL, NULL, 0, hints, &info), -FI_ENODATA);
+	hints->mode = FI_LOCAL_MR;
+	assert_int_equal(kvf_getinfo(FI_VERSION(1, 4), NULL, NULL, 0, hints, &info), 0);
+	assert_int_equal(info->domain_attr->mr_mode, FI_MR_BASIC);
+	assert_int_equal(info->mode, FI_LOCAL_MR);
+	assert_int_equal(info->caps, KVF_TX_CAPS | KVF_RX_CAPS);
+	fi_freeinfo(info);
+	hints->domain_attr->mr_mode = FI_MR_SCALABLE;
+	assert_int_equal(kvf_getinfo(FI_VERSION(1, 4), NULL, NULL, 0, hints, &info), -FI_ENODATA);
+	fi_freeinfo(hints);
+	assert_int_equal(kvf_getinfo(FI_VERSION(1, 0), NULL, NULL, 0, NULL, &info), 0);
+	assert_int_equal(info->domain_attr->mr_mode, FI_MR_BASIC);
+	assert_true(info->mode & FI_LOCAL_MR);
+	fi_freeinfo(info);
+}
+
+static uint64_t caps_for(uint64_t wanted)
+{
+	struct fi_info *hints = hints_new(), *info;
+	uint64_t caps;
+
+	hints->caps = wanted;
+	assert_int_equal(kvf_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, &info), 0);
+	caps = info->caps;
+	assert_int_equal(info->tx_attr->caps & ~caps, 0);
+	assert_int_equal(info->rx_attr->caps & ~caps, 0);
+	fi_freeinfo(info);
+	fi_freeinfo(hints);
+	return caps & ~(FI_LOCAL_COMM | FI_REMOTE_COMM);
+}
+
+static void capabilities_are_those_that_were_asked_for(void **state)
+{
+	(void)state;
+	assert_int_equal(caps_for(0), KVF_TX_CAPS | KVF_RX_CAPS);
+	assert_int_equal(caps_for(FI_MSG), FI_MSG | FI_SEND | FI_RECV);
+	assert_int_equal(caps_for(FI_MSG | FI_SEND), FI_MSG | FI_SEND);
+	assert_int_equal(caps_for(FI_RMA), FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ |
+			 FI_REMOTE_WRITE);
+	assert_int_equal(caps_for(FI_MSG | FI_RMA | FI_RECV | FI_REMOTE_WRITE),
+			 FI_MSG | FI_RMA | FI_RECV | FI_REMOTE_WRITE);
 }
 
 static void other_layouts_of_libfabric_are_refused(void **state)
@@ -165,7 +209,8 @@ int main(void)
 		test(sizes_are_those_of_the_hints),
 		test(source_and_destination_choose_the_address),
 		test(ports_that_cannot_be_used_are_left_out),
-		test(an_old_api_is_not_served),
+		test(an_old_api_registers_local_memory_by_its_mode),
+		test(capabilities_are_those_that_were_asked_for),
 		test(other_layouts_of_libfabric_are_refused),
 	};
 
