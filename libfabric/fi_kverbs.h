@@ -628,7 +628,7 @@ int kvf_ep_getopt(fid_t fid, int level, int optname, void *optval, size_t *optle
  * @context: the application's
  * @counted: counter that counts it
  * @comp_flags: flags of the completion entry
- * @never_reported: success is not reported, whatever the flags
+ * @never_reported: no queue reports it, whatever its flags and its result
  */
 struct kvf_work {
 	enum kverbs_opcode opcode;

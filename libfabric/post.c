@@ -376,9 +376,9 @@ static ssize_t post_locked(struct posting *p)
 	op = new_op(ep, p->work);
 	if (!op)
 		return -FI_ENOMEM;
-	op->cq = ep->tx_cq;
-	op->is_silent = p->work->never_reported ||
-			(ep->tx_selective && !(p->work->flags & FI_COMPLETION));
+	/* Not even failures are reported of what has no context; ofi_rxm relies on that. */
+	op->cq = p->work->never_reported ? NULL : ep->tx_cq;
+	op->is_silent = ep->tx_selective && !(p->work->flags & FI_COMPLETION);
 	ret = prepare(p, op);
 	if (!ret)
 		ret = post_parts(p, op);

@@ -78,6 +78,18 @@ static void injected_data_may_change_at_once(void **state)
 	assert_int_equal(fi_inject(t->client, t->mem, kvf_param.inject + 1, 0), -FI_EMSGSIZE);
 }
 
+static void the_failure_of_an_inject_is_not_reported(void **state)
+{
+	struct t *t = *state;
+
+	assert_int_equal(fi_close(&t->server->fid), 0);
+	t->server = NULL;
+	assert_int_equal(fi_inject(t->client, "x", 1, 0), 0);
+	t_no_comp(t);
+	assert_int_equal(fi_send(t->client, t->mem, 1, desc(t), 0, NULL), 0);
+	assert_int_equal(t_comp_error(t).err, FI_ECANCELED);
+}
+
 static void an_endpoint_that_injects_lets_data_change_at_once(void **state)
 {
 	uint64_t flags = FI_TRANSMIT | FI_INJECT;
@@ -379,6 +391,7 @@ int main(void)
 		t_test_pair(a_message_has_four_bytes_of_data),
 		t_test_pair(a_list_of_buffers_is_one_message),
 		t_test_pair(injected_data_may_change_at_once),
+		t_test_pair(the_failure_of_an_inject_is_not_reported),
 		t_test_pair(an_endpoint_that_injects_lets_data_change_at_once),
 		t_test_pair(a_buffer_outside_of_its_region_is_refused),
 		t_test_pair(a_full_queue_says_eagain_until_completions_are_read),
