@@ -11,4 +11,10 @@ make --no-print-directory -s -C "$TOP/libfabric" || exit 1
 whole guest 6.12 rxe -- "$TOP/tests/e2e/fi/guest/fi"
 whole guest 6.12 rxe -- fi_test
 whole guest uml rxe -- fi_test
+if [[ -e $TOP/tests/e2e/build/fi_mpi ]]; then
+	whole guest uml rxe -- "$TOP/tests/e2e/fi/guest/mpi"
+	every guest uml rxe --timeout 3000 -- "$TOP/tests/e2e/fi/guest/mpi" whole
+else
+	echo "# no tests of MPI: OpenMPI is not installed"
+fi
 finish
