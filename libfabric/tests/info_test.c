@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Infos that fi_getinfo() offers, and hints that they match */
+#include <stdlib.h>
+
 #include "fi_t.h"
 
 static uint32_t version;
@@ -193,6 +195,23 @@ static void other_layouts_of_libfabric_are_refused(void **state)
 	assert_string_equal(fi_prov_ini()->name, "kverbs");
 }
 
+static void it_takes_the_name_verbs_if_it_is_told_to(void **state)
+{
+	struct fi_provider *prov;
+
+	(void)state;
+	setenv("FI_KVERBS_NAME", "verbs", 1);
+	prov = fi_prov_ini();
+	assert_string_equal(prov->name, "verbs");
+	assert_true(FI_VERSION_GE(prov->version, FI_VERSION(9999, 0)));
+	setenv("FI_KVERBS_NAME", "tcp", 1);
+	assert_string_equal(fi_prov_ini()->name, "kverbs");
+	unsetenv("FI_KVERBS_NAME");
+	prov = fi_prov_ini();
+	assert_string_equal(prov->name, "kverbs");
+	assert_true(FI_VERSION_LT(prov->version, FI_VERSION(1, 0)));
+}
+
 static int setup(void **state)
 {
 	version = FI_VERSION(1, 17);
@@ -212,6 +231,7 @@ int main(void)
 		test(an_old_api_registers_local_memory_by_its_mode),
 		test(capabilities_are_those_that_were_asked_for),
 		test(other_layouts_of_libfabric_are_refused),
+		test(it_takes_the_name_verbs_if_it_is_told_to),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
