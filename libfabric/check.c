@@ -58,6 +58,8 @@ static bool check_domain(const struct fi_info *info, const struct fi_info *hints
 		return refuse("domain name");
 	if (!check_threading(wants->threading))
 		return refuse("threading");
+	if (wants->resource_mgmt == FI_RM_ENABLED && has->resource_mgmt != FI_RM_ENABLED)
+		return refuse("resource_mgmt");
 	if (wants->cq_data_size > has->cq_data_size)
 		return refuse("cq_data_size");
 	if (wants->cntr_cnt > has->cntr_cnt)

@@ -115,7 +115,11 @@ static int find_device(struct kvf_domain *domain, const char *name)
 	int ret;
 
 	while (!(ret = kvf_device_query(domain->fabric->fd, index, &query, &ports, &gids))) {
-		domain->max_msg = query.inout_ports_len ? ports->max_msg_size : 0;
+		if (query.inout_ports_len) {
+			domain->max_msg = kvf_max_msg(&query, ports);
+			domain->max_rma = ports->max_msg_size;
+			domain->is_iwarp = ports->transport == KVERBS_TRANSPORT_IWARP;
+		}
 		free(ports);
 		free(gids);
 		if (!strncasecmp(name, query.out_name, sizeof(query.out_name))) {

@@ -75,6 +75,8 @@ static int ep_close(struct fid *fid)
 			kvf_put(fabric, &ep->cntrs[i]->users);
 	if (ep->own_cq)
 		fi_close(&ep->own_cq->fid);
+	if (ep->early_eq)
+		kvf_put(fabric, &ep->early_eq->users);
 	kvf_put(fabric, &ep->domain->users);
 	fi_freeinfo(ep->info);
 	free(ep);
@@ -282,6 +284,9 @@ static int take_request(struct kvf_ep *ep, fid_t handle)
 	ep->state = KVF_EP_REQUESTED;
 	pthread_mutex_lock(&fabric->lock);
 	list_del(&req->node);
+	ep->early_eq = req->eq;
+	if (ep->early_eq)
+		ep->early_eq->users++;
 	pthread_mutex_unlock(&fabric->lock);
 	free(req);
 	return 0;

@@ -201,6 +201,22 @@ static const char *eq_strerror(struct fid_eq *fid, int prov_errno, const void *e
 	return text;
 }
 
+/* Requests outlive their listener and its queue. */
+static void forget_requests(struct kvf_eq *eq)
+{
+	struct kvf_fabric *fabric = eq->queue.fabric;
+	struct kvf_connreq *req;
+	struct list_head *at;
+
+	pthread_mutex_lock(&fabric->lock);
+	for (at = fabric->connreqs.next; at != &fabric->connreqs; at = at->next) {
+		req = list_entry(at, struct kvf_connreq, node);
+		if (req->eq == eq)
+			req->eq = NULL;
+	}
+	pthread_mutex_unlock(&fabric->lock);
+}
+
 static int eq_close(struct fid *fid)
 {
 	struct kvf_eq *eq = kvf_of(fid, struct kvf_eq, fid.fid);
@@ -208,6 +224,7 @@ static int eq_close(struct fid *fid)
 
 	if (eq->users)
 		return -FI_EBUSY;
+	forget_requests(eq);
 	kvf_queue_close(&eq->queue);
 	while (!list_empty(&eq->events))
 		drop(first(eq));
@@ -266,7 +283,7 @@ int kvf_eq_open(struct fid_fabric *fabric_fid, struct fi_eq_attr *attr, struct f
 	return 0;
 }
 
-/* What an object is slept on by; NULL: not such an object. */
+/* Queue behind an object that can be slept on; NULL: no such object. */
 static struct kvf_queue *queue_of(struct fid *fid)
 {
 	switch (fid->fclass) {

@@ -182,6 +182,8 @@ struct kvf_chunk;
  * @device_index: the device
  * @group_id: the group
  * @max_msg: largest message, bytes
+ * @max_rma: most bytes of a READ or WRITE
+ * @is_iwarp: the device has no immediate data, and a message needs a receive that is there
  * @addr: address of the device, for the connection to itself
  * @self_lock: serialises the making of @self; taken before the lock of the fabric
  * @self: connection to itself, over which memory is registered
@@ -195,6 +197,8 @@ struct kvf_domain {
 	uint32_t device_index;
 	uint32_t group_id;
 	uint64_t max_msg;
+	uint64_t max_rma;
+	bool is_iwarp;
 	union kvf_addr addr;
 	pthread_mutex_t self_lock;
 	struct kvf_self *self;
@@ -233,6 +237,7 @@ struct kvf_mr {
  * struct kvf_op - an operation from its post to the read of its completion
  * @node: in the list that it is waiting in
  * @ep: the endpoint, NULL once it is complete
+ * @ring: where the kernel reports it
  * @cq: the queue that reports it, NULL: none
  * @cntr: the counter that counts it, NULL: none
  * @context: the application's
@@ -253,6 +258,7 @@ struct kvf_mr {
 struct kvf_op {
 	struct list_head node;
 	struct kvf_ep *ep;
+	struct kvf_ring *ring;
 	struct kvf_cq *cq;
 	struct kvf_cntr *cntr;
 	void *context;
@@ -377,6 +383,7 @@ struct kvf_pep {
  * struct kvf_connreq - a connection request that is not answered
  * @fid: the handle in the info of FI_CONNREQ
  * @fabric: the fabric
+ * @eq: the event queue of its listener, NULL if it has been closed
  * @conn_id: the connection
  * @device_index: its device
  * @node: in kvf_fabric.connreqs
@@ -384,6 +391,7 @@ struct kvf_pep {
 struct kvf_connreq {
 	struct fid fid;
 	struct kvf_fabric *fabric;
+	struct kvf_eq *eq;
 	uint32_t conn_id;
 	uint32_t device_index;
 	struct list_head node;
@@ -429,6 +437,8 @@ enum kvf_ep_state {
  * @tx_used: operations in flight
  * @rx_used: receives in flight
  * @pending: receives that are not submitted, because there is no connection
+ * @early_eq: event queue of the listener, on iWARP: its ring reports @early receives
+ * @early: receives in flight that were submitted before the connection was accepted
  * @dirs: key directories of the peer
  */
 struct kvf_ep {
@@ -453,6 +463,8 @@ struct kvf_ep {
 	size_t tx_used;
 	size_t rx_used;
 	struct list_head pending;
+	struct kvf_eq *early_eq;
+	uint32_t early;
 	struct list_head dirs;
 };
 
@@ -491,6 +503,8 @@ int kvf_device_open(struct kverbs_cmd_info *limits);
  */
 int kvf_device_query(int fd, uint32_t index, struct kverbs_cmd_device_query *query,
 		     struct kverbs_port **ports, struct kverbs_gid **gids);
+/* Largest message of a port, bytes */
+uint64_t kvf_max_msg(const struct kverbs_cmd_device_query *query, const struct kverbs_port *port);
 
 /* ---- fabric.c, domain.c ---- */
 
@@ -558,8 +572,9 @@ int kvf_queue_getwait(struct kvf_queue *q, int command, void *arg);
 /* Time at which a wait of @timeout_ms ends, 0: never. */
 uint64_t kvf_deadline(int timeout_ms);
 
-/* Read all rings of a fabric. With the lock held. */
+/* Read all rings of a fabric, or one of them. With the lock held. */
 void kvf_progress(struct kvf_fabric *fabric);
+void kvf_ring_read(struct kvf_fabric *fabric, struct kvf_ring *ring);
 
 /* ---- op.c, with the lock held ---- */
 
@@ -652,6 +667,8 @@ int kvf_post_dir_read(struct kvf_ep *ep, struct kvf_dir *dir, uint32_t region_id
 		      uint32_t length, uint32_t rkey);
 /* Submit the receives that were posted before there was a connection. With the lock held. */
 void kvf_post_pending(struct kvf_ep *ep);
+/* The same before the connection is accepted, as far as the listener's ring has room. */
+void kvf_post_early(struct kvf_ep *ep);
 extern struct fi_ops_msg kvf_msg_ops;
 extern struct fi_ops_rma kvf_rma_ops;
 
@@ -671,7 +688,6 @@ int kvf_no_tx_ctx(struct fid_ep *sep, int index, struct fi_tx_attr *attr,
 int kvf_no_rx_ctx(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
 		  struct fid_ep **rx_ep, void *context);
 ssize_t kvf_no_size_left(struct fid_ep *ep);
-int kvf_no_setname(fid_t fid, void *addr, size_t addrlen);
 int kvf_no_getpeer(struct fid_ep *ep, void *addr, size_t *addrlen);
 int kvf_no_connect(struct fid_ep *ep, const void *addr, const void *param, size_t paramlen);
 int kvf_no_listen(struct fid_pep *pep);

@@ -117,9 +117,21 @@ static void finish(struct kvf_op *op)
 	kvf_queue_add(&op->cq->queue, &op->node, &op->cq->done);
 }
 
+/* Receives that were submitted earlier complete first, but in another ring. */
+static void complete_early(struct kvf_op *op)
+{
+	struct kvf_ep *ep = op->ep;
+
+	if (op->ring != ep->ring)
+		ep->early--;
+	else if (op->is_recv && ep->early)
+		kvf_ring_read(kvf_ep_fabric(ep), &ep->early_eq->queue.ring);
+}
+
 void kvf_op_complete(struct kvf_op *op, const struct kverbs_cqe *cqe)
 {
-	op->ep->ring->used--;
+	complete_early(op);
+	op->ring->used--;
 	set_error(op, cqe);
 	if (op->is_recv && !op->err)
 		receive(op, cqe);
@@ -129,7 +141,7 @@ void kvf_op_complete(struct kvf_op *op, const struct kverbs_cqe *cqe)
 
 void kvf_op_fail(struct kvf_op *op, uint32_t parts, int error)
 {
-	op->ep->ring->used -= parts;
+	op->ring->used -= parts;
 	if (!op->err) {
 		op->err = error_of_result(error);
 		op->prov_errno = error;

@@ -293,6 +293,7 @@ static struct kvf_op *new_op(struct kvf_ep *ep, const struct kvf_work *work)
 	if (!op)
 		return NULL;
 	op->ep = ep;
+	op->ring = ep->ring;
 	op->cntr = ep->cntrs[work->counted];
 	op->context = work->context;
 	op->buf = work->count ? work->iov->iov_base : NULL;
@@ -354,13 +355,14 @@ static int post_parts(struct posting *p, struct kvf_op *op)
 
 static int prepare(struct posting *p, struct kvf_op *op)
 {
+	const struct kvf_domain *domain = p->ep->domain;
 	int ret;
 
 	if (p->work->flags & FI_INJECT)
 		ret = set_slot(p, op);
 	else
 		ret = set_pieces(p->ep, p->work, p->local, &p->nr_local, &p->length);
-	if (!ret && p->length > p->ep->domain->max_msg)
+	if (!ret && p->length > (is_rma(p->work) ? domain->max_rma : domain->max_msg))
 		ret = -FI_EMSGSIZE;
 	return ret;
 }
@@ -373,6 +375,8 @@ static ssize_t post_locked(struct posting *p)
 
 	if (ep->state != KVF_EP_UP && ep->state != KVF_EP_DOWN)
 		return -FI_ENOTCONN;
+	if (ep->domain->is_iwarp && p->work->flags & FI_REMOTE_CQ_DATA)
+		return -FI_EOPNOTSUPP;
 	op = new_op(ep, p->work);
 	if (!op)
 		return -FI_ENOMEM;
@@ -402,7 +406,7 @@ ssize_t kvf_post(struct kvf_ep *ep, const struct kvf_work *work)
 
 static int submit_recv(struct kvf_op *op)
 {
-	struct kverbs_ring *ring = &op->ep->ring->ring;
+	struct kverbs_ring *ring = &op->ring->ring;
 	int error;
 
 	op->sqe.conn_id = op->ep->conn_id;
@@ -488,6 +492,30 @@ void kvf_post_pending(struct kvf_ep *ep)
 		error = submit_recv(op);
 		if (error)
 			kvf_op_fail(op, 1, error);
+	}
+}
+
+/*
+ * On iWARP a message that finds no receive ends the connection, and the peer may send as soon as it
+ * is accepted. Before that, the kernel takes receives on the listener's ring only. Half of that is
+ * left to its events.
+ */
+void kvf_post_early(struct kvf_ep *ep)
+{
+	struct kvf_ring *ring = &ep->early_eq->queue.ring;
+	struct kvf_op *op;
+
+	while (!list_empty(&ep->pending) && ring->used < ring->ring.cq_entries / 2) {
+		op = list_entry(ep->pending.next, struct kvf_op, node);
+		op->ring = ring;
+		if (submit_recv(op)) {
+			op->ring = ep->ring;
+			return;
+		}
+		list_del(&op->node);
+		ep->ring->used--;
+		ring->used++;
+		ep->early++;
 	}
 }
 

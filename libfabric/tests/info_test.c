@@ -120,13 +120,28 @@ static void ports_that_cannot_be_used_are_left_out(void **state)
 	fake.port.state = 1;
 	assert_int_equal(get(NULL, 0, NULL), -FI_ENODATA);
 	fake.port.state = 4;
-	fake.port.transport = KVERBS_TRANSPORT_IWARP;
-	assert_int_equal(get(NULL, 0, NULL), -FI_ENODATA);
-	fake.port.transport = KVERBS_TRANSPORT_ROCE;
 	fake_make_unusable(0, KVERBS_UNUSABLE_NO_FAST_REG);
 	assert_int_equal(get(NULL, 0, NULL), -FI_ENODATA);
 	fake_fail(FAKE_OPEN, 1, -ENOENT);
 	assert_int_equal(get(NULL, 0, NULL), -FI_ENODATA);
+}
+
+static void iwarp_has_no_data_and_no_layer_above(void **state)
+{
+	struct fi_info *hints = hints_new(), *info;
+
+	(void)state;
+	fake.port.transport = KVERBS_TRANSPORT_IWARP;
+	assert_int_equal(kvf_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, &info), 0);
+	assert_int_equal(info->ep_attr->protocol, FI_PROTO_IWARP);
+	assert_int_equal(info->domain_attr->cq_data_size, 0);
+	assert_int_equal(info->domain_attr->resource_mgmt, FI_RM_DISABLED);
+	fi_freeinfo(info);
+	hints->mode = FI_RX_CQ_DATA;
+	hints->domain_attr->cq_data_size = 4;
+	assert_int_equal(get(NULL, 0, hints), -FI_ENODATA);
+	fi_freeinfo(hints);
+	assert_int_equal(get(NULL, 1ull << 59, NULL), -FI_ENODATA);
 }
 
 static void an_old_api_registers_local_memory_by_its_mode(void **state)
@@ -228,6 +243,7 @@ int main(void)
 		test(sizes_are_those_of_the_hints),
 		test(source_and_destination_choose_the_address),
 		test(ports_that_cannot_be_used_are_left_out),
+		test(iwarp_has_no_data_and_no_layer_above),
 		test(an_old_api_registers_local_memory_by_its_mode),
 		test(capabilities_are_those_that_were_asked_for),
 		test(other_layouts_of_libfabric_are_refused),

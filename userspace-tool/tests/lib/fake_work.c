@@ -149,7 +149,7 @@ static void add_work(struct fake_obj *conn, const struct kverbs_sqe *sqe,
 int fake_work_take(int fd, struct fake_obj *ring, const struct kverbs_sqe *sqe)
 {
 	struct fake_obj *conn = fake_find(fd, sqe->conn_id, FAKE_CONN);
-	struct fake_work buffer = { 0 };
+	struct fake_work buffer = { .ring = ring->id };
 	int ret = check_fields(sqe);
 
 	if (ret)
@@ -181,7 +181,7 @@ void fake_work_take_buf(struct fake_obj *conn, const struct kverbs_pool_buf *buf
 		.offset = buf->offset,
 		.length = buf->length,
 	};
-	struct fake_work buffer = { .pooled = true, .buf_id = buf->id };
+	struct fake_work buffer = { .ring = conn->ring, .pooled = true, .buf_id = buf->id };
 
 	fake_check(!check_buffer(conn->fd, &sqe, &buffer));
 	fake_check(!take_credit(&conn->conn, &sqe));
@@ -232,9 +232,9 @@ void fake_work_end(struct fake_work *w, int result, unsigned int wc_status,
 	/* Return the slot before the completion becomes visible. */
 	unlink_work(w);
 	if (is_silent(w) && !result)
-		fake_ring_return(fake_ring_of(w->conn));
+		fake_ring_return(fk.objs[w->ring]);
 	else
-		fake_ring_put(fake_ring_of(w->conn), &cqe);
+		fake_ring_put(fk.objs[w->ring], &cqe);
 	free(w);
 	if (!wc_status)
 		fake_pool_fill(conn);
@@ -253,7 +253,7 @@ void fake_work_drop(struct fake_obj *conn, bool flush)
 			continue;
 		}
 		unlink_work(w);
-		fake_ring_return(fake_ring_of(conn));
+		fake_ring_return(fk.objs[w->ring]);
 		free(w);
 	}
 }
