@@ -389,9 +389,9 @@ static void allreduce(int size)
 	uint32_t *out = words_filled(nr), *in = words_new(nr);
 
 	MPI_Allreduce(out, in, nr, MPI_UINT32_T, MPI_SUM, MPI_COMM_WORLD);
-	check_sums("allreduce", in, 0, nr, nr_ranks);
+	check_sums("sum of all", in, 0, nr, nr_ranks);
 	MPI_Allreduce(MPI_IN_PLACE, out, nr, MPI_UINT32_T, MPI_SUM, MPI_COMM_WORLD);
-	check_sums("allreduce in place", out, 0, nr, nr_ranks);
+	check_sums("in place", out, 0, nr, nr_ranks);
 	free(out);
 	free(in);
 }
@@ -457,7 +457,8 @@ static void gather(int size)
 /* Rank r has r times the size. */
 static void gatherv(int size)
 {
-	int *counts = calloc(nr_ranks, sizeof(*counts)), *starts = calloc(nr_ranks, sizeof(*starts));
+	int *counts = calloc(nr_ranks, sizeof(*counts));
+	int *starts = calloc(nr_ranks, sizeof(*starts));
 	int r, total = 0;
 	uint8_t *out = buf_filled((size_t)size * rank, rank + 1), *in;
 
