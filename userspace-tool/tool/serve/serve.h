@@ -53,6 +53,8 @@ struct client {
  * @services_list: names of services, or NULL
  * @services: bits of enum wire_service, 0: any
  * @rping: clients are rping's
+ * @announced: by DNS-SD
+ * @announce: the announcement, or NULL
  * @verbose: a line for each client
  * @max_clients: at a time
  * @idle_ms: how long a client may say nothing
@@ -77,6 +79,8 @@ struct server {
 	const char *services_list;
 	unsigned int services;
 	bool rping;
+	bool announced;
+	struct announce *announce;
 	bool verbose;
 	uint64_t max_clients;
 	int idle_ms;
