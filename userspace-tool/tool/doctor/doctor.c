@@ -21,7 +21,8 @@
 	 BIT(DOCTOR_DEVICE) | BIT(DOCTOR_PORT) | BIT(DOCTOR_ADDRESS) |		\
 	 BIT(DOCTOR_MTU) | BIT(DOCTOR_ROCE) | BIT(DOCTOR_MEMLOCK) |		\
 	 BIT(DOCTOR_NAME) | BIT(DOCTOR_ROUTE) | BIT(DOCTOR_SOURCE) |		\
-	 BIT(DOCTOR_FIREWALL))
+	 BIT(DOCTOR_FIREWALL) | BIT(DOCTOR_IPOIB) | BIT(DOCTOR_SM) |		\
+	 BIT(DOCTOR_GID))
 
 /**
  * struct doctor_check - a row of the table
@@ -49,12 +50,18 @@ static const struct doctor_check checks[DOCTOR_CHECKS] = {
 			     doctor_address },
 	[DOCTOR_MTU] = { "mtu", BIT(DOCTOR_PORT), false, EXIT_FAILED, doctor_mtu },
 	[DOCTOR_ROCE] = { "roce", BIT(DOCTOR_DEVICE), false, EXIT_FAILED, doctor_roce },
+	[DOCTOR_TOS] = { "tos", BIT(DOCTOR_DEVICE), false, EXIT_FAILED, doctor_tos },
+	[DOCTOR_PFC] = { "pfc", BIT(DOCTOR_DEVICE), false, EXIT_FAILED, doctor_pfc },
+	[DOCTOR_IPOIB] = { "ipoib", BIT(DOCTOR_DEVICE), false, EXIT_FAILED, doctor_ipoib },
+	[DOCTOR_SM] = { "sm", BIT(DOCTOR_PORT), false, EXIT_FAILED, doctor_sm },
 	[DOCTOR_MEMLOCK] = { "memlock", 0, false, EXIT_FAILED, doctor_memlock },
 	[DOCTOR_NAME] = { "name", 0, true, EXIT_UNREACHABLE, doctor_name },
 	[DOCTOR_ROUTE] = { "route", BIT(DOCTOR_NAME) | BIT(DOCTOR_PORT), true,
 			   EXIT_UNREACHABLE, doctor_route },
 	[DOCTOR_SOURCE] = { "source", BIT(DOCTOR_ROUTE) | BIT(DOCTOR_PORT) |
 			    BIT(DOCTOR_ADDRESS), true, EXIT_UNREACHABLE, doctor_source },
+	[DOCTOR_GID] = { "gid", BIT(DOCTOR_PORT) | BIT(DOCTOR_ADDRESS) | BIT(DOCTOR_SOURCE),
+			 false, EXIT_FAILED, doctor_gid },
 	[DOCTOR_FIREWALL] = { "firewall", BIT(DOCTOR_DEVICE), false, EXIT_FAILED,
 			      doctor_firewall },
 	[DOCTOR_SERVER] = { "server", NEEDED_TO_CONNECT, true, EXIT_UNREACHABLE,

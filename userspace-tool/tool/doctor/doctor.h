@@ -21,10 +21,15 @@ enum doctor_id {
 	DOCTOR_ADDRESS,
 	DOCTOR_MTU,
 	DOCTOR_ROCE,
+	DOCTOR_TOS,
+	DOCTOR_PFC,
+	DOCTOR_IPOIB,
+	DOCTOR_SM,
 	DOCTOR_MEMLOCK,
 	DOCTOR_NAME,
 	DOCTOR_ROUTE,
 	DOCTOR_SOURCE,
+	DOCTOR_GID,
 	DOCTOR_FIREWALL,
 	DOCTOR_SERVER,
 	DOCTOR_PROTOCOL,
@@ -98,6 +103,10 @@ void doctor_device(struct doctor *d, struct finding *f);
 void doctor_port(struct doctor *d, struct finding *f);
 void doctor_mtu(struct doctor *d, struct finding *f);
 void doctor_roce(struct doctor *d, struct finding *f);
+void doctor_tos(struct doctor *d, struct finding *f);
+void doctor_pfc(struct doctor *d, struct finding *f);
+void doctor_ipoib(struct doctor *d, struct finding *f);
+void doctor_sm(struct doctor *d, struct finding *f);
 /* A command that gives an interface a software device. */
 void doctor_mend_with_rxe(const struct doctor *d, struct finding *f, const char *netdev);
 void doctor_memlock(struct doctor *d, struct finding *f);
@@ -105,6 +114,7 @@ void doctor_address(struct doctor *d, struct finding *f);
 void doctor_name(struct doctor *d, struct finding *f);
 void doctor_route(struct doctor *d, struct finding *f);
 void doctor_source(struct doctor *d, struct finding *f);
+void doctor_gid(struct doctor *d, struct finding *f);
 void doctor_firewall(struct doctor *d, struct finding *f);
 void doctor_server(struct doctor *d, struct finding *f);
 void doctor_protocol(struct doctor *d, struct finding *f);
