@@ -199,6 +199,8 @@ int doctor_examine(struct doctor *d)
 		else
 			finding_print(&d->finding[i], checks[i].name, d->to.host, width);
 	}
+	if (d->job_size)
+		doctor_job(d);
 	if (list)
 		json_object_object_add(out_root(), "checks", list);
 	else
@@ -221,6 +223,17 @@ static const char notes[] =
 "reach HOST, 4 no permission, module or RDMA device, 1 any other.\n";
 
 static const struct opts_option options[] = {
+	OPTS_RANGE("for-size", 0, OPTS_NUMBER, struct doctor, job_size, 1, 1ull << 50,
+		   OPTS_HELP("SIZE", "compute the limit of locked memory of a job that registers\n"
+			     "SIZE bytes for each connection"),
+		   OPTS_DOC("Compute the limit of locked memory that a job needs which registers\n"
+			    "*SIZE* bytes for each of its connections. The check *memlock* fails\n"
+			    "if this user's limit is lower, and the lines are printed that set\n"
+			    "the limit for logins, for a service, and for a container.")),
+	OPTS_RANGE("connections", 0, OPTS_NUMBER, struct doctor, job_connections, 1, 1 << 20,
+		   OPTS_HELP("N", "connections of that job (default 1)"),
+		   OPTS_DOC("The number of connections of that job; default 1. Processes of one\n"
+			    "user share the limit, so count the connections of all.")),
 	OPTS_RANGE("timeout", 'W', OPTS_MILLIS, struct doctor, to.timeout_ms, 1, 86400000,
 		   OPTS_HELP("S", "wait up to S seconds for HOST to answer (default 5)"),
 		   OPTS_DOC("Wait up to *S* seconds for *HOST* to answer; default 5.")),
@@ -245,6 +258,8 @@ static int doctor_run(int argc, char **argv)
 		return EXIT_USAGE;
 	if (first + 1 < argc)
 		return err_usage("give one HOST");
+	if (d.job_connections && !d.job_size)
+		return err_usage("--connections requires --for-size");
 	d.to.host = first < argc ? argv[first] : NULL;
 	if (d.to.host)
 		status = keyring_of_client(&d.keys, &d.key, d.to.key_file, d.to.key_name);
@@ -264,7 +279,8 @@ const struct command cmd_doctor = {
 	.json_doc = "Print the findings as JSON: ``checks`` is an array of objects with ``id``,\n"
 		    "``verdict``, ``seen``, and ``remedy``, an array of commands. ``remedy_on``\n"
 		    "is present if they are for another host, ``advice`` if there is further\n"
-		    "advice.",
+		    "advice. With ``--for-size``, ``limit`` has ``bytes``, and the lines\n"
+		    "``limits_d``, ``systemd`` and ``container``.",
 	.notes = notes,
 	.run = doctor_run,
 };

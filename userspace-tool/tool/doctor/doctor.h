@@ -51,6 +51,8 @@ struct doctor_unusable {
 
 /**
  * struct doctor - one run
+ * @job_size: bytes that a job registers for each connection, 0: no job was given
+ * @job_connections: connections of the job
  * @root: the files looked at are below that, "" but in tests
  * @to: the peer; its host is NULL if none was given
  * @keys: what @key is one of
@@ -74,6 +76,8 @@ struct doctor_unusable {
  * @finding: of each check
  */
 struct doctor {
+	uint64_t job_size;
+	uint64_t job_connections;
 	const char *root;
 	struct session_to to;
 	struct keyring *keys;
@@ -110,6 +114,8 @@ void doctor_sm(struct doctor *d, struct finding *f);
 /* A command that gives an interface a software device. */
 void doctor_mend_with_rxe(const struct doctor *d, struct finding *f, const char *netdev);
 void doctor_memlock(struct doctor *d, struct finding *f);
+/* Print how to set the limit of locked memory that the job needs. */
+void doctor_job(const struct doctor *d);
 void doctor_address(struct doctor *d, struct finding *f);
 void doctor_name(struct doctor *d, struct finding *f);
 void doctor_route(struct doctor *d, struct finding *f);
