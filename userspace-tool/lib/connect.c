@@ -142,6 +142,8 @@ static int connect_one(struct kverbs *kv, const struct sockaddr *dst,
 	}
 	if (ret == -ECONNREFUSED && opts->refused)
 		*last = opts->refused(c, opts->arg);
+	if (opts->failed)
+		opts->failed(c, ret, opts->arg);
 	kverbs_conn_free(c);
 	return ret;
 }

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -92,4 +93,43 @@ uint64_t kverbs_sys_now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+int kverbs_sys_read_text(const char *path, char *buf, size_t room)
+{
+	int saved = errno, fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	*buf = '\0';
+	if (fd < 0)
+		return sys_ret(-1, saved);
+	n = read(fd, buf, room - 1);
+	if (n < 0)
+		n = -errno;
+	close(fd);
+	errno = saved;
+	if (n < 0)
+		return (int)n;
+	buf[n] = '\0';
+	if (n && buf[n - 1] == '\n')
+		buf[n - 1] = '\0';
+	return 0;
+}
+
+DIR *kverbs_sys_opendir(const char *path)
+{
+	int saved = errno;
+	DIR *dir = opendir(path);
+
+	errno = saved;
+	return dir;
+}
+
+uint64_t kverbs_sys_memlock(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return UINT64_MAX;
+	return limit.rlim_cur;
 }

@@ -177,8 +177,10 @@ static void fill_arrays(const struct kverbs_cmd_device_query *cmd, uint32_t port
 		port[i].port = i + 1;
 		port[i].active_mtu = fake.port_mtu;
 	}
-	for (i = 0; i < gids; i++)
+	for (i = 0; i < gids; i++) {
+		gid[i] = fake.gid;
 		gid[i].index = i;
+	}
 }
 
 static uint32_t min_u32(uint32_t a, uint32_t b)
