@@ -79,6 +79,7 @@ tool-lib-y += doctor/nft.o
 tool-lib-y += doctor/rdma.o
 tool-lib-y += doctor/server.o
 tool-lib-y += peer/auth.o
+tool-lib-y += peer/explain.o
 tool-lib-y += peer/key.o
 tool-lib-y += peer/key_cmd.o
 tool-lib-y += peer/keyring.o

@@ -189,6 +189,31 @@ static int take_result(struct bench *b, const struct sent *sent)
 	return EXIT_OK;
 }
 
+/* The lane whose operation failed, or else one whose connection did */
+static const struct lane *failed_lane(const struct field *f)
+{
+	const struct lane *l = field_broken(f);
+	unsigned int i;
+
+	for (i = 0; !l && i < f->nr_lanes; i++)
+		if (f->lanes[i].conn && kverbs_conn_error(f->lanes[i].conn))
+			l = &f->lanes[i];
+	return l;
+}
+
+/* The connection that broke says more than that of the messages. */
+static void explain(struct bench *b)
+{
+	const struct lane *l = failed_lane(&b->f);
+	const struct err_last *last = err_last();
+
+	if (!last || last->err == -EINTR)
+		return;
+	if (l && l->conn)
+		session_explain_conn(&b->s, l->conn, last->err, l->wc_status);
+	session_print_why(&b->s, last->err, b->to.explain);
+}
+
 int bench_measure(struct bench *b, const struct bench_param *p)
 {
 	struct wire_msg open;
@@ -203,6 +228,8 @@ int bench_measure(struct bench *b, const struct bench_param *p)
 		status = run(b);
 	if (!status)
 		sent = count_sent(b);
+	else
+		explain(b);
 	field_free(&b->f);
 	return status ? status : take_result(b, &sent);
 }

@@ -200,6 +200,11 @@ static int once(struct connect *c)
 	int status = live(c, &conn);
 	uint64_t since = field_now();
 
+	if (status && conn) {
+		session_explain_conn(&c->b->s, conn, err_last()->err, 0);
+		session_print_why(&c->b->s, err_last()->err, c->b->to.explain);
+	}
+
 	kverbs_conn_free(conn);
 	return status ? status : over(c, CONNECT_DESTROYED, since, 0);
 }

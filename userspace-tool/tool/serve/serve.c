@@ -213,6 +213,8 @@ static int listen_and_serve(struct server *srv)
 	kverbs_listener_free(srv->listener);
 	serve_clients_disconnect(srv);
 	serve_clients_reap(srv, true);
+	explain_base_put(srv->base);
+	srv->base = NULL;
 	if (out_is_json())
 		json_put_int(out_root(), "clients_served", srv->served);
 	return status;

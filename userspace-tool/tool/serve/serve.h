@@ -59,6 +59,7 @@ struct client {
  * @auth_ms: how long a client may take to prove that it has the key
  * @grace_ms: how long clients may go on when it is to end
  * @guard: who may come, and what is told of it
+ * @base: counters that new clients begin with, or NULL; the main thread's
  * @lock: of what clients have under it
  * @clients: all of them
  * @nr_clients: how many
@@ -83,6 +84,7 @@ struct server {
 	int auth_ms;
 	int grace_ms;
 	struct guard guard;
+	struct explain_base *base;
 	pthread_mutex_t lock;
 	struct client *clients;
 	unsigned int nr_clients;
