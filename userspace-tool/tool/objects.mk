@@ -78,6 +78,7 @@ tool-lib-y += doctor/net.o
 tool-lib-y += doctor/nft.o
 tool-lib-y += doctor/rdma.o
 tool-lib-y += doctor/server.o
+tool-lib-y += doctor/storage.o
 tool-lib-y += peer/auth.o
 tool-lib-y += peer/explain.o
 tool-lib-y += peer/key.o

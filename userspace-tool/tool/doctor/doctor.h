@@ -8,6 +8,7 @@
 #include "doctor/finding.h"
 #include "doctor/net.h"
 #include "doctor/rdma.h"
+#include "doctor/storage.h"
 #include "peer/keyring.h"
 #include "peer/session.h"
 
@@ -67,6 +68,10 @@ struct doctor_unusable {
  * @cause: for each check the one that failed first, itself or one that it needs;
  *	DOCTOR_CHECKS if none did
  * @finding: of each check
+ * @storage: the protocol of --for, or NULL
+ * @storage_name: its name, as given
+ * @storage_cause: why no connection to its server was made, enum kverbs_cause
+ * @storage_finding: of each check for it
  */
 struct doctor {
 	const char *root;
@@ -89,6 +94,10 @@ struct doctor {
 	int connect_err;
 	enum doctor_id cause[DOCTOR_CHECKS];
 	struct finding finding[DOCTOR_CHECKS];
+	const struct storage *storage;
+	const char *storage_name;
+	unsigned int storage_cause;
+	struct finding storage_finding[STORAGE_CHECKS];
 };
 
 void doctor_module(struct doctor *d, struct finding *f);
@@ -111,6 +120,8 @@ void doctor_protocol(struct doctor *d, struct finding *f);
 void doctor_access(struct doctor *d, struct finding *f);
 void doctor_ping(struct doctor *d, struct finding *f);
 void doctor_path_mtu(struct doctor *d, struct finding *f);
+
+const char *doctor_check_name(enum doctor_id id);
 
 /* Look at everything, and say each finding; returns the exit status. */
 int doctor_examine(struct doctor *d);
