@@ -558,8 +558,6 @@ static void weigh_error(struct facts *f)
 		break;
 	case -ECONNRESET:
 		weigh_port(f);
-		if (has_counted(f, KVERBS_COUNTER_NO_RECEIVE))
-			vote(f, KVERBS_CAUSE_NO_RECEIVE, POSSIBLE);
 		vote(f, KVERBS_CAUSE_CLOSED, LIKELY);
 		vote(f, KVERBS_CAUSE_PEER_DOWN, POSSIBLE);
 		break;

@@ -413,6 +413,21 @@ static void rnr_naks_tell_of_missing_receives_without_a_status(void **state)
 	BLAMES(h, KVERBS_CAUSE_NO_RECEIVE);
 }
 
+static void missing_receives_of_this_host_are_not_the_peers(void **state)
+{
+	struct host *h = *state;
+
+	host_count(h, "send_rnr_err", 1);
+	kverbs_counters_free(h->before);
+	assert_int_equal(kverbs_counters_read(&h->before), 0);
+	host_count(h, "send_rnr_err", 8);
+	connected(h, 3, 80);
+	explain(h, -ECONNRESET, 0);
+	assert_int_equal(h->why.total[KVERBS_COUNTER_NO_RECEIVE], 7);
+	BLAMES(h, KVERBS_CAUSE_CLOSED, KVERBS_CAUSE_PEER_DOWN);
+	assert_int_equal(h->why.nr_causes, 2);
+}
+
 static void a_slow_connection_is_explained_by_what_was_counted(void **state)
 {
 	struct host *h = *state;
@@ -601,6 +616,7 @@ int main(void)
 		host_test(a_peer_without_receives_is_named),
 		host_test(the_status_of_the_first_failed_operation_is_remembered),
 		host_test(rnr_naks_tell_of_missing_receives_without_a_status),
+		host_test(missing_receives_of_this_host_are_not_the_peers),
 		host_test(a_slow_connection_is_explained_by_what_was_counted),
 		host_test(refused_memory_and_long_messages_are_named),
 		host_test(the_limit_of_locked_memory_is_named_if_there_is_one),
