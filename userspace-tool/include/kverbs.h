@@ -17,10 +17,11 @@
  * created with it: functions return -ECHILD there, those that free an object leave it alone,
  * and kverbs_close() only closes the child's descriptor. A child opens a context of its own.
  *
- * Structs may grow at their ends. Options begin with their own size, and functions that
- * fill in a struct of the uAPI take its size as an argument: for a program built with
- * an older library they fill in the members it knows, for one built with a newer
- * library they zero the rest.
+ * Options begin with their own size and may grow at their ends. Functions that fill in a
+ * struct of the uAPI take its size as an argument: for a program built with an older library
+ * they fill in the members it knows, for one built with a newer library they zero the rest.
+ * All other structs keep their sizes: kverbs_device, kverbs_op, kverbs_req and kverbs_token
+ * have reserved members, and kverbs_vec will not get others.
  */
 #ifndef KVERBS_H
 #define KVERBS_H
@@ -125,11 +126,13 @@ KVERBS_API int kverbs_info(struct kverbs *kv, struct kverbs_cmd_info *info, size
 
 /**
  * struct kverbs_device - a device with its ports and used GIDs
- * @attr: attributes from KVERBS_DEVICE_QUERY, with room for future ones
+ * @attr: attributes from KVERBS_DEVICE_QUERY; only its first @size bytes are there, fewer
+ *	than in the struct that a program knows if the program is newer than the library
  * @ports: array of ports
  * @gids: array of used GIDs
  * @nr_ports: length of @ports
  * @nr_gids: length of @gids
+ * @reserved: zero
  */
 struct kverbs_device {
 	const struct kverbs_cmd_device_query *attr;
@@ -137,6 +140,7 @@ struct kverbs_device {
 	struct kverbs_gid *gids;
 	unsigned int nr_ports;
 	unsigned int nr_gids;
+	uint64_t reserved[4];
 };
 
 /**
@@ -470,6 +474,7 @@ KVERBS_API const char *kverbs_addr_format(const struct kverbs_addr *addr, char *
  * @nr_segs: length of @segs
  * @segs: the segments, in order
  * @id: the export's id on the exporter's side, 0 on the peer's
+ * @reserved: zero
  *
  * The exporter packs the token and sends it to the peer by any means. A peer with
  * another protocol names memory by address, key and length: set up a token for that
@@ -482,6 +487,7 @@ struct kverbs_token {
 	uint32_t nr_segs;
 	struct kverbs_segment *segs;
 	uint32_t id;
+	uint32_t reserved[5];
 };
 
 /**
@@ -624,7 +630,7 @@ struct kverbs_req {
 		unsigned int pending;
 		int state;
 		struct kverbs_conn *from;
-		uint64_t reserved[1];
+		uint64_t reserved[4];
 	} priv;
 };
 
@@ -897,6 +903,9 @@ KVERBS_API int kverbs_cmp_swap(struct kverbs_conn *conn, struct kverbs_buf *buf,
  * @opcode: enum kverbs_opcode
  * @imm: SEND_IMM, WRITE_IMM: four bytes for the peer, not converted
  * @rkey: SEND_INV: the key to revoke
+ * @flags: KVERBS_SQE_FENCE: the operation begins when earlier READs and atomics of the
+ *	connection are complete; KVERBS_SQE_SOLICITED: a SEND or WRITE_IMM asks for a solicited
+ *	event at the peer
  * @buf: the local buffer
  * @offset: start of the data in @buf
  * @length: bytes; ignored for an atomic, which has 8
@@ -905,6 +914,7 @@ KVERBS_API int kverbs_cmp_swap(struct kverbs_conn *conn, struct kverbs_buf *buf,
  * @operand: FETCH_ADD: the number to add; CMP_SWAP: the expected value
  * @swap: CMP_SWAP: the new value
  * @req: the request; NULL: unsignalled, not possible for a RECV
+ * @reserved: zero
  *
  * Members mean the same as the arguments of the operation's own function. Members
  * that an opcode does not use are ignored.
@@ -913,6 +923,7 @@ struct kverbs_op {
 	unsigned int opcode;
 	uint32_t imm;
 	uint32_t rkey;
+	uint32_t flags;
 	struct kverbs_buf *buf;
 	size_t offset;
 	size_t length;
@@ -921,6 +932,7 @@ struct kverbs_op {
 	uint64_t operand;
 	uint64_t swap;
 	struct kverbs_req *req;
+	uint64_t reserved[4];
 };
 
 /**

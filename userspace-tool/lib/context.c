@@ -169,7 +169,6 @@ static void free_conns(struct kverbs *kv)
 		kverbs_conn_free(list_entry(kv->conns.next, struct kverbs_conn, node));
 }
 
-/* A region that the kernel does not let go goes with the file, not before. */
 /* A group with an export stays, until the file is closed. */
 static void free_groups(struct kverbs *kv)
 {
@@ -184,6 +183,7 @@ static void free_groups(struct kverbs *kv)
 	}
 }
 
+/* A region that the kernel does not release stays as well. */
 static void free_bufs(struct kverbs *kv)
 {
 	struct kverbs_buf *buf;

@@ -18,6 +18,8 @@
 #define SINK	(1u << 3)
 #define ATOMIC	(1u << 4)
 
+#define SQE_FLAGS (KVERBS_SQE_SIGNAL | KVERBS_SQE_FENCE | KVERBS_SQE_SOLICITED)
+
 static const unsigned int rules[] = {
 	[KVERBS_OP_SEND]	= 0,
 	[KVERBS_OP_RECV]	= SINK,
@@ -93,7 +95,7 @@ static int check_fields(const struct kverbs_sqe *sqe)
 	    (sqe->imm && !(rule & IMM)))
 		return -EINVAL;
 	flags = sqe->flags & (rule & ATOMIC ? ~0u : ~KVERBS_SQE_LIST);
-	return flags & ~(sqe->opcode == KVERBS_OP_RECV ? 0 : KVERBS_SQE_SIGNAL) ? -EINVAL : 0;
+	return flags & ~(sqe->opcode == KVERBS_OP_RECV ? 0 : SQE_FLAGS) ? -EINVAL : 0;
 }
 
 static int take_credit(struct fake_conn *c, const struct kverbs_sqe *sqe)
