@@ -243,7 +243,7 @@ KVERBS_API int kverbs_group_free(struct kverbs_group *group);
  * @sz: sizeof(struct kverbs_conn_opts)
  * @param: depths, retries and timers, or NULL for the defaults
  * @param_sz: sizeof(struct kverbs_conn_param), or 0 without @param
- * @source: local address (a name or number) to connect from, or NULL
+ * @source: local address to connect from, or NULL: a number, or for kverbs_connect() a name
  * @priv: private data for the peer
  * @priv_len: length of @priv, at most KVERBS_PRIV_CONNECT_MAX or _ACCEPT_MAX
  * @timeout_ms: time limit, 0: 10000, negative: none
@@ -302,7 +302,7 @@ KVERBS_API int kverbs_connect(struct kverbs *kv, const char *host, const char *p
  *
  * Receives may be posted at once. Wait with kverbs_conn_wait().
  *
- * Return: 0 or -errno.
+ * Return: 0 or -errno; -EADDRNOTAVAIL: @opts->source is a name, which would have to be resolved.
  */
 KVERBS_API int kverbs_connect_start(struct kverbs *kv, const struct sockaddr *dst,
 				    const struct kverbs_conn_opts *opts,

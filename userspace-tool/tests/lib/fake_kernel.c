@@ -288,7 +288,8 @@ int __wrap_getaddrinfo(const char *node, const char *service,
 {
 	int ret;
 
-	if (!node || strcmp(node, FAKE_HOST))
+	if (!node || strcmp(node, FAKE_HOST) ||
+	    (hints && hints->ai_flags & AI_NUMERICHOST))
 		return __real_getaddrinfo(node, service, hints, res);
 	ret = __real_getaddrinfo("192.0.2.1", service, hints, res);
 	if (!ret)
