@@ -813,7 +813,8 @@ KVERBS_API struct kverbs_conn *kverbs_req_conn(const struct kverbs_req *req);
  * written.
  *
  * Return: 0 posted, -ERANGE not within the token, -EACCES the token does not grant
- * this access, else -errno.
+ * this access, -EMSGSIZE more than 1024 segments that are smaller than a page of 4 KiB on
+ * average, else -errno.
  */
 KVERBS_API int kverbs_write(struct kverbs_conn *conn, struct kverbs_buf *buf,
 			    size_t offset, size_t length,

@@ -136,6 +136,18 @@ static int cut(const struct posting *p, const struct kverbs_op *op,
 	return ret;
 }
 
+/*
+ * A peer chooses the segments of its token. Those of a device have at least a page, so that this
+ * limit is only met by a peer that wants many entries for few bytes.
+ */
+#define FEW_PARTS 1024
+#define LEAST_SEGMENT 4096
+
+static bool has_too_many_parts(uint64_t parts, uint64_t length)
+{
+	return parts > FEW_PARTS && parts > length / LEAST_SEGMENT + 2;
+}
+
 /* How many entries it takes, or -errno. */
 static int64_t count_parts(const struct posting *p, const struct kverbs_op *op)
 {
@@ -156,6 +168,8 @@ static int64_t count_parts(const struct posting *p, const struct kverbs_op *op)
 	parts = kverbs_split_count(&split);
 	if (parts > 1 && !rules[op->opcode].part)
 		return -ERANGE;
+	if (has_too_many_parts(parts, length_of(op)))
+		return -EMSGSIZE;
 	return parts < UINT_MAX ? (int64_t)parts : -EINVAL;
 }
 
