@@ -91,7 +91,8 @@ KVERBS_API int kverbs_open(struct kverbs **kv, const struct kverbs_opts *opts);
  * kverbs_close() - close a context and free all its objects
  * @kv: the context, or NULL
  *
- * Connections, listeners and buffers that were not freed are freed.
+ * Connections, listeners and buffers that were not freed are freed. In a request's callback the
+ * function does nothing, since the context is in use there.
  */
 KVERBS_API void kverbs_close(struct kverbs *kv);
 

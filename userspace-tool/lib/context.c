@@ -13,6 +13,7 @@
 #include "internal.h"
 #include "listener.h"
 #include "pool.h"
+#include "request.h"
 #include "sys.h"
 
 #define DEFAULT_PATH "/dev/kverbs"
@@ -199,6 +200,17 @@ static void free_bufs(struct kverbs *kv)
 	}
 }
 
+/* The thread that runs callbacks uses the context after each of them. */
+static bool is_in_callback(struct kverbs *kv)
+{
+	bool here;
+
+	pthread_mutex_lock(&kv->lock);
+	here = kverbs_done_here(kv);
+	pthread_mutex_unlock(&kv->lock);
+	return here;
+}
+
 void kverbs_close(struct kverbs *kv)
 {
 	if (!kv)
@@ -207,6 +219,8 @@ void kverbs_close(struct kverbs *kv)
 		kverbs_sys_close(kv->fd);
 		return;
 	}
+	if (is_in_callback(kv))
+		return;
 	free_conns(kv);
 	free_groups(kv);
 	kverbs_pools_free(kv);
