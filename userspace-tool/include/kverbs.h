@@ -8,10 +8,10 @@
  * may be used by several threads at a time. Objects must outlive the calls that
  * use them.
  *
- * Functions that wait may also return -EINTR, when a signal handler has run in the one
- * thread that sleeps in the kernel for all that wait, and return -EDEADLK at once if a
- * request's callback calls them. Both leave the objects as -ETIMEDOUT does. A thread that
- * is cancelled while it waits is cancelled when the wait has ended.
+ * Functions that wait may also return -EINTR, when a signal handler has run in the thread
+ * while it slept, even one with SA_RESTART, and return -EDEADLK at once if a request's
+ * callback calls them. Both leave the objects as -ETIMEDOUT does. A thread that is cancelled
+ * while it waits is cancelled when the wait has ended.
  *
  * A child of fork() shares the open file with its parent, but cannot use what the parent
  * created with it: functions return -ECHILD there, those that free an object leave it alone,

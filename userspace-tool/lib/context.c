@@ -15,6 +15,7 @@
 #include "pool.h"
 #include "request.h"
 #include "sys.h"
+#include "wait.h"
 
 #define DEFAULT_PATH "/dev/kverbs"
 #define DEFAULT_SQ_ENTRIES 256
@@ -138,7 +139,7 @@ int kverbs_open(struct kverbs **kv, const struct kverbs_opts *opts)
 	list_init(&k->bufs);
 	list_init(&k->groups);
 	list_init(&k->pools);
-	list_init(&k->waiters);
+	kverbs_waiters_init(k);
 	ret = kverbs_table_init(&k->table);
 	if (ret)
 		goto out_free_context;

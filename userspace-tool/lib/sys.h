@@ -22,6 +22,13 @@ void kverbs_sys_madvise(void *addr, size_t length, int advice);
 /* CLOCK_MONOTONIC in nanoseconds. */
 uint64_t kverbs_sys_now(void);
 void kverbs_sys_nap(unsigned int ns);
+/*
+ * Sleep while *@word is 0, until @deadline, 0: none. -EINTR: a signal handler has run; any other
+ * return says nothing. Not a cancellation point.
+ */
+int kverbs_sys_sleep(const uint32_t *word, uint64_t deadline);
+/* Wake the thread that sleeps on @word. */
+void kverbs_sys_wake(const uint32_t *word);
 
 /* KVERBS_DESTROY, restarted after a signal. */
 static inline int kverbs_sys_destroy(int fd, uint32_t id)

@@ -104,7 +104,7 @@ struct fake_kernel {
 	struct fake_obj *objs[FAKE_MAX_OBJS];
 	uint32_t nr_ids;
 	struct fake_work *work, **work_tail;
-	unsigned int nr_work, sleepers, interrupts, sleeps;
+	unsigned int nr_work, sleepers, interrupts, follower_interrupts, sleeps;
 	int mappings;
 };
 

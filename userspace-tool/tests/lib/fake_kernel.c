@@ -464,6 +464,34 @@ void kverbs_sys_nap(unsigned int ns)
 	sched_yield();
 }
 
+/* As in the kernel, a thread that is cancelled goes on. */
+int kverbs_sys_sleep(const uint32_t *word, uint64_t deadline)
+{
+	int ret = 0, state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	pthread_mutex_lock(&fk.lock);
+	while (!__atomic_load_n(word, __ATOMIC_ACQUIRE) && !fk.follower_interrupts &&
+	       ret != -ETIMEDOUT)
+		ret = deadline ? fake_clock_wait(&fk.changed, &fk.lock, deadline) :
+				 -pthread_cond_wait(&fk.changed, &fk.lock);
+	if (!__atomic_load_n(word, __ATOMIC_ACQUIRE) && fk.follower_interrupts) {
+		fk.follower_interrupts--;
+		ret = -EINTR;
+	}
+	pthread_mutex_unlock(&fk.lock);
+	pthread_setcancelstate(state, NULL);
+	return ret;
+}
+
+void kverbs_sys_wake(const uint32_t *word)
+{
+	(void)word;
+	pthread_mutex_lock(&fk.lock);
+	pthread_cond_broadcast(&fk.changed);
+	pthread_mutex_unlock(&fk.lock);
+}
+
 uint64_t kverbs_sys_now(void)
 {
 	return fake_clock_now();
@@ -516,6 +544,14 @@ void fake_interrupt(void)
 {
 	pthread_mutex_lock(&fk.lock);
 	fk.interrupts++;
+	pthread_cond_broadcast(&fk.changed);
+	pthread_mutex_unlock(&fk.lock);
+}
+
+void fake_interrupt_follower(void)
+{
+	pthread_mutex_lock(&fk.lock);
+	fk.follower_interrupts++;
 	pthread_cond_broadcast(&fk.changed);
 	pthread_mutex_unlock(&fk.lock);
 }

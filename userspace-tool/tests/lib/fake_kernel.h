@@ -105,6 +105,8 @@ void fake_fail_nth(unsigned int nth);
 bool fake_fail_nth_hit(void);
 /* Interrupt one thread that sleeps in SUBMIT, as a signal does. */
 void fake_interrupt(void);
+/* The same to one thread that sleeps in the library behind another one. */
+void fake_interrupt_follower(void);
 /* Advance the clock: threads whose deadline has passed wake up. */
 void fake_advance(unsigned int ms);
 /* Write a byte as a peer does, and wake threads that watch it. */
