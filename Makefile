@@ -31,6 +31,7 @@ module-install:
 tool-install:
 	+$(MAKE) -C userspace-tool install PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)"
 	+$(MAKE) -C libfabric install PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)"
+	+$(MAKE) -C python install PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)"
 
 # Install the pages that "make docs" has built.
 docs-install:
@@ -43,7 +44,7 @@ clean:
 	find . -name .git -prune -o -type f \( -name '*.o' -o -name '*.ko' -o -name '*.mod' \
 		-o -name '*.mod.c' -o -name '.*.cmd' -o -name '.*.d' -o -name .module-common.c \
 		-o -name Module.symvers -o -name modules.order \) -exec rm -f {} +
-	+for dir in userspace-tool libfabric tests/e2e tests/devfuzz examples; do \
+	+for dir in userspace-tool libfabric python tests/e2e tests/devfuzz examples; do \
 		[ ! -e $$dir/Makefile ] || $(MAKE) -C $$dir clean || exit 1; done
 	rm -rf build
 
@@ -83,6 +84,9 @@ unit:
 unit-fi:
 	+$(MAKE) --no-print-directory -C libfabric check
 
+unit-py:
+	+$(MAKE) --no-print-directory -C python check
+
 unit-fuzz:
 	+$(MAKE) --no-print-directory -C userspace-tool check-fuzz
 
@@ -120,6 +124,7 @@ help:
 	@echo 'make lint            style, sparse, kernel-doc, documentation, headers, symbols'
 	@echo 'make unit            library and command, with sanitizers'
 	@echo 'make unit-fi         provider of libfabric, with sanitizers'
+	@echo 'make unit-py         module of Python'
 	@echo 'make unit-fuzz       parsers of what strangers send, fuzzed'
 	@echo 'make kunit           kernel tests, in guests; see tests/kunit/run --help'
 	@echo 'make e2e             whole hosts, in guests; see tests/e2e/run --help'
@@ -129,4 +134,4 @@ help:
 	@echo 'make soak            everything that ends at any moment, a hundred times; hours'
 	@echo 'make fuzz            half an hour of anything to /dev/kverbs; see tests/devfuzz/run --help'
 
-.PHONY: all module tool docs install module-install tool-install docs-install clean deb package-test demo test rest kernels lint unit unit-fi unit-fuzz kunit e2e fuzz whole coverage soak compare help
+.PHONY: all module tool docs install module-install tool-install docs-install clean deb package-test demo test rest kernels lint unit unit-fi unit-py unit-fuzz kunit e2e fuzz whole coverage soak compare help

@@ -4,6 +4,7 @@
 import glob
 import os
 import re
+import sys
 
 here = os.path.dirname(os.path.abspath(__file__))
 
@@ -24,6 +25,14 @@ def man_page(path):
 project = "kverbs"
 version = release = tool_version()
 primary_domain = "c"
+
+# The module of Python loads the library when its first function is called, not on import.
+extensions = ["sphinx.ext.autodoc"]
+sys.path.insert(0, os.path.join(here, "../python"))
+sys.dont_write_bytecode = True
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True
 highlight_language = "none"
 smartquotes = False
 

@@ -6,6 +6,8 @@
 
 #include "fi_kverbs.h"
 
+#define RMA_WAYS (FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)
+
 static bool refuse(const char *what)
 {
 	kvf_info(CORE, "the hints do not match: %s\n", what);
@@ -20,19 +22,25 @@ static uint64_t needed_mode(const struct fi_info *info, const struct fi_info *hi
 	return wants_data ? info->mode : info->mode & ~FI_RX_CQ_DATA;
 }
 
+/* The API before 1.5 knows FI_MR_BASIC and FI_MR_SCALABLE only. */
+static bool is_old(uint32_t version)
+{
+	return FI_VERSION_LT(version, FI_VERSION(1, 5));
+}
+
 /*
  * With FI_MR_UNSPEC the application leaves the mode to the provider, and FI_MR_BASIC stands for
  * all but FI_MR_LOCAL, which is then the mode FI_LOCAL_MR.
  */
-static bool check_mr_mode(const struct fi_info *hints)
+static bool check_mr_mode(uint32_t version, const struct fi_info *hints)
 {
-	int mode = hints->domain_attr->mr_mode;
+	int mode = hints->domain_attr ? hints->domain_attr->mr_mode : FI_MR_UNSPEC;
 
 	if (mode == FI_MR_UNSPEC)
-		return true;
+		return !is_old(version) || hints->mode & FI_LOCAL_MR;
 	if (mode == FI_MR_BASIC)
 		return hints->mode & FI_LOCAL_MR;
-	return (mode & KVF_MR_MODE) == KVF_MR_MODE;
+	return !is_old(version) && (mode & KVF_MR_MODE) == KVF_MR_MODE;
 }
 
 static bool check_threading(enum fi_threading threading)
@@ -50,10 +58,12 @@ static bool check_domain(const struct fi_info *info, const struct fi_info *hints
 		return refuse("domain name");
 	if (!check_threading(wants->threading))
 		return refuse("threading");
+	if (wants->resource_mgmt == FI_RM_ENABLED && has->resource_mgmt != FI_RM_ENABLED)
+		return refuse("resource_mgmt");
 	if (wants->cq_data_size > has->cq_data_size)
 		return refuse("cq_data_size");
-	if (!check_mr_mode(hints))
-		return refuse("mr_mode");
+	if (wants->cntr_cnt > has->cntr_cnt)
+		return refuse("number of counters");
 	if (wants->mr_key_size && wants->mr_key_size < has->mr_key_size)
 		return refuse("mr_key_size");
 	if (wants->mr_iov_limit > has->mr_iov_limit)
@@ -141,10 +151,12 @@ static bool check_format(const struct fi_info *info, const struct fi_info *hints
 	       hints->addr_format == info->addr_format;
 }
 
-bool kvf_check(const struct fi_info *info, const struct fi_info *hints)
+bool kvf_check(uint32_t version, const struct fi_info *info, const struct fi_info *hints)
 {
 	if (!hints)
 		return true;
+	if (!check_mr_mode(version, hints))
+		return refuse("mr_mode");
 	if (hints->caps & ~info->caps)
 		return refuse("capabilities");
 	if (needed_mode(info, hints) & ~hints->mode)
@@ -174,16 +186,40 @@ static void adopt_domain(struct fi_info *info, const struct fi_info *hints)
 		info->domain_attr->resource_mgmt = wants->resource_mgmt;
 	if (wants->av_type)
 		info->domain_attr->av_type = wants->av_type;
-	if (wants->mr_mode == FI_MR_BASIC) {
-		info->domain_attr->mr_mode = FI_MR_BASIC;
-		info->mode |= FI_LOCAL_MR;
-	}
 }
 
-void kvf_adopt(struct fi_info *info, const struct fi_info *hints)
+/* An application gets the capabilities that it asks for; how peers are reached is no choice. */
+static void adopt_caps(uint32_t version, struct fi_info *info, uint64_t wants)
+{
+	uint64_t locality = is_old(version) ? 0 : FI_LOCAL_COMM | FI_REMOTE_COMM;
+	uint64_t caps = wants ? wants & (KVF_TX_CAPS | KVF_RX_CAPS) : KVF_TX_CAPS | KVF_RX_CAPS;
+
+	if (caps & FI_MSG && !(caps & (FI_SEND | FI_RECV)))
+		caps |= FI_SEND | FI_RECV;
+	if (caps & FI_RMA && !(caps & RMA_WAYS))
+		caps |= RMA_WAYS;
+	info->caps = caps | locality;
+	info->tx_attr->caps = caps & KVF_TX_CAPS;
+	info->rx_attr->caps = caps & KVF_RX_CAPS;
+	info->domain_attr->caps = locality;
+}
+
+static void adopt_mr_mode(uint32_t version, struct fi_info *info, const struct fi_info *hints)
+{
+	int mode = hints && hints->domain_attr ? hints->domain_attr->mr_mode : FI_MR_UNSPEC;
+
+	if (!is_old(version) && mode != FI_MR_BASIC)
+		return;
+	info->domain_attr->mr_mode = FI_MR_BASIC;
+	info->mode |= FI_LOCAL_MR;
+}
+
+void kvf_adopt(uint32_t version, struct fi_info *info, const struct fi_info *hints)
 {
 	bool sized = false;
 
+	adopt_caps(version, info, hints ? hints->caps : 0);
+	adopt_mr_mode(version, info, hints);
 	if (hints && !(hints->mode & FI_RX_CQ_DATA)) {
 		info->mode &= ~FI_RX_CQ_DATA;
 		info->rx_attr->mode &= ~FI_RX_CQ_DATA;

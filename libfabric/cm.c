@@ -3,6 +3,7 @@
  * Connections of endpoints: made, accepted, ended. The wire is that of the verbs provider:
  * private data begin with one byte that has their length, because the CM pads them.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "fi_kverbs.h"
@@ -118,7 +119,7 @@ static uint64_t timeout_ns(void)
 
 static int reserve_events(struct kvf_ep *ep)
 {
-	struct kvf_ring *ring = kvf_ep_ring(ep);
+	struct kvf_ring *ring = ep->ring;
 
 	if (ring->ring.cq_entries - ring->used < KVF_CONN_EVENTS) {
 		kvf_warn(EP_CTRL, "the completion queue is too small for another connection\n");
@@ -135,7 +136,7 @@ static int do_connect(struct kvf_ep *ep, const union kvf_addr *addr, const void 
 	struct kverbs_conn_param conn_param = param_of(ep);
 	struct kverbs_cmd_connect cmd = {
 		.size = sizeof(cmd),
-		.ring_id = kvf_ep_ring(ep)->ring.id,
+		.ring_id = ep->ring->ring.id,
 		.user_data = (uintptr_t)ep,
 		.timeout_ns = timeout_ns(),
 		.param_uptr = (uintptr_t)&conn_param,
@@ -155,7 +156,7 @@ static int do_connect(struct kvf_ep *ep, const union kvf_addr *addr, const void 
 		return ret;
 	ret = kverbs_sys_ioctl(kvf_ep_fabric(ep)->fd, KVERBS_CONNECT, &cmd);
 	if (ret) {
-		kvf_ep_ring(ep)->used -= KVF_CONN_EVENTS;
+		ep->ring->used -= KVF_CONN_EVENTS;
 		return ret;
 	}
 	ep->conn_id = cmd.out_id;
@@ -192,7 +193,7 @@ static int do_accept(struct kvf_ep *ep, const void *param, size_t paramlen)
 	struct kverbs_cmd_accept cmd = {
 		.size = sizeof(cmd),
 		.conn_id = ep->conn_id,
-		.ring_id = kvf_ep_ring(ep)->ring.id,
+		.ring_id = ep->ring->ring.id,
 		.user_data = (uintptr_t)ep,
 		.timeout_ns = timeout_ns(),
 		.param_uptr = (uintptr_t)&conn_param,
@@ -206,6 +207,8 @@ static int do_accept(struct kvf_ep *ep, const void *param, size_t paramlen)
 	ret = reserve_events(ep);
 	if (ret)
 		return ret;
+	if (ep->domain->is_iwarp && ep->early_eq)
+		kvf_post_early(ep);
 	ret = kverbs_sys_ioctl(kvf_ep_fabric(ep)->fd, KVERBS_ACCEPT, &cmd);
 	if (ret) {
 		kvf_info(EP_CTRL, "accept: %s\n", fi_strerror(-ret));
@@ -257,6 +260,26 @@ static int query(struct kvf_ep *ep, struct kverbs_cmd_conn_query *cmd)
 			     -FI_ENOTCONN;
 }
 
+/* The address that the endpoint connects from */
+static int ep_setname(fid_t fid, void *addr, size_t addrlen)
+{
+	struct kvf_ep *ep = ep_of(fid);
+	union kvf_addr to;
+	void *copy;
+
+	if (ep->state != KVF_EP_IDLE || addrlen < sizeof(to.in) || !kvf_addr_set(&to, addr) ||
+	    addrlen < kvf_addr_len(&to))
+		return -FI_EINVAL;
+	copy = malloc(kvf_addr_len(&to));
+	if (!copy)
+		return -FI_ENOMEM;
+	memcpy(copy, &to, kvf_addr_len(&to));
+	free(ep->info->src_addr);
+	ep->info->src_addr = copy;
+	ep->info->src_addrlen = kvf_addr_len(&to);
+	return 0;
+}
+
 static int ep_getname(fid_t fid, void *addr, size_t *addrlen)
 {
 	struct kvf_ep *ep = ep_of(fid);
@@ -285,7 +308,7 @@ static int ep_getpeer(struct fid_ep *fid, void *addr, size_t *addrlen)
 
 struct fi_ops_cm kvf_ep_cm_ops = {
 	.size = sizeof(kvf_ep_cm_ops),
-	.setname = kvf_no_setname,
+	.setname = ep_setname,
 	.getname = ep_getname,
 	.getpeer = ep_getpeer,
 	.connect = ep_connect,

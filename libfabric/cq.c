@@ -45,6 +45,11 @@ static struct kvf_op *first(const struct kvf_cq *cq)
 	return list_empty(&cq->done) ? NULL : list_entry(cq->done.next, struct kvf_op, node);
 }
 
+static bool is_empty(const struct kvf_queue *q)
+{
+	return list_empty(&kvf_of(q, struct kvf_cq, queue)->done);
+}
+
 static ssize_t cq_read(struct fid_cq *fid, void *buf, size_t count)
 {
 	struct kvf_cq *cq = kvf_of(fid, struct kvf_cq, fid);
@@ -98,7 +103,9 @@ static ssize_t cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *entry, uin
 		entry->olen = 0;
 		entry->err = op->err;
 		entry->prov_errno = op->prov_errno;
-		entry->err_data_size = 0;
+		/* The entry of older applications ends before. */
+		if (FI_VERSION_GE(fabric->fid.api_version, FI_VERSION(1, 5)))
+			entry->err_data_size = 0;
 		kvf_op_put(fabric, op);
 		ret = 1;
 	}
@@ -132,11 +139,11 @@ static ssize_t cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr
 		ret = cq_readfrom(fid, buf, count, src_addr);
 		if (ret != -FI_EAGAIN)
 			return ret;
-		if (!kvf_queue_trywait(&cq->queue, &cq->done))
+		if (!kvf_queue_trywait(&cq->queue))
 			continue;
 		if (was_signalled(cq))
 			return -FI_EAGAIN;
-		slept = kvf_queue_sleep(&cq->queue, deadline);
+		slept = kvf_queue_sleep(&cq->queue, -1, deadline);
 		if (slept)
 			return slept;
 	}
@@ -232,6 +239,7 @@ int kvf_cq_open(struct fid_domain *domain_fid, struct fi_cq_attr *attr, struct f
 	cq = calloc(1, sizeof(*cq));
 	if (!cq)
 		return -FI_ENOMEM;
+	cq->queue.is_empty = is_empty;
 	ret = kvf_queue_open(&cq->queue, domain->fabric, attr->size ? attr->size : DEFAULT_SIZE,
 			     attr->wait_obj);
 	if (ret) {

@@ -3,6 +3,7 @@
  * The device node, and the devices that the kernel reports.
  */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "fi_kverbs.h"
 #include "sys.h"
@@ -59,4 +60,14 @@ int kvf_device_query(int fd, uint32_t index, struct kverbs_cmd_device_query *que
 		nr_gids = query->inout_gids_len;
 	} while (ret == -EMSGSIZE);
 	return ret;
+}
+
+/* On iWARP the kernel registers the data of each message, with half of an MR at most. */
+uint64_t kvf_max_msg(const struct kverbs_cmd_device_query *query, const struct kverbs_port *port)
+{
+	uint64_t half = (uint64_t)query->out_max_mr_pages * sysconf(_SC_PAGESIZE) / 2;
+
+	if (port->transport != KVERBS_TRANSPORT_IWARP || !half || half > port->max_msg_size)
+		return port->max_msg_size;
+	return half;
 }

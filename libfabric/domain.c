@@ -40,12 +40,6 @@ static int no_scalable_ep(struct fid_domain *fid, struct fi_info *info, struct f
 	return -FI_ENOSYS;
 }
 
-static int no_cntr_open(struct fid_domain *fid, struct fi_cntr_attr *attr,
-			struct fid_cntr **cntr, void *context)
-{
-	return -FI_ENOSYS;
-}
-
 static int no_poll_open(struct fid_domain *fid, struct fi_poll_attr *attr,
 			struct fid_poll **pollset)
 {
@@ -82,10 +76,16 @@ static int endpoint2(struct fid_domain *fid, struct fi_info *info, struct fid_ep
 	return flags ? -FI_ENOSYS : kvf_endpoint(fid, info, ep, context);
 }
 
+/* A domain has no events, so any queue will do; registrations are complete when they return. */
+static int domain_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
+{
+	return bfid->fclass == FI_CLASS_EQ && !flags ? 0 : -FI_ENOSYS;
+}
+
 static struct fi_ops domain_fid_ops = {
 	.size = sizeof(domain_fid_ops),
 	.close = domain_close,
-	.bind = kvf_no_bind,
+	.bind = domain_bind,
 	.control = kvf_no_control,
 	.ops_open = kvf_no_ops_open,
 };
@@ -96,7 +96,7 @@ static struct fi_ops_domain domain_ops = {
 	.cq_open = kvf_cq_open,
 	.endpoint = kvf_endpoint,
 	.scalable_ep = no_scalable_ep,
-	.cntr_open = no_cntr_open,
+	.cntr_open = kvf_cntr_open,
 	.poll_open = no_poll_open,
 	.stx_ctx = no_stx_ctx,
 	.srx_ctx = no_srx_ctx,
@@ -115,7 +115,11 @@ static int find_device(struct kvf_domain *domain, const char *name)
 	int ret;
 
 	while (!(ret = kvf_device_query(domain->fabric->fd, index, &query, &ports, &gids))) {
-		domain->max_msg = query.inout_ports_len ? ports->max_msg_size : 0;
+		if (query.inout_ports_len) {
+			domain->max_msg = kvf_max_msg(&query, ports);
+			domain->max_rma = ports->max_msg_size;
+			domain->is_iwarp = ports->transport == KVERBS_TRANSPORT_IWARP;
+		}
 		free(ports);
 		free(gids);
 		if (!strncasecmp(name, query.out_name, sizeof(query.out_name))) {

@@ -48,10 +48,9 @@ static void disconnect(struct kvf_ep *ep)
 		kvf_conn_destroy(fabric->fd, ep->conn_id);
 	pthread_mutex_lock(&fabric->lock);
 	kvf_progress(fabric);
-	if (ep->rx_cq)
-		cancel_pending(ep);
+	cancel_pending(ep);
 	if (ep->conn_id && ep->state != KVF_EP_REQUESTED)
-		kvf_ep_ring(ep)->used -= KVF_CONN_EVENTS;
+		ep->ring->used -= KVF_CONN_EVENTS;
 	if (ep->eq)
 		kvf_eq_forget(ep->eq, &ep->fid.fid);
 	kvf_dirs_free(ep);
@@ -62,6 +61,7 @@ static int ep_close(struct fid *fid)
 {
 	struct kvf_ep *ep = ep_of(fid);
 	struct kvf_fabric *fabric = kvf_ep_fabric(ep);
+	unsigned int i;
 
 	disconnect(ep);
 	if (ep->eq)
@@ -70,6 +70,13 @@ static int ep_close(struct fid *fid)
 		kvf_put(fabric, &ep->tx_cq->users);
 	if (ep->rx_cq)
 		kvf_put(fabric, &ep->rx_cq->users);
+	for (i = 0; i < KVF_COUNT_MAX; i++)
+		if (ep->cntrs[i])
+			kvf_put(fabric, &ep->cntrs[i]->users);
+	if (ep->own_cq)
+		fi_close(&ep->own_cq->fid);
+	if (ep->early_eq)
+		kvf_put(fabric, &ep->early_eq->users);
 	kvf_put(fabric, &ep->domain->users);
 	fi_freeinfo(ep->info);
 	free(ep);
@@ -105,6 +112,29 @@ static int bind_cq(struct kvf_ep *ep, struct kvf_cq *cq, uint64_t flags)
 	return 0;
 }
 
+/* Flags of a counter's binding, by enum kvf_counted. Nothing tells what peers READ and WRITE. */
+static const uint64_t counted[KVF_COUNT_MAX] = { FI_SEND, FI_RECV, FI_READ, FI_WRITE };
+
+static int bind_cntr(struct kvf_ep *ep, struct kvf_cntr *cntr, uint64_t flags)
+{
+	unsigned int i;
+
+	if (flags & (FI_REMOTE_READ | FI_REMOTE_WRITE))
+		return -FI_ENOSYS;
+	if (!flags || flags & ~(FI_SEND | FI_RECV | FI_READ | FI_WRITE) ||
+	    cntr->domain != ep->domain)
+		return -FI_EINVAL;
+	for (i = 0; i < KVF_COUNT_MAX; i++)
+		if (flags & counted[i] && ep->cntrs[i])
+			return -FI_EINVAL;
+	for (i = 0; i < KVF_COUNT_MAX; i++)
+		if (flags & counted[i]) {
+			ep->cntrs[i] = cntr;
+			kvf_get(kvf_ep_fabric(ep), &cntr->users);
+		}
+	return 0;
+}
+
 static int ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 {
 	struct kvf_ep *ep = ep_of(fid);
@@ -116,19 +146,76 @@ static int ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 		return bind_eq(ep, kvf_of(bfid, struct kvf_eq, fid.fid));
 	case FI_CLASS_CQ:
 		return bind_cq(ep, kvf_of(bfid, struct kvf_cq, fid.fid), flags);
+	case FI_CLASS_CNTR:
+		return bind_cntr(ep, kvf_of(bfid, struct kvf_cntr, fid.fid), flags);
 	default:
 		return -FI_ENOSYS;
 	}
 }
 
+/* Each direction that the endpoint is capable of needs a queue or a counter. */
+static bool is_reported(const struct kvf_ep *ep)
+{
+	uint64_t caps = ep->info->caps ? ep->info->caps : KVF_CAPS;
+	bool tx = ep->tx_cq, rx = ep->rx_cq || ep->cntrs[KVF_COUNT_RECV];
+
+	tx |= ep->cntrs[KVF_COUNT_SEND] || ep->cntrs[KVF_COUNT_READ] ||
+	      ep->cntrs[KVF_COUNT_WRITE];
+	return (tx || !(caps & (FI_SEND | FI_READ | FI_WRITE))) && (rx || !(caps & FI_RECV));
+}
+
+/* The kernel reports to a ring, also if the application has no queue. */
+static int open_own_cq(struct kvf_ep *ep)
+{
+	struct fi_cq_attr attr = {
+		.size = ep->info->tx_attr->size + ep->info->rx_attr->size,
+	};
+
+	return kvf_cq_open(&ep->domain->fid, &attr, &ep->own_cq, NULL);
+}
+
 int kvf_ep_enable(struct kvf_ep *ep)
 {
+	struct kvf_cq *cq = ep->rx_cq ? ep->rx_cq : ep->tx_cq;
+	int ret;
+
+	if (ep->is_enabled)
+		return 0;
 	if (!ep->eq)
 		return -FI_ENOEQ;
-	if (!ep->tx_cq || !ep->rx_cq)
+	if (!is_reported(ep))
 		return -FI_ENOCQ;
+	if (!cq) {
+		ret = open_own_cq(ep);
+		if (ret)
+			return ret;
+		cq = kvf_of(ep->own_cq, struct kvf_cq, fid);
+	}
+	ep->ring = &cq->queue.ring;
 	ep->is_enabled = true;
 	return 0;
+}
+
+/* The kernel takes no receive back, so only those can be cancelled that it does not have. */
+static ssize_t ep_cancel(fid_t fid, void *context)
+{
+	struct kvf_ep *ep = ep_of(fid);
+	struct list_head *at;
+	ssize_t ret = -FI_ENOENT;
+	struct kvf_op *op;
+
+	pthread_mutex_lock(&kvf_ep_fabric(ep)->lock);
+	for (at = ep->pending.next; at != &ep->pending; at = at->next) {
+		op = list_entry(at, struct kvf_op, node);
+		if (op->context != context)
+			continue;
+		list_del(&op->node);
+		kvf_op_fail(op, 1, -FI_ECANCELED);
+		ret = 0;
+		break;
+	}
+	pthread_mutex_unlock(&kvf_ep_fabric(ep)->lock);
+	return ret;
 }
 
 static uint64_t *op_flags(struct kvf_ep *ep, uint64_t which)
@@ -175,7 +262,7 @@ static struct fi_ops ep_fid_ops = {
 
 static struct fi_ops_ep ep_ops = {
 	.size = sizeof(ep_ops),
-	.cancel = kvf_no_cancel,
+	.cancel = ep_cancel,
 	.getopt = kvf_ep_getopt,
 	.setopt = kvf_no_setopt,
 	.tx_ctx = kvf_no_tx_ctx,
@@ -197,6 +284,9 @@ static int take_request(struct kvf_ep *ep, fid_t handle)
 	ep->state = KVF_EP_REQUESTED;
 	pthread_mutex_lock(&fabric->lock);
 	list_del(&req->node);
+	ep->early_eq = req->eq;
+	if (ep->early_eq)
+		ep->early_eq->users++;
 	pthread_mutex_unlock(&fabric->lock);
 	free(req);
 	return 0;

@@ -17,6 +17,11 @@ static struct kvf_event *first(const struct kvf_eq *eq)
 	return list_entry(eq->events.next, struct kvf_event, node);
 }
 
+static bool is_empty(const struct kvf_queue *q)
+{
+	return list_empty(&kvf_of(q, struct kvf_eq, queue)->events);
+}
+
 /* An info that was not handed over is freed here. */
 static void drop(struct kvf_event *event)
 {
@@ -104,7 +109,9 @@ static ssize_t eq_read(struct fid_eq *fid, uint32_t *type, void *buf, size_t len
 static void write_error(struct kvf_eq *eq, const struct kvf_event *event,
 			struct fi_eq_err_entry *entry)
 {
-	size_t room = entry->err_data_size;
+	bool is_old = FI_VERSION_LT(eq->queue.fabric->fid.api_version, FI_VERSION(1, 5));
+	/* Older applications do not set what was an output then. */
+	size_t room = is_old ? 0 : entry->err_data_size;
 
 	entry->fid = event->fid;
 	entry->context = event->fid ? event->fid->context : NULL;
@@ -176,9 +183,9 @@ static ssize_t eq_sread(struct fid_eq *fid, uint32_t *type, void *buf, size_t le
 		ret = eq_read(fid, type, buf, len, flags);
 		if (ret != -FI_EAGAIN)
 			return ret;
-		if (!kvf_queue_trywait(&eq->queue, &eq->events))
+		if (!kvf_queue_trywait(&eq->queue))
 			continue;
-		slept = kvf_queue_sleep(&eq->queue, deadline);
+		slept = kvf_queue_sleep(&eq->queue, -1, deadline);
 		if (slept)
 			return slept;
 	}
@@ -194,6 +201,22 @@ static const char *eq_strerror(struct fid_eq *fid, int prov_errno, const void *e
 	return text;
 }
 
+/* Requests outlive their listener and its queue. */
+static void forget_requests(struct kvf_eq *eq)
+{
+	struct kvf_fabric *fabric = eq->queue.fabric;
+	struct kvf_connreq *req;
+	struct list_head *at;
+
+	pthread_mutex_lock(&fabric->lock);
+	for (at = fabric->connreqs.next; at != &fabric->connreqs; at = at->next) {
+		req = list_entry(at, struct kvf_connreq, node);
+		if (req->eq == eq)
+			req->eq = NULL;
+	}
+	pthread_mutex_unlock(&fabric->lock);
+}
+
 static int eq_close(struct fid *fid)
 {
 	struct kvf_eq *eq = kvf_of(fid, struct kvf_eq, fid.fid);
@@ -201,6 +224,7 @@ static int eq_close(struct fid *fid)
 
 	if (eq->users)
 		return -FI_EBUSY;
+	forget_requests(eq);
 	kvf_queue_close(&eq->queue);
 	while (!list_empty(&eq->events))
 		drop(first(eq));
@@ -243,6 +267,7 @@ int kvf_eq_open(struct fid_fabric *fabric_fid, struct fi_eq_attr *attr, struct f
 	eq = calloc(1, sizeof(*eq));
 	if (!eq)
 		return -FI_ENOMEM;
+	eq->queue.is_empty = is_empty;
 	ret = kvf_queue_open(&eq->queue, fabric, RING_SIZE, attr->wait_obj);
 	if (ret) {
 		free(eq);
@@ -258,21 +283,16 @@ int kvf_eq_open(struct fid_fabric *fabric_fid, struct fi_eq_attr *attr, struct f
 	return 0;
 }
 
-/* Entries of a queue that may be slept on; NULL: not such an object. */
-static struct kvf_queue *queue_of(struct fid *fid, struct list_head **entries)
+/* Queue behind an object that can be slept on; NULL: no such object. */
+static struct kvf_queue *queue_of(struct fid *fid)
 {
-	struct kvf_cq *cq;
-	struct kvf_eq *eq;
-
 	switch (fid->fclass) {
 	case FI_CLASS_CQ:
-		cq = kvf_of(fid, struct kvf_cq, fid.fid);
-		*entries = &cq->done;
-		return &cq->queue;
+		return &kvf_of(fid, struct kvf_cq, fid.fid)->queue;
 	case FI_CLASS_EQ:
-		eq = kvf_of(fid, struct kvf_eq, fid.fid);
-		*entries = &eq->events;
-		return &eq->queue;
+		return &kvf_of(fid, struct kvf_eq, fid.fid)->queue;
+	case FI_CLASS_CNTR:
+		return &kvf_of(fid, struct kvf_cntr, fid.fid)->queue;
 	default:
 		return NULL;
 	}
@@ -280,17 +300,16 @@ static struct kvf_queue *queue_of(struct fid *fid, struct list_head **entries)
 
 int kvf_trywait(struct fid_fabric *fabric, struct fid **fids, int count)
 {
-	struct list_head *entries;
 	struct kvf_queue *q;
 	int i;
 
 	for (i = 0; i < count; i++) {
-		q = queue_of(fids[i], &entries);
+		q = queue_of(fids[i]);
 		if (!q)
 			return -FI_ENOSYS;
 		if (q->wait_obj == FI_WAIT_NONE)
 			return -FI_EINVAL;
-		if (!kvf_queue_trywait(q, entries))
+		if (!kvf_queue_trywait(q))
 			return -FI_EAGAIN;
 	}
 	return 0;

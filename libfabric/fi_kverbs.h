@@ -49,6 +49,8 @@
 #define KVF_OWN_SENDS		16
 /* Slots that the events of one connection may need in a ring */
 #define KVF_CONN_EVENTS		3
+/* Counters that a domain promises; the limit is memory. */
+#define KVF_CNTR_CNT		4096
 
 #define KVF_MR_MODE	(FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY)
 #define KVF_TX_CAPS	(FI_MSG | FI_RMA | FI_SEND | FI_READ | FI_WRITE)
@@ -88,6 +90,7 @@ union kvf_addr {
 	struct sockaddr_in6 in6;
 };
 
+struct kvf_cntr;
 struct kvf_dir;
 struct kvf_ep;
 struct kvf_pep;
@@ -108,9 +111,10 @@ struct kvf_ring {
 };
 
 /**
- * struct kvf_queue - what an event queue and a completion queue have in common
+ * struct kvf_queue - what event queues, completion queues and counters have in common
  * @fabric: the fabric
- * @ring: the ring behind it
+ * @ring: the ring behind it; a counter has none
+ * @is_empty: true if nothing is unread; called with the lock held
  * @node: in kvf_fabric.queues
  * @wait_obj: FI_WAIT_NONE or FI_WAIT_FD; FI_WAIT_POLLFD is the same descriptor
  * @epoll_fd: the wait object: readable when one of the fabric's rings has completions, or
@@ -120,6 +124,7 @@ struct kvf_ring {
 struct kvf_queue {
 	struct kvf_fabric *fabric;
 	struct kvf_ring ring;
+	bool (*is_empty)(const struct kvf_queue *q);
 	struct list_head node;
 	enum fi_wait_obj wait_obj;
 	int epoll_fd;
@@ -177,12 +182,14 @@ struct kvf_chunk;
  * @device_index: the device
  * @group_id: the group
  * @max_msg: largest message, bytes
+ * @max_rma: most bytes of a READ or WRITE
+ * @is_iwarp: the device has no immediate data, and a message needs a receive that is there
  * @addr: address of the device, for the connection to itself
  * @self_lock: serialises the making of @self; taken before the lock of the fabric
  * @self: connection to itself, over which memory is registered
  * @free_slots: inject slots that are not in use
  * @chunks: memory of the inject slots
- * @users: endpoints, completion queues and memory regions
+ * @users: endpoints, completion queues, counters and memory regions
  */
 struct kvf_domain {
 	struct fid_domain fid;
@@ -190,6 +197,8 @@ struct kvf_domain {
 	uint32_t device_index;
 	uint32_t group_id;
 	uint64_t max_msg;
+	uint64_t max_rma;
+	bool is_iwarp;
 	union kvf_addr addr;
 	pthread_mutex_t self_lock;
 	struct kvf_self *self;
@@ -228,7 +237,9 @@ struct kvf_mr {
  * struct kvf_op - an operation from its post to the read of its completion
  * @node: in the list that it is waiting in
  * @ep: the endpoint, NULL once it is complete
+ * @ring: where the kernel reports it
  * @cq: the queue that reports it, NULL: none
+ * @cntr: the counter that counts it, NULL: none
  * @context: the application's
  * @buf: the first buffer
  * @flags: of the completion entry
@@ -247,7 +258,9 @@ struct kvf_mr {
 struct kvf_op {
 	struct list_head node;
 	struct kvf_ep *ep;
+	struct kvf_ring *ring;
 	struct kvf_cq *cq;
+	struct kvf_cntr *cntr;
 	void *context;
 	void *buf;
 	uint64_t flags;
@@ -281,6 +294,28 @@ struct kvf_cq {
 	enum fi_cq_format format;
 	struct list_head done;
 	bool signalled;
+	unsigned int users;
+};
+
+/**
+ * struct kvf_cntr - a counter of completed operations
+ * @fid: what the application sees
+ * @queue: its wait object
+ * @domain: the domain
+ * @value: operations that have succeeded
+ * @errors: operations that have failed
+ * @changed: @value or @errors is not what the application has read last
+ * @waiters: threads in fi_cntr_wait()
+ * @users: bindings of endpoints
+ */
+struct kvf_cntr {
+	struct fid_cntr fid;
+	struct kvf_queue queue;
+	struct kvf_domain *domain;
+	uint64_t value;
+	uint64_t errors;
+	bool changed;
+	struct list_head waiters;
 	unsigned int users;
 };
 
@@ -348,6 +383,7 @@ struct kvf_pep {
  * struct kvf_connreq - a connection request that is not answered
  * @fid: the handle in the info of FI_CONNREQ
  * @fabric: the fabric
+ * @eq: the event queue of its listener, NULL if it has been closed
  * @conn_id: the connection
  * @device_index: its device
  * @node: in kvf_fabric.connreqs
@@ -355,9 +391,19 @@ struct kvf_pep {
 struct kvf_connreq {
 	struct fid fid;
 	struct kvf_fabric *fabric;
+	struct kvf_eq *eq;
 	uint32_t conn_id;
 	uint32_t device_index;
 	struct list_head node;
+};
+
+/* Operations of an endpoint that a counter can count */
+enum kvf_counted {
+	KVF_COUNT_SEND,
+	KVF_COUNT_RECV,
+	KVF_COUNT_READ,
+	KVF_COUNT_WRITE,
+	KVF_COUNT_MAX,
 };
 
 enum kvf_ep_state {
@@ -373,8 +419,11 @@ enum kvf_ep_state {
  * @fid: what the application sees
  * @domain: the domain
  * @eq: its event queue
- * @tx_cq: queue that reports operations of the sending side
- * @rx_cq: queue that reports receives
+ * @tx_cq: queue that reports operations of the sending side, NULL: none
+ * @rx_cq: queue that reports receives, NULL: none
+ * @own_cq: queue of an endpoint that only has counters
+ * @ring: where the connection's work and events are reported, from fi_enable() on
+ * @cntrs: counters by enum kvf_counted, NULL: none
  * @info: what it was created with
  * @state: state of the connection
  * @is_active: this side connects
@@ -388,6 +437,8 @@ enum kvf_ep_state {
  * @tx_used: operations in flight
  * @rx_used: receives in flight
  * @pending: receives that are not submitted, because there is no connection
+ * @early_eq: event queue of the listener, on iWARP: its ring reports @early receives
+ * @early: receives in flight that were submitted before the connection was accepted
  * @dirs: key directories of the peer
  */
 struct kvf_ep {
@@ -396,6 +447,9 @@ struct kvf_ep {
 	struct kvf_eq *eq;
 	struct kvf_cq *tx_cq;
 	struct kvf_cq *rx_cq;
+	struct fid_cq *own_cq;
+	struct kvf_ring *ring;
+	struct kvf_cntr *cntrs[KVF_COUNT_MAX];
 	struct fi_info *info;
 	enum kvf_ep_state state;
 	bool is_active;
@@ -409,6 +463,8 @@ struct kvf_ep {
 	size_t tx_used;
 	size_t rx_used;
 	struct list_head pending;
+	struct kvf_eq *early_eq;
+	uint32_t early;
 	struct list_head dirs;
 };
 
@@ -417,20 +473,14 @@ static inline struct kvf_fabric *kvf_ep_fabric(const struct kvf_ep *ep)
 	return ep->domain->fabric;
 }
 
-/* Ring of a connection: work and events are reported there. */
-static inline struct kvf_ring *kvf_ep_ring(const struct kvf_ep *ep)
-{
-	return &ep->rx_cq->queue.ring;
-}
-
 /* ---- info.c, check.c ---- */
 
 int kvf_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
 		const struct fi_info *hints, struct fi_info **info);
-/* True if @info satisfies the hints, which may be NULL. */
-bool kvf_check(const struct fi_info *info, const struct fi_info *hints);
+/* True if @info satisfies the hints of an application of this API; they may be NULL. */
+bool kvf_check(uint32_t version, const struct fi_info *info, const struct fi_info *hints);
 /* Let @info, which satisfies the hints, be as the hints have it where there is a choice. */
-void kvf_adopt(struct fi_info *info, const struct fi_info *hints);
+void kvf_adopt(uint32_t version, struct fi_info *info, const struct fi_info *hints);
 
 /* ---- addr.c ---- */
 
@@ -453,6 +503,8 @@ int kvf_device_open(struct kverbs_cmd_info *limits);
  */
 int kvf_device_query(int fd, uint32_t index, struct kverbs_cmd_device_query *query,
 		     struct kverbs_port **ports, struct kverbs_gid **gids);
+/* Largest message of a port, bytes */
+uint64_t kvf_max_msg(const struct kverbs_cmd_device_query *query, const struct kverbs_port *port);
 
 /* ---- fabric.c, domain.c ---- */
 
@@ -502,22 +554,27 @@ void kvf_dirs_free(struct kvf_ep *ep);
 
 /* ---- queue.c, progress.c ---- */
 
+/* @size: entries of the ring, 0: without a ring. The caller has set @q->is_empty. */
 int kvf_queue_open(struct kvf_queue *q, struct kvf_fabric *fabric, size_t size,
 		   enum fi_wait_obj wait_obj);
 void kvf_queue_close(struct kvf_queue *q);
 /* Append an entry to the entries of @q and wake those that sleep on it. With the lock held. */
 void kvf_queue_add(struct kvf_queue *q, struct list_head *entry, struct list_head *entries);
 void kvf_queue_wake(struct kvf_queue *q);
-/* True if @q may be slept on: nothing is queued. Without the lock. */
-bool kvf_queue_trywait(struct kvf_queue *q, const struct list_head *entries);
-/* Sleep until something may have happened or @deadline, in ns, 0: never. */
-int kvf_queue_sleep(struct kvf_queue *q, uint64_t deadline);
+/* True if @q may be slept on: nothing is unread. Without the lock. */
+bool kvf_queue_trywait(struct kvf_queue *q);
+/*
+ * Sleep until something may have happened or @deadline, in ns, 0: never. @fd, unless it is -1,
+ * ends the sleep when it is readable.
+ */
+int kvf_queue_sleep(struct kvf_queue *q, int fd, uint64_t deadline);
 int kvf_queue_getwait(struct kvf_queue *q, int command, void *arg);
 /* Time at which a wait of @timeout_ms ends, 0: never. */
 uint64_t kvf_deadline(int timeout_ms);
 
-/* Read all rings of a fabric. With the lock held. */
+/* Read all rings of a fabric, or one of them. With the lock held. */
 void kvf_progress(struct kvf_fabric *fabric);
+void kvf_ring_read(struct kvf_fabric *fabric, struct kvf_ring *ring);
 
 /* ---- op.c, with the lock held ---- */
 
@@ -527,6 +584,13 @@ void kvf_op_put(struct kvf_fabric *fabric, struct kvf_op *op);
 void kvf_op_complete(struct kvf_op *op, const struct kverbs_cqe *cqe);
 /* @parts entries of an operation were not taken. */
 void kvf_op_fail(struct kvf_op *op, uint32_t parts, int error);
+
+/* ---- cntr.c ---- */
+
+int kvf_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr, struct fid_cntr **cntr,
+		  void *context);
+/* Count an operation that has completed. With the lock held. */
+void kvf_cntr_count(struct kvf_cntr *cntr, bool succeeded);
 
 /* ---- cq.c, eq.c ---- */
 
@@ -577,8 +641,9 @@ int kvf_ep_getopt(fid_t fid, int level, int optname, void *optval, size_t *optle
  * @data: immediate data
  * @flags: FI_COMPLETION, FI_INJECT, FI_FENCE
  * @context: the application's
+ * @counted: counter that counts it
  * @comp_flags: flags of the completion entry
- * @never_reported: success is not reported, whatever the flags
+ * @never_reported: no queue reports it, whatever its flags and its result
  */
 struct kvf_work {
 	enum kverbs_opcode opcode;
@@ -590,6 +655,7 @@ struct kvf_work {
 	uint64_t data;
 	uint64_t flags;
 	void *context;
+	enum kvf_counted counted;
 	uint64_t comp_flags;
 	bool never_reported;
 };
@@ -601,6 +667,8 @@ int kvf_post_dir_read(struct kvf_ep *ep, struct kvf_dir *dir, uint32_t region_id
 		      uint32_t length, uint32_t rkey);
 /* Submit the receives that were posted before there was a connection. With the lock held. */
 void kvf_post_pending(struct kvf_ep *ep);
+/* The same before the connection is accepted, as far as the listener's ring has room. */
+void kvf_post_early(struct kvf_ep *ep);
 extern struct fi_ops_msg kvf_msg_ops;
 extern struct fi_ops_rma kvf_rma_ops;
 
@@ -620,7 +688,6 @@ int kvf_no_tx_ctx(struct fid_ep *sep, int index, struct fi_tx_attr *attr,
 int kvf_no_rx_ctx(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
 		  struct fid_ep **rx_ep, void *context);
 ssize_t kvf_no_size_left(struct fid_ep *ep);
-int kvf_no_setname(fid_t fid, void *addr, size_t addrlen);
 int kvf_no_getpeer(struct fid_ep *ep, void *addr, size_t *addrlen);
 int kvf_no_connect(struct fid_ep *ep, const void *addr, const void *param, size_t paramlen);
 int kvf_no_listen(struct fid_pep *pep);

@@ -18,12 +18,17 @@
 /* Work requests that the kernel or the provider need in addition to those of the application */
 #define OWN_WRS 35
 #define QUEUE_MAX 4096
+/* Flag that libfabric's providers pass which are layered on others: OFI_CORE_PROV_ONLY */
+#define CORE_PROV_ONLY (1ull << 59)
 
 #define MSG_ORDER (FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_RAS | FI_ORDER_WAW | FI_ORDER_WAS | \
-		   FI_ORDER_SAW | FI_ORDER_SAS)
+		   FI_ORDER_SAW | FI_ORDER_SAS | FI_ORDER_RMA_RAR | FI_ORDER_RMA_RAW | \
+		   FI_ORDER_RMA_WAW)
 
 /**
  * struct search - what fi_getinfo() looks for
+ * @version: of the API that the application knows
+ * @is_layered: another provider asks, such as ofi_rxm
  * @hints: the hints, or NULL
  * @has_src: @src must be the address; its port is taken over
  * @src: source address
@@ -33,6 +38,8 @@
  * @last: end of the list of results
  */
 struct search {
+	uint32_t version;
+	bool is_layered;
 	const struct fi_info *hints;
 	bool has_src;
 	union kvf_addr src;
@@ -72,29 +79,39 @@ static void set_tx(struct fi_tx_attr *tx, const struct kverbs_cmd_device_query *
 	tx->rma_iov_limit = 1;
 }
 
-static void set_rx(struct fi_rx_attr *rx, const struct kverbs_cmd_device_query *dev)
+/* iWARP has no immediate data. */
+static bool has_data(const struct kverbs_port *port)
+{
+	return port->transport != KVERBS_TRANSPORT_IWARP;
+}
+
+static void set_rx(struct fi_rx_attr *rx, const struct kverbs_cmd_device_query *dev,
+		   const struct kverbs_port *port)
 {
 	rx->caps = KVF_RX_CAPS;
-	rx->mode = FI_RX_CQ_DATA;
+	rx->mode = has_data(port) ? FI_RX_CQ_DATA : 0;
 	rx->msg_order = MSG_ORDER;
 	rx->comp_order = FI_ORDER_STRICT;
 	rx->size = queue_size(dev);
 	rx->iov_limit = KVF_IOV_LIMIT;
 }
 
-static void set_ep(struct fi_ep_attr *ep, const struct kverbs_port *port)
+static void set_ep(struct fi_ep_attr *ep, const struct kverbs_cmd_device_query *dev,
+		   const struct kverbs_port *port)
 {
 	ep->type = FI_EP_MSG;
-	ep->protocol = FI_PROTO_RDMA_CM_IB_RC;
+	ep->protocol = port->transport == KVERBS_TRANSPORT_IWARP ? FI_PROTO_IWARP :
+								    FI_PROTO_RDMA_CM_IB_RC;
 	ep->protocol_version = 1;
-	ep->max_msg_size = port->max_msg_size;
-	ep->max_order_raw_size = port->max_msg_size;
-	ep->max_order_waw_size = port->max_msg_size;
+	ep->max_msg_size = kvf_max_msg(dev, port);
+	ep->max_order_raw_size = ep->max_msg_size;
+	ep->max_order_waw_size = ep->max_msg_size;
 	ep->tx_ctx_cnt = 1;
 	ep->rx_ctx_cnt = 1;
 }
 
-static int set_domain(struct fi_domain_attr *domain, const struct kverbs_cmd_device_query *dev)
+static int set_domain(struct fi_domain_attr *domain, const struct kverbs_cmd_device_query *dev,
+		      const struct kverbs_port *port)
 {
 	domain->name = strndup(dev->out_name, sizeof(dev->out_name));
 	if (!domain->name)
@@ -102,11 +119,13 @@ static int set_domain(struct fi_domain_attr *domain, const struct kverbs_cmd_dev
 	domain->threading = FI_THREAD_SAFE;
 	domain->control_progress = FI_PROGRESS_AUTO;
 	domain->data_progress = FI_PROGRESS_AUTO;
-	domain->resource_mgmt = FI_RM_ENABLED;
+	/* On iWARP a sender does not wait for a receive. */
+	domain->resource_mgmt = has_data(port) ? FI_RM_ENABLED : FI_RM_DISABLED;
 	domain->mr_mode = KVF_MR_MODE;
 	domain->mr_key_size = sizeof(uint64_t);
-	domain->cq_data_size = sizeof(uint32_t);
+	domain->cq_data_size = has_data(port) ? sizeof(uint32_t) : 0;
 	domain->cq_cnt = 128;
+	domain->cntr_cnt = KVF_CNTR_CNT;
 	domain->ep_cnt = dev->out_max_qp;
 	domain->tx_ctx_cnt = dev->out_max_qp;
 	domain->rx_ctx_cnt = dev->out_max_qp;
@@ -127,13 +146,13 @@ static struct fi_info *new_info(const struct kverbs_cmd_device_query *dev,
 	if (!info)
 		return NULL;
 	info->caps = KVF_CAPS;
-	info->mode = FI_RX_CQ_DATA;
+	info->mode = has_data(port) ? FI_RX_CQ_DATA : 0;
 	info->addr_format = addr->sa.sa_family == AF_INET ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6;
 	set_tx(info->tx_attr, dev);
-	set_rx(info->rx_attr, dev);
-	set_ep(info->ep_attr, port);
+	set_rx(info->rx_attr, dev, port);
+	set_ep(info->ep_attr, dev, port);
 	info->fabric_attr->name = strdup("kverbs");
-	if (!info->fabric_attr->name || set_domain(info->domain_attr, dev) ||
+	if (!info->fabric_attr->name || set_domain(info->domain_attr, dev, port) ||
 	    copy_addr(&info->src_addr, &info->src_addrlen, addr)) {
 		fi_freeinfo(info);
 		return NULL;
@@ -167,12 +186,12 @@ static int add_info(struct search *s, const struct kverbs_cmd_device_query *dev,
 	info = new_info(dev, port, addr);
 	if (!info)
 		return -FI_ENOMEM;
-	if (!kvf_check(info, s->hints) ||
+	if (!kvf_check(s->version, info, s->hints) ||
 	    (s->has_dest && copy_addr(&info->dest_addr, &info->dest_addrlen, &s->dest))) {
 		fi_freeinfo(info);
 		return 0;
 	}
-	kvf_adopt(info, s->hints);
+	kvf_adopt(s->version, info, s->hints);
 	*s->last = info;
 	s->last = &info->next;
 	return 0;
@@ -215,11 +234,17 @@ static bool is_in(const uint32_t *ifaces, unsigned int nr, uint32_t iface)
 	return false;
 }
 
-static bool may_use(const struct kverbs_cmd_device_query *dev, const struct kverbs_port *port)
+/*
+ * A provider above this one posts messages without knowing how many receives the peer has, which
+ * iWARP does not forgive.
+ */
+static bool may_use(const struct search *s, const struct kverbs_cmd_device_query *dev,
+		    const struct kverbs_port *port)
 {
 	return dev->out_unusable == KVERBS_USABLE && port->state == PORT_ACTIVE &&
 	       (port->transport == KVERBS_TRANSPORT_ROCE ||
-		port->transport == KVERBS_TRANSPORT_IB);
+		port->transport == KVERBS_TRANSPORT_IB ||
+		(port->transport == KVERBS_TRANSPORT_IWARP && !s->is_layered));
 }
 
 static int add_port(struct search *s, const struct kverbs_cmd_device_query *dev,
@@ -251,7 +276,7 @@ static int add_devices(struct search *s, int fd, const struct ifaddrs *addrs)
 
 	while (!ret && !(ret = kvf_device_query(fd, index, &dev, &ports, &gids))) {
 		for (i = 0; i < dev.inout_ports_len && !ret; i++)
-			if (may_use(&dev, &ports[i]))
+			if (may_use(s, &dev, &ports[i]))
 				ret = add_port(s, &dev, &ports[i], gids, addrs);
 		free(ports);
 		free(gids);
@@ -344,14 +369,17 @@ static int set_addresses(struct search *s, const char *node, const char *service
 int kvf_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
 		const struct fi_info *hints, struct fi_info **info)
 {
-	struct search s = { .hints = hints, .last = info };
+	struct search s = {
+		.version = version,
+		.is_layered = flags & CORE_PROV_ONLY,
+		.hints = hints,
+		.last = info,
+	};
 	struct kverbs_cmd_info limits;
 	struct ifaddrs *addrs = NULL;
 	int fd, ret;
 
 	*info = NULL;
-	if (FI_VERSION_LT(version, FI_VERSION(1, 5)))
-		return -FI_ENODATA;
 	fd = kvf_device_open(&limits);
 	if (fd < 0) {
 		kvf_info(CORE, "%s: %s\n", kvf_param.device_node, fi_strerror(-fd));

@@ -4,7 +4,8 @@
  */
 #include "fi_kverbs.h"
 
-#define FLAGS (FI_COMPLETION | FI_FENCE)
+/* Flags of an endpoint that all its messages have */
+#define FLAGS (FI_COMPLETION | FI_FENCE | FI_INJECT)
 
 static struct kvf_ep *ep_of(struct fid_ep *fid)
 {
@@ -21,6 +22,7 @@ static ssize_t post_recv(struct fid_ep *fid, const struct iovec *iov, void **des
 		.count = count,
 		.context = context,
 		.flags = flags,
+		.counted = KVF_COUNT_RECV,
 		.comp_flags = FI_MSG | FI_RECV,
 	};
 
@@ -57,6 +59,7 @@ static ssize_t post_send(struct fid_ep *fid, const struct fi_msg *msg, uint64_t 
 		.data = msg->data,
 		.flags = flags,
 		.context = msg->context,
+		.counted = KVF_COUNT_SEND,
 		.comp_flags = FI_MSG | FI_SEND,
 		.never_reported = never_reported,
 	};

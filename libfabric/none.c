@@ -325,11 +325,6 @@ ssize_t kvf_no_size_left(struct fid_ep *ep)
 	return -FI_ENOSYS;
 }
 
-int kvf_no_setname(fid_t fid, void *addr, size_t addrlen)
-{
-	return -FI_ENOSYS;
-}
-
 int kvf_no_getpeer(struct fid_ep *ep, void *addr, size_t *addrlen)
 {
 	return -FI_ENOSYS;

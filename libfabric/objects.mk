@@ -3,6 +3,7 @@
 fi-y += addr.o
 fi-y += check.o
 fi-y += cm.o
+fi-y += cntr.o
 fi-y += cq.o
 fi-y += device.o
 fi-y += domain.o

@@ -83,6 +83,13 @@ static void receive(struct kvf_op *op, const struct kverbs_cqe *cqe)
 	}
 }
 
+/* A receive that a peer's WRITE has used up is no message. */
+static void count(const struct kvf_op *op)
+{
+	if (op->cntr && (op->err || !(op->flags & FI_REMOTE_WRITE)))
+		kvf_cntr_count(op->cntr, !op->err);
+}
+
 /* All entries of it are complete: report it, or take it back. */
 static void finish(struct kvf_op *op)
 {
@@ -102,16 +109,29 @@ static void finish(struct kvf_op *op)
 	else
 		ep->tx_used--;
 	op->ep = NULL;
-	if (op->is_silent && !op->err) {
+	count(op);
+	if (!op->cq || (op->is_silent && !op->err)) {
 		kvf_op_put(fabric, op);
 		return;
 	}
 	kvf_queue_add(&op->cq->queue, &op->node, &op->cq->done);
 }
 
+/* Receives that were submitted earlier complete first, but in another ring. */
+static void complete_early(struct kvf_op *op)
+{
+	struct kvf_ep *ep = op->ep;
+
+	if (op->ring != ep->ring)
+		ep->early--;
+	else if (op->is_recv && ep->early)
+		kvf_ring_read(kvf_ep_fabric(ep), &ep->early_eq->queue.ring);
+}
+
 void kvf_op_complete(struct kvf_op *op, const struct kverbs_cqe *cqe)
 {
-	kvf_ep_ring(op->ep)->used--;
+	complete_early(op);
+	op->ring->used--;
 	set_error(op, cqe);
 	if (op->is_recv && !op->err)
 		receive(op, cqe);
@@ -121,7 +141,7 @@ void kvf_op_complete(struct kvf_op *op, const struct kverbs_cqe *cqe)
 
 void kvf_op_fail(struct kvf_op *op, uint32_t parts, int error)
 {
-	kvf_ep_ring(op->ep)->used -= parts;
+	op->ring->used -= parts;
 	if (!op->err) {
 		op->err = error_of_result(error);
 		op->prov_errno = error;

@@ -111,6 +111,7 @@ static void request(struct kvf_pep *pep, uint32_t conn_id)
 	}
 	req->fid.fclass = FI_CLASS_CONNREQ;
 	req->fabric = pep->fabric;
+	req->eq = pep->eq;
 	req->conn_id = conn_id;
 	list_add_tail(&req->node, &pep->fabric->connreqs);
 	if (report(pep, req))

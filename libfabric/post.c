@@ -227,7 +227,7 @@ static uint64_t step(const struct posting *p, uint64_t done)
 /* Returns how many of @parts entries were taken; *error says why not all. */
 static uint32_t submit(struct posting *p, struct kvf_op *op, uint32_t parts, int *error)
 {
-	struct kverbs_ring *ring = &kvf_ep_ring(p->ep)->ring;
+	struct kverbs_ring *ring = &p->ep->ring->ring;
 	uint32_t at = 0, taken = 0;
 	uint64_t done = 0, moved;
 
@@ -251,7 +251,7 @@ static uint32_t submit(struct posting *p, struct kvf_op *op, uint32_t parts, int
 
 static bool has_room(const struct kvf_ep *ep, uint32_t parts, bool is_recv)
 {
-	const struct kvf_ring *ring = kvf_ep_ring(ep);
+	const struct kvf_ring *ring = ep->ring;
 
 	if (is_recv ? ep->rx_used >= ep->info->rx_attr->size :
 		      ep->tx_used >= ep->info->tx_attr->size)
@@ -267,7 +267,7 @@ static int reserve(struct kvf_ep *ep, uint32_t parts, bool is_recv)
 		if (!has_room(ep, parts, is_recv))
 			return -FI_EAGAIN;
 	}
-	kvf_ep_ring(ep)->used += parts;
+	ep->ring->used += parts;
 	if (is_recv)
 		ep->rx_used++;
 	else
@@ -277,7 +277,7 @@ static int reserve(struct kvf_ep *ep, uint32_t parts, bool is_recv)
 
 static void unreserve(struct kvf_ep *ep, uint32_t parts, bool is_recv)
 {
-	kvf_ep_ring(ep)->used -= parts;
+	ep->ring->used -= parts;
 	if (is_recv)
 		ep->rx_used--;
 	else
@@ -293,6 +293,8 @@ static struct kvf_op *new_op(struct kvf_ep *ep, const struct kvf_work *work)
 	if (!op)
 		return NULL;
 	op->ep = ep;
+	op->ring = ep->ring;
+	op->cntr = ep->cntrs[work->counted];
 	op->context = work->context;
 	op->buf = work->count ? work->iov->iov_base : NULL;
 	op->flags = work->comp_flags;
@@ -353,13 +355,14 @@ static int post_parts(struct posting *p, struct kvf_op *op)
 
 static int prepare(struct posting *p, struct kvf_op *op)
 {
+	const struct kvf_domain *domain = p->ep->domain;
 	int ret;
 
 	if (p->work->flags & FI_INJECT)
 		ret = set_slot(p, op);
 	else
 		ret = set_pieces(p->ep, p->work, p->local, &p->nr_local, &p->length);
-	if (!ret && p->length > p->ep->domain->max_msg)
+	if (!ret && p->length > (is_rma(p->work) ? domain->max_rma : domain->max_msg))
 		ret = -FI_EMSGSIZE;
 	return ret;
 }
@@ -372,12 +375,14 @@ static ssize_t post_locked(struct posting *p)
 
 	if (ep->state != KVF_EP_UP && ep->state != KVF_EP_DOWN)
 		return -FI_ENOTCONN;
+	if (ep->domain->is_iwarp && p->work->flags & FI_REMOTE_CQ_DATA)
+		return -FI_EOPNOTSUPP;
 	op = new_op(ep, p->work);
 	if (!op)
 		return -FI_ENOMEM;
-	op->cq = ep->tx_cq;
-	op->is_silent = p->work->never_reported ||
-			(ep->tx_selective && !(p->work->flags & FI_COMPLETION));
+	/* Not even failures are reported of what has no context; ofi_rxm relies on that. */
+	op->cq = p->work->never_reported ? NULL : ep->tx_cq;
+	op->is_silent = ep->tx_selective && !(p->work->flags & FI_COMPLETION);
 	ret = prepare(p, op);
 	if (!ret)
 		ret = post_parts(p, op);
@@ -401,7 +406,7 @@ ssize_t kvf_post(struct kvf_ep *ep, const struct kvf_work *work)
 
 static int submit_recv(struct kvf_op *op)
 {
-	struct kverbs_ring *ring = &kvf_ep_ring(op->ep)->ring;
+	struct kverbs_ring *ring = &op->ring->ring;
 	int error;
 
 	op->sqe.conn_id = op->ep->conn_id;
@@ -450,7 +455,7 @@ static ssize_t post_recv_locked(struct kvf_ep *ep, const struct kvf_work *work)
 	struct kvf_op *op;
 	int ret;
 
-	if (!ep->rx_cq)
+	if (!ep->is_enabled)
 		return -FI_EOPBADSTATE;
 	op = new_op(ep, work);
 	if (!op)
@@ -490,13 +495,37 @@ void kvf_post_pending(struct kvf_ep *ep)
 	}
 }
 
+/*
+ * On iWARP a message that finds no receive ends the connection, and the peer may send as soon as it
+ * is accepted. Before that, the kernel takes receives on the listener's ring only. Half of that is
+ * left to its events.
+ */
+void kvf_post_early(struct kvf_ep *ep)
+{
+	struct kvf_ring *ring = &ep->early_eq->queue.ring;
+	struct kvf_op *op;
+
+	while (!list_empty(&ep->pending) && ring->used < ring->ring.cq_entries / 2) {
+		op = list_entry(ep->pending.next, struct kvf_op, node);
+		op->ring = ring;
+		if (submit_recv(op)) {
+			op->ring = ep->ring;
+			return;
+		}
+		list_del(&op->node);
+		ep->ring->used--;
+		ring->used++;
+		ep->early++;
+	}
+}
+
 /* ---- key directories ---- */
 
 int kvf_post_dir_read(struct kvf_ep *ep, struct kvf_dir *dir, uint32_t region_id,
 		      uint32_t length, uint32_t rkey)
 {
 	const struct kvf_work work = { .opcode = KVERBS_OP_READ };
-	struct kvf_ring *ring = kvf_ep_ring(ep);
+	struct kvf_ring *ring = ep->ring;
 	struct kverbs_sqe *sqe;
 	struct kvf_op *op;
 	int error;

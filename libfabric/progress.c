@@ -35,18 +35,21 @@ static void dispatch(struct kvf_fabric *fabric, const struct kverbs_cqe *cqe)
 	}
 }
 
-void kvf_progress(struct kvf_fabric *fabric)
+void kvf_ring_read(struct kvf_fabric *fabric, struct kvf_ring *ring)
 {
 	struct kverbs_cqe cqe;
-	struct list_head *at;
-	struct kvf_ring *ring;
 	bool any;
 
-	for (at = fabric->rings.next; at != &fabric->rings; at = at->next) {
-		ring = list_entry(at, struct kvf_ring, node);
-		for (any = false; kverbs_ring_next(&ring->ring, &cqe); any = true)
-			dispatch(fabric, &cqe);
-		if (any)
-			kverbs_ring_seen(&ring->ring);
-	}
+	for (any = false; kverbs_ring_next(&ring->ring, &cqe); any = true)
+		dispatch(fabric, &cqe);
+	if (any)
+		kverbs_ring_seen(&ring->ring);
+}
+
+void kvf_progress(struct kvf_fabric *fabric)
+{
+	struct list_head *at;
+
+	for (at = fabric->rings.next; at != &fabric->rings; at = at->next)
+		kvf_ring_read(fabric, list_entry(at, struct kvf_ring, node));
 }

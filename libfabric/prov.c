@@ -2,9 +2,13 @@
 /*
  * The provider as libfabric loads it, and its parameters.
  */
+#include <string.h>
+
 #include "fi_kverbs.h"
 
 #define VERSION FI_VERSION(0, 1)
+/* Of several providers with one name libfabric takes the newest. */
+#define VERSION_AS_VERBS FI_VERSION(9999, 0)
 
 /*
  * libfabric passes structs as its own headers define them, so a provider fits the versions that
@@ -66,6 +70,30 @@ static void get_params(void)
 		 "Time limit for a connection to become established, ms");
 }
 
+/*
+ * Some programs know a closed list of providers. Since peers of the provider verbs understand this
+ * one, it may go by that name, and libfabric's own one is hidden then. The parameters are those of
+ * kverbs all the same, so they must have been read.
+ */
+static void take_name(void)
+{
+	char *name;
+
+	kvf_prov.name = "kverbs";
+	kvf_prov.version = VERSION;
+	fi_param_define(&kvf_prov, "name", FI_PARAM_STRING,
+			"Name of the provider: verbs, in place of the other one (default: kverbs)");
+	if (fi_param_get_str(&kvf_prov, "name", &name) || !name || !strcmp(name, "kverbs"))
+		return;
+	if (strcmp(name, "verbs")) {
+		kvf_warn(CORE, "name must be kverbs or verbs\n");
+		return;
+	}
+	kvf_warn(CORE, "provides verbs by way of %s\n", kvf_param.device_node);
+	kvf_prov.name = "verbs";
+	kvf_prov.version = VERSION_AS_VERBS;
+}
+
 struct fi_provider *fi_prov_ini(void);
 
 __attribute__((visibility("default"))) struct fi_provider *fi_prov_ini(void)
@@ -75,5 +103,6 @@ __attribute__((visibility("default"))) struct fi_provider *fi_prov_ini(void)
 	if (FI_VERSION_LT(version, LAYOUT_FIRST) || FI_VERSION_GE(version, LAYOUT_NEXT))
 		return NULL;
 	get_params();
+	take_name();
 	return &kvf_prov;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The common part of event queues and completion queues: a ring, and a descriptor to wait on.
+ * The common part of event queues, completion queues and counters: a ring, unless it is a counter,
+ * and a descriptor to wait on.
  *
  * An entry of a queue may come from any ring of the fabric, and any thread may move it there. So
  * the descriptor is an epoll(7) instance that watches the eventfds of all rings, and one of the
@@ -128,15 +129,19 @@ int kvf_queue_open(struct kvf_queue *q, struct kvf_fabric *fabric, size_t size,
 	ret = open_wait_object(q);
 	if (ret)
 		return ret;
-	ret = open_ring(q, size);
+	list_init(&q->ring.node);
+	q->ring.event_fd = -1;
+	ret = size ? open_ring(q, size) : 0;
 	if (ret) {
 		close_fd(&q->wake_fd);
 		close_fd(&q->epoll_fd);
 		return ret;
 	}
 	pthread_mutex_lock(&fabric->lock);
-	list_add_tail(&q->ring.node, &fabric->rings);
-	watch_ring(fabric, EPOLL_CTL_ADD, q->ring.event_fd);
+	if (size) {
+		list_add_tail(&q->ring.node, &fabric->rings);
+		watch_ring(fabric, EPOLL_CTL_ADD, q->ring.event_fd);
+	}
 	list_init(&q->node);
 	if (q->wait_obj != FI_WAIT_NONE) {
 		list_add_tail(&q->node, &fabric->queues);
@@ -153,9 +158,11 @@ void kvf_queue_close(struct kvf_queue *q)
 	pthread_mutex_lock(&fabric->lock);
 	list_del(&q->node);
 	list_del(&q->ring.node);
-	watch_ring(fabric, EPOLL_CTL_DEL, q->ring.event_fd);
+	if (q->ring.event_fd >= 0)
+		watch_ring(fabric, EPOLL_CTL_DEL, q->ring.event_fd);
 	pthread_mutex_unlock(&fabric->lock);
-	kverbs_ring_close(&q->ring.ring);
+	if (q->ring.event_fd >= 0)
+		kverbs_ring_close(&q->ring.ring);
 	close_fd(&q->ring.event_fd);
 	close_fd(&q->wake_fd);
 	close_fd(&q->epoll_fd);
@@ -182,7 +189,7 @@ static void reset(int fd)
 	eventfd_read(fd, &count);
 }
 
-bool kvf_queue_trywait(struct kvf_queue *q, const struct list_head *entries)
+bool kvf_queue_trywait(struct kvf_queue *q)
 {
 	struct kvf_fabric *fabric = q->fabric;
 	struct list_head *at;
@@ -193,7 +200,10 @@ bool kvf_queue_trywait(struct kvf_queue *q, const struct list_head *entries)
 	for (at = fabric->rings.next; at != &fabric->rings; at = at->next)
 		reset(list_entry(at, struct kvf_ring, node)->event_fd);
 	kvf_progress(fabric);
-	empty = list_empty(entries);
+	empty = q->is_empty(q);
+	/* Another thread may sleep on the queue as well. */
+	if (!empty)
+		kvf_queue_wake(q);
 	pthread_mutex_unlock(&fabric->lock);
 	return empty;
 }
@@ -203,15 +213,18 @@ uint64_t kvf_deadline(int timeout_ms)
 	return timeout_ms < 0 ? 0 : kverbs_sys_now() + timeout_ms * 1000000ull;
 }
 
-int kvf_queue_sleep(struct kvf_queue *q, uint64_t deadline)
+int kvf_queue_sleep(struct kvf_queue *q, int fd, uint64_t deadline)
 {
-	struct pollfd pfd = { .fd = q->epoll_fd, .events = POLLIN };
+	struct pollfd pfds[] = {
+		{ .fd = q->epoll_fd, .events = POLLIN },
+		{ .fd = fd, .events = POLLIN },
+	};
 	uint64_t now = kverbs_sys_now();
 	int ms = -1, n;
 
 	if (deadline)
 		ms = now >= deadline ? 0 : (int)((deadline - now + 999999) / 1000000);
-	n = poll(&pfd, 1, ms);
+	n = poll(pfds, 2, ms);
 	if (n < 0)
 		return -errno;
 	return n ? 0 : -FI_EAGAIN;

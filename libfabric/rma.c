@@ -4,7 +4,8 @@
  */
 #include "fi_kverbs.h"
 
-#define FLAGS (FI_COMPLETION | FI_FENCE)
+/* Flags of an endpoint that all its transfers have */
+#define FLAGS (FI_COMPLETION | FI_FENCE | FI_INJECT)
 
 static struct kvf_ep *ep_of(struct fid_ep *fid)
 {
@@ -24,6 +25,7 @@ static ssize_t post(struct fid_ep *fid, const struct fi_msg_rma *msg, uint64_t f
 		.data = msg->data,
 		.flags = flags,
 		.context = msg->context,
+		.counted = opcode == KVERBS_OP_READ ? KVF_COUNT_READ : KVF_COUNT_WRITE,
 		.comp_flags = FI_RMA | (opcode == KVERBS_OP_READ ? FI_READ : FI_WRITE),
 		.never_reported = never_reported,
 	};

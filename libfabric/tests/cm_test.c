@@ -22,6 +22,93 @@ static void private_data_travel_both_ways(void **state)
 	assert_ptr_equal(entry.fid, &t->server->fid);
 }
 
+static void an_endpoint_connects_from_the_address_that_it_was_given(void **state)
+{
+	struct sockaddr_in addr, from = { .sin_family = AF_INET, .sin_port = htons(1234) };
+	struct t *t = *state;
+	size_t len = sizeof(addr);
+
+	from.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	assert_int_equal(fi_getname(&t->pep->fid, &addr, &len), 0);
+	t->client = t_ep(t, t->info);
+	assert_int_equal(fi_setname(&t->client->fid, &from, sizeof(from) - 1), -FI_EINVAL);
+	assert_int_equal(fi_setname(&t->client->fid, &from, sizeof(from)), 0);
+	assert_int_equal(fi_connect(t->client, &addr, NULL, 0), 0);
+	assert_int_equal(fake.last_connect.src.port, htons(1234));
+	assert_int_equal(fi_setname(&t->client->fid, &from, sizeof(from)), -FI_EINVAL);
+}
+
+static struct kvf_domain *domain_of(struct t *t)
+{
+	return kvf_of(t->domain, struct kvf_domain, fid);
+}
+
+/* The next completion is that of the receive into the byte with this number. */
+static void expect_receive(struct t *t, unsigned int nr)
+{
+	struct fi_cq_data_entry comp;
+
+	do {
+		comp = t_comp(t);
+	} while (!(comp.flags & FI_RECV));
+	assert_ptr_equal(comp.op_context, t->mem + nr);
+	assert_int_equal(t->mem[nr], 'a' + nr);
+}
+
+static void on_iwarp_receives_are_there_before_the_peer_may_send(void **state)
+{
+	struct t *t = *state;
+	struct fi_eq_cm_entry entry;
+	struct fi_info *info;
+	void *desc = fi_mr_desc(t->mr);
+	uint8_t *text = t->mem + 4096;
+	unsigned int i;
+
+	domain_of(t)->is_iwarp = true;
+	info = t_request(t, NULL, 0);
+	t->server = t_ep(t, info);
+	fi_freeinfo(info);
+	for (i = 0; i < 3; i++)
+		assert_int_equal(fi_recv(t->server, t->mem + i, 1, desc, 0, t->mem + i), 0);
+	assert_int_equal(fake_pending(), 0);
+	assert_int_equal(fi_accept(t->server, NULL, 0), 0);
+	assert_int_equal(fake_pending(), 3);
+	for (; i < 5; i++)
+		assert_int_equal(fi_recv(t->server, t->mem + i, 1, desc, 0, t->mem + i), 0);
+	t_event(t, FI_CONNECTED, &entry, NULL);
+	t_event(t, FI_CONNECTED, &entry, NULL);
+	for (i = 0; i < 5; i++) {
+		text[i] = (uint8_t)('a' + i);
+		assert_int_equal(fi_send(t->client, text + i, 1, desc, 0, NULL), 0);
+	}
+	for (i = 0; i < 5; i++)
+		expect_receive(t, i);
+	assert_int_equal(fi_injectdata(t->client, NULL, 0, 1, 0), -FI_EOPNOTSUPP);
+}
+
+/* The listener's queue may be closed before its request is accepted. */
+static void a_request_outlives_its_event_queue(void **state)
+{
+	struct fi_eq_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
+	struct t *t = *state;
+	struct fid_eq *eq, *first = t->eq;
+	struct fi_info *info;
+
+	domain_of(t)->is_iwarp = true;
+	info = t_request(t, NULL, 0);
+	assert_int_equal(fi_close(&t->client->fid), 0);
+	t->client = NULL;
+	assert_int_equal(fi_close(&t->pep->fid), 0);
+	t->pep = NULL;
+	assert_int_equal(fi_close(&first->fid), 0);
+	assert_int_equal(fi_eq_open(t->fabric, &attr, &eq, NULL), 0);
+	t->eq = eq;
+	t->server = t_ep(t, info);
+	fi_freeinfo(info);
+	assert_int_equal(fi_recv(t->server, NULL, 0, NULL, 0, NULL), 0);
+	assert_int_equal(fi_accept(t->server, NULL, 0), -FI_ENOTCONN);
+}
+
 static void a_request_brings_addresses_device_and_data(void **state)
 {
 	struct t *t = *state;
@@ -290,6 +377,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		t_test(private_data_travel_both_ways),
+		t_test(an_endpoint_connects_from_the_address_that_it_was_given),
+		t_test(on_iwarp_receives_are_there_before_the_peer_may_send),
+		t_test(a_request_outlives_its_event_queue),
 		t_test(a_request_brings_addresses_device_and_data),
 		t_test(the_wire_is_that_of_verbs),
 		t_test(a_rejection_brings_its_data),

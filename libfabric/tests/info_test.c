@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Infos that fi_getinfo() offers, and hints that they match */
+#include <stdlib.h>
+
 #include "fi_t.h"
 
 static uint32_t version;
@@ -49,6 +51,8 @@ static void hints_that_match(void **state)
 	EXPECT(0, hints->domain_attr->cq_data_size = 4; hints->mode = FI_RX_CQ_DATA);
 	EXPECT(0, hints->domain_attr->name = strdup("FAKE0"));
 	EXPECT(0, hints->tx_attr->msg_order = FI_ORDER_SAS);
+	EXPECT(0, hints->tx_attr->msg_order = FI_ORDER_RMA_WAW);
+	EXPECT(0, hints->domain_attr->cntr_cnt = 2);
 	EXPECT(0, hints->addr_format = FI_SOCKADDR);
 }
 
@@ -116,22 +120,79 @@ static void ports_that_cannot_be_used_are_left_out(void **state)
 	fake.port.state = 1;
 	assert_int_equal(get(NULL, 0, NULL), -FI_ENODATA);
 	fake.port.state = 4;
-	fake.port.transport = KVERBS_TRANSPORT_IWARP;
-	assert_int_equal(get(NULL, 0, NULL), -FI_ENODATA);
-	fake.port.transport = KVERBS_TRANSPORT_ROCE;
 	fake_make_unusable(0, KVERBS_UNUSABLE_NO_FAST_REG);
 	assert_int_equal(get(NULL, 0, NULL), -FI_ENODATA);
 	fake_fail(FAKE_OPEN, 1, -ENOENT);
 	assert_int_equal(get(NULL, 0, NULL), -FI_ENODATA);
 }
 
-static void an_old_api_is_not_served(void **state)
+static void iwarp_has_no_data_and_no_layer_above(void **state)
 {
-	struct fi_info *info;
+	struct fi_info *hints = hints_new(), *info;
 
 	(void)state;
-	assert_int_equal(kvf_getinfo(FI_VERSION(1, 4), NULL, NULL, 0, NULL, &info), -FI_ENODATA);
-	assert_null(info);
+	fake.port.transport = KVERBS_TRANSPORT_IWARP;
+	assert_int_equal(kvf_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, &info), 0);
+	assert_int_equal(info->ep_attr->protocol, FI_PROTO_IWARP);
+	assert_int_equal(info->domain_attr->cq_data_size, 0);
+	assert_int_equal(info->domain_attr->resource_mgmt, FI_RM_DISABLED);
+	fi_freeinfo(info);
+	hints->mode = FI_RX_CQ_DATA;
+	hints->domain_attr->cq_data_size = 4;
+	assert_int_equal(get(NULL, 0, hints), -FI_ENODATA);
+	fi_freeinfo(hints);
+	assert_int_equal(get(NULL, 1ull << 59, NULL), -FI_ENODATA);
+}
+
+static void an_old_api_registers_local_memory_by_its_mode(void **state)
+{
+	struct fi_info *hints = hints_new(), *info;
+
+	(void)state;
+	hints->domain_attr->mr_mode = FI_MR_BASIC;
+	assert_int_equal(kvf_getinfo(FI_VERSION(1, 0), NULL, NULL, 0, hints, &info), -FI_ENODATA);
+	hints->domain_attr->mr_mode = FI_MR_UNSPEC;
+	assert_int_equal(kvf_getinfo(FI_VERSION(1, 4), NULL, NULL, 0, hints, &info), -FI_ENODATA);
+	hints->mode = FI_LOCAL_MR;
+	assert_int_equal(kvf_getinfo(FI_VERSION(1, 4), NULL, NULL, 0, hints, &info), 0);
+	assert_int_equal(info->domain_attr->mr_mode, FI_MR_BASIC);
+	assert_int_equal(info->mode, FI_LOCAL_MR);
+	assert_int_equal(info->caps, KVF_TX_CAPS | KVF_RX_CAPS);
+	fi_freeinfo(info);
+	hints->domain_attr->mr_mode = FI_MR_SCALABLE;
+	assert_int_equal(kvf_getinfo(FI_VERSION(1, 4), NULL, NULL, 0, hints, &info), -FI_ENODATA);
+	fi_freeinfo(hints);
+	assert_int_equal(kvf_getinfo(FI_VERSION(1, 0), NULL, NULL, 0, NULL, &info), 0);
+	assert_int_equal(info->domain_attr->mr_mode, FI_MR_BASIC);
+	assert_true(info->mode & FI_LOCAL_MR);
+	fi_freeinfo(info);
+}
+
+static uint64_t caps_for(uint64_t wanted)
+{
+	struct fi_info *hints = hints_new(), *info;
+	uint64_t caps;
+
+	hints->caps = wanted;
+	assert_int_equal(kvf_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, &info), 0);
+	caps = info->caps;
+	assert_int_equal(info->tx_attr->caps & ~caps, 0);
+	assert_int_equal(info->rx_attr->caps & ~caps, 0);
+	fi_freeinfo(info);
+	fi_freeinfo(hints);
+	return caps & ~(FI_LOCAL_COMM | FI_REMOTE_COMM);
+}
+
+static void capabilities_are_those_that_were_asked_for(void **state)
+{
+	(void)state;
+	assert_int_equal(caps_for(0), KVF_TX_CAPS | KVF_RX_CAPS);
+	assert_int_equal(caps_for(FI_MSG), FI_MSG | FI_SEND | FI_RECV);
+	assert_int_equal(caps_for(FI_MSG | FI_SEND), FI_MSG | FI_SEND);
+	assert_int_equal(caps_for(FI_RMA), FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ |
+			 FI_REMOTE_WRITE);
+	assert_int_equal(caps_for(FI_MSG | FI_RMA | FI_RECV | FI_REMOTE_WRITE),
+			 FI_MSG | FI_RMA | FI_RECV | FI_REMOTE_WRITE);
 }
 
 static void other_layouts_of_libfabric_are_refused(void **state)
@@ -147,6 +208,23 @@ static void other_layouts_of_libfabric_are_refused(void **state)
 	assert_non_null(fi_prov_ini());
 	version = FI_VERSION(1, 17);
 	assert_string_equal(fi_prov_ini()->name, "kverbs");
+}
+
+static void it_takes_the_name_verbs_if_it_is_told_to(void **state)
+{
+	struct fi_provider *prov;
+
+	(void)state;
+	setenv("FI_KVERBS_NAME", "verbs", 1);
+	prov = fi_prov_ini();
+	assert_string_equal(prov->name, "verbs");
+	assert_true(FI_VERSION_GE(prov->version, FI_VERSION(9999, 0)));
+	setenv("FI_KVERBS_NAME", "tcp", 1);
+	assert_string_equal(fi_prov_ini()->name, "kverbs");
+	unsetenv("FI_KVERBS_NAME");
+	prov = fi_prov_ini();
+	assert_string_equal(prov->name, "kverbs");
+	assert_true(FI_VERSION_LT(prov->version, FI_VERSION(1, 0)));
 }
 
 static int setup(void **state)
@@ -165,8 +243,11 @@ int main(void)
 		test(sizes_are_those_of_the_hints),
 		test(source_and_destination_choose_the_address),
 		test(ports_that_cannot_be_used_are_left_out),
-		test(an_old_api_is_not_served),
+		test(iwarp_has_no_data_and_no_layer_above),
+		test(an_old_api_registers_local_memory_by_its_mode),
+		test(capabilities_are_those_that_were_asked_for),
 		test(other_layouts_of_libfabric_are_refused),
+		test(it_takes_the_name_verbs_if_it_is_told_to),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,6 +78,33 @@ static void injected_data_may_change_at_once(void **state)
 	assert_int_equal(fi_inject(t->client, t->mem, kvf_param.inject + 1, 0), -FI_EMSGSIZE);
 }
 
+static void the_failure_of_an_inject_is_not_reported(void **state)
+{
+	struct t *t = *state;
+
+	assert_int_equal(fi_close(&t->server->fid), 0);
+	t->server = NULL;
+	assert_int_equal(fi_inject(t->client, "x", 1, 0), 0);
+	t_no_comp(t);
+	assert_int_equal(fi_send(t->client, t->mem, 1, desc(t), 0, NULL), 0);
+	assert_int_equal(t_comp_error(t).err, FI_ECANCELED);
+}
+
+static void an_endpoint_that_injects_lets_data_change_at_once(void **state)
+{
+	uint64_t flags = FI_TRANSMIT | FI_INJECT;
+	struct t *t = *state;
+
+	assert_int_equal(fi_control(&t->client->fid, FI_SETOPSFLAG, &flags), 0);
+	memcpy(t->mem, "first", 5);
+	assert_int_equal(fi_send(t->client, t->mem, 5, desc(t), 0, NULL), 0);
+	memcpy(t->mem, "later", 5);
+	assert_int_equal(fi_recv(t->server, t->mem + 100, 5, desc(t), 0, NULL), 0);
+	t_comp(t);
+	t_comp(t);
+	assert_memory_equal(t->mem + 100, "first", 5);
+}
+
 static void a_buffer_outside_of_its_region_is_refused(void **state)
 {
 	struct t *t = *state;
@@ -328,6 +355,24 @@ static void a_region_is_busy_while_work_uses_it(void **state)
 	assert_int_equal(fi_close(&mr->fid), 0);
 }
 
+static void a_receive_can_be_cancelled_before_there_is_a_connection(void **state)
+{
+	struct t *t = *state;
+	struct fi_cq_err_entry error;
+	struct fid_ep *ep = t_ep(t, t->info);
+
+	assert_int_equal(fi_recv(ep, t->mem, 8, desc(t), 0, t->mem), 0);
+	assert_int_equal(fi_recv(ep, t->mem + 8, 8, desc(t), 0, t->mem + 8), 0);
+	assert_int_equal(fi_cancel(&ep->fid, t->mem + 1), -FI_ENOENT);
+	assert_int_equal(fi_cancel(&ep->fid, t->mem + 8), 0);
+	error = t_comp_error(t);
+	assert_int_equal(error.err, FI_ECANCELED);
+	assert_ptr_equal(error.op_context, t->mem + 8);
+	t_no_comp(t);
+	assert_int_equal(fi_close(&ep->fid), 0);
+	assert_ptr_equal(t_comp_error(t).op_context, t->mem);
+}
+
 static void what_is_not_supported_says_so(void **state)
 {
 	struct t *t = *state;
@@ -346,6 +391,8 @@ int main(void)
 		t_test_pair(a_message_has_four_bytes_of_data),
 		t_test_pair(a_list_of_buffers_is_one_message),
 		t_test_pair(injected_data_may_change_at_once),
+		t_test_pair(the_failure_of_an_inject_is_not_reported),
+		t_test_pair(an_endpoint_that_injects_lets_data_change_at_once),
 		t_test_pair(a_buffer_outside_of_its_region_is_refused),
 		t_test_pair(a_full_queue_says_eagain_until_completions_are_read),
 		t_test_pair(what_an_end_flushes_is_cancelled),
@@ -360,6 +407,7 @@ int main(void)
 		t_test(unknown_flags_of_a_registration_are_hints),
 		t_test_pair(a_registration_survives_the_loss_of_all_connections),
 		t_test_pair(a_region_is_busy_while_work_uses_it),
+		t_test(a_receive_can_be_cancelled_before_there_is_a_connection),
 		t_test_pair(what_is_not_supported_says_so),
 	};
 

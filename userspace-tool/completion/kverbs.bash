@@ -20,6 +20,11 @@ __kverbs_peers() {
 		sed -nE 's/.* comm \[kverbs\].* dst-addr \[?([^] ]+)\]?:[0-9]+.*/\1/p' | sort -u
 }
 
+# Hosts that have announced a server, or that root has found on InfiniBand.
+__kverbs_hosts() {
+	"$1" hosts --cached 2>/dev/null | awk 'NR > 1 && $1 != "-" { print $1 }' | sort -u
+}
+
 # Pids and names of processes with connections; only root sees them.
 __kverbs_processes() {
 	"$1" stat 2>/dev/null | awk 'NR > 1 { print $1; print $2 }'
@@ -39,10 +44,10 @@ __kverbs_value() {
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		[[ $2 != FILE && ${#COMPREPLY[@]} -eq 0 ]] || return
 		compopt +o filenames -o nospace 2>/dev/null
-		mapfile -t COMPREPLY < <(compgen -A hostname -S : -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -A hostname -W "$(__kverbs_hosts "$1")" -S : -- "$cur")
 		return ;;
 	HOST)
-		mapfile -t COMPREPLY < <(compgen -A hostname -W "$(__kverbs_peers)" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -A hostname -W "$(__kverbs_peers; __kverbs_hosts "$1")" -- "$cur")
 		return ;;
 	PROC) words=$(__kverbs_processes "$1") ;;
 	ADDR) words=$(__kverbs_addresses "$sys") ;;

@@ -8,19 +8,20 @@
  * may be used by several threads at a time. Objects must outlive the calls that
  * use them.
  *
- * Functions that wait may also return -EINTR, when a signal handler has run in the one
- * thread that sleeps in the kernel for all that wait, and return -EDEADLK at once if a
- * request's callback calls them. Both leave the objects as -ETIMEDOUT does. A thread that
- * is cancelled while it waits is cancelled when the wait has ended.
+ * Functions that wait may also return -EINTR, when a signal handler has run in the thread
+ * while it slept, even one with SA_RESTART, and return -EDEADLK at once if a request's
+ * callback calls them. Both leave the objects as -ETIMEDOUT does. A thread that is cancelled
+ * while it waits is cancelled when the wait has ended.
  *
  * A child of fork() shares the open file with its parent, but cannot use what the parent
  * created with it: functions return -ECHILD there, those that free an object leave it alone,
  * and kverbs_close() only closes the child's descriptor. A child opens a context of its own.
  *
- * Structs may grow at their ends. Options begin with their own size, and functions that
- * fill in a struct of the uAPI take its size as an argument: for a program built with
- * an older library they fill in the members it knows, for one built with a newer
- * library they zero the rest.
+ * Options begin with their own size and may grow at their ends. Functions that fill in a
+ * struct of the uAPI take its size as an argument: for a program built with an older library
+ * they fill in the members it knows, for one built with a newer library they zero the rest.
+ * All other structs keep their sizes: kverbs_device, kverbs_op, kverbs_req and kverbs_token
+ * have reserved members, and kverbs_vec will not get others.
  */
 #ifndef KVERBS_H
 #define KVERBS_H
@@ -50,6 +51,8 @@ struct kverbs_buf;
 struct kverbs_group;
 /* A pool of receive buffers, which several connections share. */
 struct kverbs_pool;
+/* Counters of this host's devices at one time. */
+struct kverbs_counters;
 
 /* scripts/lib/kdoc.py makes each part that a line such as the next one begins a manual page. */
 /* ---- context ---------------------------------------------------------- */
@@ -90,7 +93,8 @@ KVERBS_API int kverbs_open(struct kverbs **kv, const struct kverbs_opts *opts);
  * kverbs_close() - close a context and free all its objects
  * @kv: the context, or NULL
  *
- * Connections, listeners and buffers that were not freed are freed.
+ * Connections, listeners and buffers that were not freed are freed. In a request's callback the
+ * function does nothing, since the context is in use there.
  */
 KVERBS_API void kverbs_close(struct kverbs *kv);
 
@@ -125,11 +129,13 @@ KVERBS_API int kverbs_info(struct kverbs *kv, struct kverbs_cmd_info *info, size
 
 /**
  * struct kverbs_device - a device with its ports and used GIDs
- * @attr: attributes from KVERBS_DEVICE_QUERY, with room for future ones
+ * @attr: attributes from KVERBS_DEVICE_QUERY; only its first @size bytes are there, fewer
+ *	than in the struct that a program knows if the program is newer than the library
  * @ports: array of ports
  * @gids: array of used GIDs
  * @nr_ports: length of @ports
  * @nr_gids: length of @gids
+ * @reserved: zero
  */
 struct kverbs_device {
 	const struct kverbs_cmd_device_query *attr;
@@ -137,6 +143,7 @@ struct kverbs_device {
 	struct kverbs_gid *gids;
 	unsigned int nr_ports;
 	unsigned int nr_gids;
+	uint64_t reserved[4];
 };
 
 /**
@@ -239,7 +246,7 @@ KVERBS_API int kverbs_group_free(struct kverbs_group *group);
  * @sz: sizeof(struct kverbs_conn_opts)
  * @param: depths, retries and timers, or NULL for the defaults
  * @param_sz: sizeof(struct kverbs_conn_param), or 0 without @param
- * @source: local address (a name or number) to connect from, or NULL
+ * @source: local address to connect from, or NULL: a number, or for kverbs_connect() a name
  * @priv: private data for the peer
  * @priv_len: length of @priv, at most KVERBS_PRIV_CONNECT_MAX or _ACCEPT_MAX
  * @timeout_ms: time limit, 0: 10000, negative: none
@@ -250,11 +257,13 @@ KVERBS_API int kverbs_group_free(struct kverbs_group *group);
  * @refused: called by kverbs_connect() with a connection that the peer refused, or NULL:
  *	kverbs_conn_priv() returns the private data of the refusal. True: no other address is
  *	tried
- * @arg: argument of @prepare and @refused
+ * @arg: argument of @prepare, @refused and @failed
  * @group: the group of the connection, or NULL. A connection to a peer that another device
  *	leads to fails with -ENODEV; kverbs_accept() of a request on another device returns
  *	-EINVAL
  * @pool: the pool that the connection receives into, or NULL: kverbs_recv() posts its receives
+ * @failed: called by kverbs_connect() with each connection that was not established, before it
+ *	is freed, and with the -errno, or NULL: kverbs_conn_explain() tells more
  */
 struct kverbs_conn_opts {
 	size_t sz;
@@ -269,6 +278,7 @@ struct kverbs_conn_opts {
 	void *arg;
 	struct kverbs_group *group;
 	struct kverbs_pool *pool;
+	void (*failed)(struct kverbs_conn *conn, int error, void *arg);
 };
 
 /**
@@ -298,7 +308,7 @@ KVERBS_API int kverbs_connect(struct kverbs *kv, const char *host, const char *p
  *
  * Receives may be posted at once. Wait with kverbs_conn_wait().
  *
- * Return: 0 or -errno.
+ * Return: 0 or -errno; -EADDRNOTAVAIL: @opts->source is a name, which would have to be resolved.
  */
 KVERBS_API int kverbs_connect_start(struct kverbs *kv, const struct sockaddr *dst,
 				    const struct kverbs_conn_opts *opts,
@@ -470,6 +480,7 @@ KVERBS_API const char *kverbs_addr_format(const struct kverbs_addr *addr, char *
  * @nr_segs: length of @segs
  * @segs: the segments, in order
  * @id: the export's id on the exporter's side, 0 on the peer's
+ * @reserved: zero
  *
  * The exporter packs the token and sends it to the peer by any means. A peer with
  * another protocol names memory by address, key and length: set up a token for that
@@ -482,6 +493,7 @@ struct kverbs_token {
 	uint32_t nr_segs;
 	struct kverbs_segment *segs;
 	uint32_t id;
+	uint32_t reserved[5];
 };
 
 /**
@@ -624,7 +636,7 @@ struct kverbs_req {
 		unsigned int pending;
 		int state;
 		struct kverbs_conn *from;
-		uint64_t reserved[1];
+		uint64_t reserved[4];
 	} priv;
 };
 
@@ -807,7 +819,8 @@ KVERBS_API struct kverbs_conn *kverbs_req_conn(const struct kverbs_req *req);
  * written.
  *
  * Return: 0 posted, -ERANGE not within the token, -EACCES the token does not grant
- * this access, else -errno.
+ * this access, -EMSGSIZE more than 1024 segments that are smaller than a page of 4 KiB on
+ * average, else -errno.
  */
 KVERBS_API int kverbs_write(struct kverbs_conn *conn, struct kverbs_buf *buf,
 			    size_t offset, size_t length,
@@ -897,6 +910,9 @@ KVERBS_API int kverbs_cmp_swap(struct kverbs_conn *conn, struct kverbs_buf *buf,
  * @opcode: enum kverbs_opcode
  * @imm: SEND_IMM, WRITE_IMM: four bytes for the peer, not converted
  * @rkey: SEND_INV: the key to revoke
+ * @flags: KVERBS_SQE_FENCE: the operation begins when earlier READs and atomics of the
+ *	connection are complete; KVERBS_SQE_SOLICITED: a SEND or WRITE_IMM asks for a solicited
+ *	event at the peer
  * @buf: the local buffer
  * @offset: start of the data in @buf
  * @length: bytes; ignored for an atomic, which has 8
@@ -905,6 +921,7 @@ KVERBS_API int kverbs_cmp_swap(struct kverbs_conn *conn, struct kverbs_buf *buf,
  * @operand: FETCH_ADD: the number to add; CMP_SWAP: the expected value
  * @swap: CMP_SWAP: the new value
  * @req: the request; NULL: unsignalled, not possible for a RECV
+ * @reserved: zero
  *
  * Members mean the same as the arguments of the operation's own function. Members
  * that an opcode does not use are ignored.
@@ -913,6 +930,7 @@ struct kverbs_op {
 	unsigned int opcode;
 	uint32_t imm;
 	uint32_t rkey;
+	uint32_t flags;
 	struct kverbs_buf *buf;
 	size_t offset;
 	size_t length;
@@ -921,6 +939,7 @@ struct kverbs_op {
 	uint64_t operand;
 	uint64_t swap;
 	struct kverbs_req *req;
+	uint64_t reserved[4];
 };
 
 /**
@@ -1039,6 +1058,230 @@ KVERBS_API int kverbs_post_watch(struct kverbs_conn *conn, const struct kverbs_o
  * another thread.
  */
 KVERBS_API bool kverbs_complete(const struct kverbs_req *req);
+
+/* ---- failures --------------------------------------------------------- */
+
+#define KVERBS_COUNTER_NAME	48	/* bytes of a counter's name, with its NUL */
+#define KVERBS_EXPLAIN_COUNTERS	24	/* counters in an explanation */
+#define KVERBS_EXPLAIN_CAUSES	3	/* causes in an explanation */
+
+/**
+ * kverbs_counters_read() - read the counters of all devices
+ * @counters: set to them; free them with kverbs_counters_free()
+ *
+ * Reads some fifty files of sysfs for each port: below /sys/class/infiniband/DEVICE/ports/PORT all
+ * of hw_counters, and those of counters/ that tell of errors and packets. The kernel may keep what
+ * a device counts for 10 ms before it asks the device again.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+KVERBS_API int kverbs_counters_read(struct kverbs_counters **counters);
+
+/**
+ * kverbs_counters_free() - free counters
+ * @counters: from kverbs_counters_read(), or NULL
+ */
+KVERBS_API void kverbs_counters_free(struct kverbs_counters *counters);
+
+/**
+ * enum kverbs_counter_kind - what a device's counter counts
+ * @KVERBS_COUNTER_OTHER: something else
+ * @KVERBS_COUNTER_SENT: packets of RDMA sent
+ * @KVERBS_COUNTER_RECEIVED: packets of RDMA received
+ * @KVERBS_COUNTER_OUT_OF_SEQUENCE: packets that arrived, or whose loss a peer reported, out of
+ *	sequence, and those sent again
+ * @KVERBS_COUNTER_ACK_TIMEOUT: packets that were not acknowledged in time
+ * @KVERBS_COUNTER_RNR_NAK: messages that a peer had no receive for
+ * @KVERBS_COUNTER_NO_RECEIVE: messages that this host had no receive for
+ * @KVERBS_COUNTER_CNP: congestion notifications (CNP), and packets marked by ECN
+ * @KVERBS_COUNTER_DISCARD: packets discarded, or received with errors
+ * @KVERBS_COUNTER_ACCESS: accesses to remote memory that were refused
+ * @KVERBS_COUNTER_LINK: times that the link was down
+ * @KVERBS_COUNTER_KINDS: number of kinds
+ */
+enum kverbs_counter_kind {
+	KVERBS_COUNTER_OTHER = 0,
+	KVERBS_COUNTER_SENT = 1,
+	KVERBS_COUNTER_RECEIVED = 2,
+	KVERBS_COUNTER_OUT_OF_SEQUENCE = 3,
+	KVERBS_COUNTER_ACK_TIMEOUT = 4,
+	KVERBS_COUNTER_RNR_NAK = 5,
+	KVERBS_COUNTER_NO_RECEIVE = 6,
+	KVERBS_COUNTER_CNP = 7,
+	KVERBS_COUNTER_DISCARD = 8,
+	KVERBS_COUNTER_ACCESS = 9,
+	KVERBS_COUNTER_LINK = 10,
+	KVERBS_COUNTER_KINDS = 11,
+};
+
+/**
+ * struct kverbs_counter - a counter that has changed
+ * @name: the driver's name of it
+ * @kind: enum kverbs_counter_kind
+ * @change: by how much
+ */
+struct kverbs_counter {
+	char name[KVERBS_COUNTER_NAME];
+	unsigned int kind;
+	uint64_t change;
+};
+
+/**
+ * enum kverbs_cause - why a connection or an operation may have failed
+ * @KVERBS_CAUSE_NONE: none is known
+ * @KVERBS_CAUSE_NO_LISTENER: no program listens on that port
+ * @KVERBS_CAUSE_REFUSED: the program there refused the connection
+ * @KVERBS_CAUSE_VERSION: the program there has another protocol, or another version of it
+ * @KVERBS_CAUSE_NO_DEVICE: the route to the peer uses no RDMA device, or the device is gone
+ * @KVERBS_CAUSE_ROUTE: there is no route to the peer, or it does not answer ARP or ND
+ * @KVERBS_CAUSE_LINK: the port of this host's device is not ACTIVE
+ * @KVERBS_CAUSE_FIREWALL: a firewall drops the packets
+ * @KVERBS_CAUSE_PEER_DOWN: the peer's host, program or device is gone
+ * @KVERBS_CAUSE_GID_TYPE: this host and the peer use different versions of RoCE
+ * @KVERBS_CAUSE_PKEY: the partitions (P_Key) of this host and the peer do not match
+ * @KVERBS_CAUSE_MTU: packets of the path's MTU do not pass
+ * @KVERBS_CAUSE_LOSS: the network loses packets
+ * @KVERBS_CAUSE_CONGESTION: the network is congested
+ * @KVERBS_CAUSE_NO_RECEIVE: the peer has posted no receive
+ * @KVERBS_CAUSE_SLOW: the program there does not answer
+ * @KVERBS_CAUSE_LENGTH: a message is longer than its receive, or than the device permits
+ * @KVERBS_CAUSE_ACCESS: the peer has not granted access to that memory, or has revoked it
+ * @KVERBS_CAUSE_MEMLOCK: the limit of locked memory is too small
+ * @KVERBS_CAUSE_RESOURCES: a device, or the limits of a cgroup, lack resources
+ * @KVERBS_CAUSE_CLOSED: the program there ended the connection
+ */
+enum kverbs_cause {
+	KVERBS_CAUSE_NONE = 0,
+	KVERBS_CAUSE_NO_LISTENER = 1,
+	KVERBS_CAUSE_REFUSED = 2,
+	KVERBS_CAUSE_VERSION = 3,
+	KVERBS_CAUSE_NO_DEVICE = 4,
+	KVERBS_CAUSE_ROUTE = 5,
+	KVERBS_CAUSE_LINK = 6,
+	KVERBS_CAUSE_FIREWALL = 7,
+	KVERBS_CAUSE_PEER_DOWN = 8,
+	KVERBS_CAUSE_GID_TYPE = 9,
+	KVERBS_CAUSE_PKEY = 10,
+	KVERBS_CAUSE_MTU = 11,
+	KVERBS_CAUSE_LOSS = 12,
+	KVERBS_CAUSE_CONGESTION = 13,
+	KVERBS_CAUSE_NO_RECEIVE = 14,
+	KVERBS_CAUSE_SLOW = 15,
+	KVERBS_CAUSE_LENGTH = 16,
+	KVERBS_CAUSE_ACCESS = 17,
+	KVERBS_CAUSE_MEMLOCK = 18,
+	KVERBS_CAUSE_RESOURCES = 19,
+	KVERBS_CAUSE_CLOSED = 20,
+};
+
+/* An end's GID type, enum kverbs_gid_type, or this: it is not known. */
+#define KVERBS_GID_UNKNOWN	0xffu
+
+/**
+ * struct kverbs_failure - what has failed
+ * @sz: sizeof(struct kverbs_failure)
+ * @conn: the connection, in any state, or NULL: there was none
+ * @error: the -errno, 0: the connection is only slow, or that which ended @conn
+ * @wc_status: status of the operation that failed, enum ibv_wc_status by number, or 0: that of the
+ *	first one that failed on @conn
+ * @before: counters from before it, or NULL
+ */
+struct kverbs_failure {
+	size_t sz;
+	struct kverbs_conn *conn;
+	int error;
+	unsigned int wc_status;
+	const struct kverbs_counters *before;
+};
+
+/**
+ * struct kverbs_explanation - why it may have failed
+ * @error: the -errno
+ * @wc_status: as in struct kverbs_failure
+ * @was_up: the connection was established
+ * @device: the device's name, empty if it is not known
+ * @port: its port
+ * @transport: enum kverbs_transport
+ * @port_state: enum ib_port_state by number, 4: ACTIVE; 0: not known
+ * @mtu: the path's MTU in bytes; before it is known, the port's; 0: not known
+ * @gid_type: of this host's end, enum kverbs_gid_type or KVERBS_GID_UNKNOWN
+ * @peer_gid_type: of the peer's end
+ * @nr_causes: length of @causes
+ * @causes: enum kverbs_cause, the likeliest first
+ * @nr_counters: length of @counters
+ * @counters: counters of the port that have changed, those of known kinds first
+ * @counted: bits of the kinds of counters that the device has
+ * @total: changes of all counters of a kind, by kind
+ */
+struct kverbs_explanation {
+	int error;
+	unsigned int wc_status;
+	bool was_up;
+	char device[64];
+	unsigned int port;
+	unsigned int transport;
+	unsigned int port_state;
+	unsigned int mtu;
+	unsigned int gid_type;
+	unsigned int peer_gid_type;
+	unsigned int nr_causes;
+	unsigned int causes[KVERBS_EXPLAIN_CAUSES];
+	unsigned int nr_counters;
+	struct kverbs_counter counters[KVERBS_EXPLAIN_COUNTERS];
+	unsigned int counted;
+	uint64_t total[KVERBS_COUNTER_KINDS];
+};
+
+/**
+ * kverbs_conn_explain() - say why a connection or an operation may have failed
+ * @kv: the context
+ * @failure: what has failed
+ * @why: filled in
+ * @sz: sizeof(struct kverbs_explanation)
+ *
+ * Ranks causes by the error, the state of the port, partitions and GIDs, and by what the device
+ * has counted since @failure->before. Others that use the port are counted, too. Call it before the
+ * connection is freed; in kverbs_connect() that is in @failed of struct kverbs_conn_opts. A
+ * connection that is not known yet to use a device is explained by the only device, if there is
+ * only one.
+ *
+ * Context: reads files of sysfs and calls the kernel; does not wait for the peer.
+ * Return: 0; -EINVAL: @failure->conn is of another context; -ENOMEM, another -errno.
+ */
+KVERBS_API int kverbs_conn_explain(struct kverbs *kv, const struct kverbs_failure *failure,
+				   struct kverbs_explanation *why, size_t sz);
+
+/**
+ * kverbs_cause_name() - name of a cause
+ * @cause: enum kverbs_cause
+ *
+ * Return: a word such as "no-listener", never NULL.
+ */
+KVERBS_API const char *kverbs_cause_name(unsigned int cause);
+
+/**
+ * kverbs_cause_str() - describe a cause
+ * @cause: enum kverbs_cause
+ *
+ * Return: such as "no program listens on that port", never NULL.
+ */
+KVERBS_API const char *kverbs_cause_str(unsigned int cause);
+
+/**
+ * kverbs_cause_remedy() - how to check or fix a cause
+ * @cause: enum kverbs_cause
+ *
+ * Return: a sentence without a full stop, never NULL.
+ */
+KVERBS_API const char *kverbs_cause_remedy(unsigned int cause);
+
+/**
+ * kverbs_gid_type_str() - name of a GID type
+ * @type: enum kverbs_gid_type, or KVERBS_GID_UNKNOWN
+ *
+ * Return: such as "RoCE v2", never NULL.
+ */
+KVERBS_API const char *kverbs_gid_type_str(unsigned int type);
 
 /* ---- measuring -------------------------------------------------------- */
 

@@ -47,13 +47,13 @@ static int resolve_error(int eai, int system_errno)
 	}
 }
 
-int kverbs_addr_resolve(const char *host, const char *port, int family, bool passive,
+int kverbs_addr_resolve(const char *host, const char *port, int family, int flags,
 			struct addrinfo **list)
 {
 	struct addrinfo hints = {
 		.ai_family = family,
 		.ai_socktype = SOCK_STREAM,
-		.ai_flags = passive ? AI_PASSIVE : 0,
+		.ai_flags = flags,
 	};
 	int saved = errno, ret;
 

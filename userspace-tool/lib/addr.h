@@ -15,10 +15,10 @@ struct addrinfo;
 /* -EAFNOSUPPORT: neither IPv4 nor IPv6. */
 int kverbs_addr_from_sockaddr(struct kverbs_addr *addr, const struct sockaddr *sa);
 /*
- * Resolve; @passive: for a local address, where NULL for @host is any. Free
+ * Resolve; @flags: AI_PASSIVE: for a local address, where NULL for @host is any. Free
  * with freeaddrinfo(). -ENXIO: there is no such name or service.
  */
-int kverbs_addr_resolve(const char *host, const char *port, int family, bool passive,
+int kverbs_addr_resolve(const char *host, const char *port, int family, int flags,
 			struct addrinfo **list);
 
 #endif /* KVERBS_ADDR_H */

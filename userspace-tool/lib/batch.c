@@ -70,9 +70,18 @@ struct posting {
 	bool wants_room;
 };
 
+#define OP_FLAGS (KVERBS_SQE_FENCE | KVERBS_SQE_SOLICITED)
+
+/* Members without a meaning must be zero, so that they can get one. */
 static bool is_known(const struct kverbs_op *op)
 {
-	return op->opcode >= KVERBS_OP_SEND && op->opcode <= KVERBS_OP_FETCH_ADD;
+	size_t i;
+
+	for (i = 0; i < sizeof(op->reserved) / sizeof(op->reserved[0]); i++)
+		if (op->reserved[i])
+			return false;
+	return op->opcode >= KVERBS_OP_SEND && op->opcode <= KVERBS_OP_FETCH_ADD &&
+	       !(op->flags & ~OP_FLAGS);
 }
 
 static bool is_recv(const struct kverbs_op *op)
@@ -127,6 +136,18 @@ static int cut(const struct posting *p, const struct kverbs_op *op,
 	return ret;
 }
 
+/*
+ * A peer chooses the segments of its token. Those of a device have at least a page, so that this
+ * limit is only met by a peer that wants many entries for few bytes.
+ */
+#define FEW_PARTS 1024
+#define LEAST_SEGMENT 4096
+
+static bool has_too_many_parts(uint64_t parts, uint64_t length)
+{
+	return parts > FEW_PARTS && parts > length / LEAST_SEGMENT + 2;
+}
+
 /* How many entries it takes, or -errno. */
 static int64_t count_parts(const struct posting *p, const struct kverbs_op *op)
 {
@@ -147,6 +168,8 @@ static int64_t count_parts(const struct posting *p, const struct kverbs_op *op)
 	parts = kverbs_split_count(&split);
 	if (parts > 1 && !rules[op->opcode].part)
 		return -ERANGE;
+	if (has_too_many_parts(parts, length_of(op)))
+		return -EMSGSIZE;
 	return parts < UINT_MAX ? (int64_t)parts : -EINVAL;
 }
 
@@ -186,15 +209,25 @@ static void next_entry(const struct posting *p, struct place *at, struct kverbs_
 		go_to(p, at, at->op + 1);
 }
 
+/* The first entry of an operation waits for what came before, the last one wakes the peer. */
+static uint8_t entry_flags(const struct kverbs_op *op, bool first, bool last)
+{
+	return (op->req && !is_recv(op) ? KVERBS_SQE_SIGNAL : 0) |
+	       (first ? op->flags & KVERBS_SQE_FENCE : 0) |
+	       (last ? op->flags & KVERBS_SQE_SOLICITED : 0);
+}
+
 static void fill_entry(const struct posting *p, struct place *at, struct kverbs_sqe *sqe)
 {
 	const struct kverbs_op *op = &p->b->ops[at->op];
 	const struct rule *rule = &rules[op->opcode];
+	bool first = !at->behind, last;
 	size_t index = at->op;
 
 	next_entry(p, at, sqe);
-	sqe->opcode = at->op == index ? rule->part : op->opcode;
-	sqe->flags = op->req && !is_recv(op) ? KVERBS_SQE_SIGNAL : 0;
+	last = at->op != index;
+	sqe->opcode = last ? op->opcode : rule->part;
+	sqe->flags = entry_flags(op, first, last);
 	sqe->conn_id = p->b->conn->obj.id;
 	sqe->user_data = (uintptr_t)op->req;
 	sqe->imm = rules[sqe->opcode].imm ? op->imm : 0;
@@ -387,7 +420,7 @@ static int begin(struct posting *p, const struct kverbs_op *op)
 	struct kverbs_conn *conn = p->b->conn;
 	int64_t parts;
 
-	if (!is_known(op) || (is_recv(op) && !op->req))
+	if (!is_known(op) || (is_recv(op) && (!op->req || op->flags)))
 		return -EINVAL;
 	parts = count_parts(p, op);
 	if (parts < 0)

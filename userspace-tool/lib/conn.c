@@ -79,8 +79,11 @@ void kverbs_conn_event(struct kverbs_conn *conn, const struct kverbs_cqe *cqe)
 		kverbs_wake(conn->kv, conn);
 		kverbs_req_end_early(conn);
 		break;
-	case KVERBS_CQE_DISCONNECTED:
 	case KVERBS_CQE_REJECTED:
+		conn->reject_reason = cqe->reject_reason;
+		end_conn(conn, end_reason(conn, cqe));
+		break;
+	case KVERBS_CQE_DISCONNECTED:
 	case KVERBS_CQE_FAILED:
 	case KVERBS_CQE_DEVICE_REMOVED:
 		end_conn(conn, end_reason(conn, cqe));

@@ -19,6 +19,8 @@
  * @disconnecting: this side ends it
  * @freeing: kverbs_conn_free() is at it
  * @error: why it ended, 0 while it has not
+ * @reject_reason: of the CM, if the peer refused
+ * @failed_status: of the first operation that failed, but for one flushed
  * @silent_status: of the first operation without a request that failed, until the
  *	request after it has it
  * @silent_error: -errno of an operation without a request that the kernel refused, until the
@@ -39,6 +41,8 @@ struct kverbs_conn {
 	bool disconnecting;
 	bool freeing;
 	int error;
+	uint32_t reject_reason;
+	unsigned int failed_status;
 	unsigned int silent_status;
 	int silent_error;
 	uint64_t max_msg;

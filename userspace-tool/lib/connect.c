@@ -32,14 +32,15 @@ static uint64_t kernel_timeout(int timeout_ms)
 	return (uint64_t)(timeout_ms < 0 ? INT32_MAX : timeout_ms) * NSEC_PER_MSEC;
 }
 
-static int resolve_source(const char *source, int family, struct kverbs_addr *addr)
+/* @flags: AI_NUMERICHOST for a caller that must not wait for a name service */
+static int resolve_source(const char *source, int family, int flags, struct kverbs_addr *addr)
 {
 	struct addrinfo *list;
 	int ret;
 
 	if (!source)
 		return 0;
-	ret = kverbs_addr_resolve(source, NULL, family, true, &list);
+	ret = kverbs_addr_resolve(source, NULL, family, AI_PASSIVE | flags, &list);
 	if (ret)
 		return ret == -ENXIO ? -EADDRNOTAVAIL : ret;
 	ret = kverbs_addr_from_sockaddr(addr, list->ai_addr);
@@ -81,7 +82,7 @@ static int connect_ioctl(struct kverbs *kv, struct kverbs_cmd_connect *cmd,
 	return ret;
 }
 
-static int start(struct kverbs *kv, const struct sockaddr *dst,
+static int start(struct kverbs *kv, const struct sockaddr *dst, int flags,
 		 const struct kverbs_conn_opts *opts, struct kverbs_conn **conn)
 {
 	struct kverbs_cmd_connect cmd = {
@@ -100,7 +101,7 @@ static int start(struct kverbs *kv, const struct sockaddr *dst,
 	ret = kverbs_addr_from_sockaddr(&cmd.dst, dst);
 	if (ret)
 		return ret;
-	ret = resolve_source(opts->source, dst->sa_family, &cmd.src);
+	ret = resolve_source(opts->source, dst->sa_family, flags, &cmd.src);
 	if (!ret)
 		ret = kverbs_group_id(opts->group, kv, &cmd.group_id);
 	if (!ret)
@@ -118,7 +119,7 @@ int kverbs_connect_start(struct kverbs *kv, const struct sockaddr *dst,
 
 	if (ret)
 		return ret;
-	return start(kv, dst, &o, conn);
+	return start(kv, dst, AI_NUMERICHOST, &o, conn);
 }
 
 /* @last: set if no other address is to be tried */
@@ -127,7 +128,7 @@ static int connect_one(struct kverbs *kv, const struct sockaddr *dst,
 		       bool *last)
 {
 	struct kverbs_conn *c;
-	int ret = start(kv, dst, opts, &c);
+	int ret = start(kv, dst, 0, opts, &c);
 
 	if (ret)
 		return ret;
@@ -142,6 +143,8 @@ static int connect_one(struct kverbs *kv, const struct sockaddr *dst,
 	}
 	if (ret == -ECONNREFUSED && opts->refused)
 		*last = opts->refused(c, opts->arg);
+	if (opts->failed)
+		opts->failed(c, ret, opts->arg);
 	kverbs_conn_free(c);
 	return ret;
 }
@@ -216,7 +219,7 @@ int kverbs_connect(struct kverbs *kv, const char *host, const char *port,
 	ret = opts_get(&o, opts);
 	if (ret)
 		return ret;
-	ret = kverbs_addr_resolve(host, port, AF_UNSPEC, false, &list);
+	ret = kverbs_addr_resolve(host, port, AF_UNSPEC, 0, &list);
 	if (ret)
 		return ret;
 	ret = connect_any(kv, list, &o, conn);

@@ -13,7 +13,9 @@
 #include "internal.h"
 #include "listener.h"
 #include "pool.h"
+#include "request.h"
 #include "sys.h"
+#include "wait.h"
 
 #define DEFAULT_PATH "/dev/kverbs"
 #define DEFAULT_SQ_ENTRIES 256
@@ -137,7 +139,7 @@ int kverbs_open(struct kverbs **kv, const struct kverbs_opts *opts)
 	list_init(&k->bufs);
 	list_init(&k->groups);
 	list_init(&k->pools);
-	list_init(&k->waiters);
+	kverbs_waiters_init(k);
 	ret = kverbs_table_init(&k->table);
 	if (ret)
 		goto out_free_context;
@@ -169,7 +171,6 @@ static void free_conns(struct kverbs *kv)
 		kverbs_conn_free(list_entry(kv->conns.next, struct kverbs_conn, node));
 }
 
-/* A region that the kernel does not let go goes with the file, not before. */
 /* A group with an export stays, until the file is closed. */
 static void free_groups(struct kverbs *kv)
 {
@@ -184,6 +185,7 @@ static void free_groups(struct kverbs *kv)
 	}
 }
 
+/* A region that the kernel does not release stays as well. */
 static void free_bufs(struct kverbs *kv)
 {
 	struct kverbs_buf *buf;
@@ -199,6 +201,17 @@ static void free_bufs(struct kverbs *kv)
 	}
 }
 
+/* The thread that runs callbacks uses the context after each of them. */
+static bool is_in_callback(struct kverbs *kv)
+{
+	bool here;
+
+	pthread_mutex_lock(&kv->lock);
+	here = kverbs_done_here(kv);
+	pthread_mutex_unlock(&kv->lock);
+	return here;
+}
+
 void kverbs_close(struct kverbs *kv)
 {
 	if (!kv)
@@ -207,6 +220,8 @@ void kverbs_close(struct kverbs *kv)
 		kverbs_sys_close(kv->fd);
 		return;
 	}
+	if (is_in_callback(kv))
+		return;
 	free_conns(kv);
 	free_groups(kv);
 	kverbs_pools_free(kv);

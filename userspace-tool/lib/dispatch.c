@@ -25,6 +25,8 @@ static void dispatch_work(struct kverbs *kv, const struct kverbs_cqe *cqe)
 {
 	struct kverbs_conn *conn = kverbs_conn_find(kv, cqe->id);
 
+	if (conn && !conn->failed_status && cqe->wc_status != WC_WR_FLUSH_ERR)
+		conn->failed_status = cqe->wc_status;
 	if (cqe->flags & KVERBS_CQE_F_BUFFER) {
 		if (conn)
 			dispatch_buffer(conn, cqe);

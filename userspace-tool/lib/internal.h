@@ -16,6 +16,8 @@
 #include "table.h"
 
 #define KVERBS_DEFAULT_TIMEOUT_MS 10000
+/* Lists of waiters: a completion looks at those of one list only. A power of two */
+#define KVERBS_KEYED 64u
 
 /*
  * Requests whose callback is due, oldest first, and the one thread that runs
@@ -50,7 +52,8 @@ struct kverbs {
 	struct list_head bufs;
 	struct list_head groups;
 	struct list_head pools;
-	struct list_head waiters;
+	struct list_head waiters;	/* oldest first */
+	struct list_head keyed[KVERBS_KEYED];	/* the same by hash of their keys */
 	struct kverbs_done done;
 	uint64_t next_key;		/* of listeners */
 	bool led;			/* a thread sleeps in the kernel */

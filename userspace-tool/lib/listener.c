@@ -167,7 +167,7 @@ int kverbs_listen(struct kverbs *kv, const char *host, const char *port,
 	struct kverbs_listener *l;
 	struct addrinfo *list;
 
-	ret = kverbs_addr_resolve(host, port ? port : "0", AF_UNSPEC, true, &list);
+	ret = kverbs_addr_resolve(host, port ? port : "0", AF_UNSPEC, AI_PASSIVE, &list);
 	if (ret)
 		return ret;
 	do {

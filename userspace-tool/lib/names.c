@@ -47,6 +47,12 @@ static const char * const transport_name[] = {
 	[KVERBS_TRANSPORT_IWARP] = "iWARP",
 };
 
+static const char * const gid_type[] = {
+	[KVERBS_GID_IB] = "InfiniBand",
+	[KVERBS_GID_ROCE_V1] = "RoCE v1",
+	[KVERBS_GID_ROCE_V2] = "RoCE v2",
+};
+
 static const char *name(const char * const *names, size_t nr, unsigned int value)
 {
 	return value < nr && names[value] ? names[value] : "unknown";
@@ -65,6 +71,11 @@ const char *kverbs_conn_state_str(unsigned int state)
 const char *kverbs_transport_str(unsigned int transport)
 {
 	return name(transport_name, NR(transport_name), transport);
+}
+
+const char *kverbs_gid_type_str(unsigned int type)
+{
+	return name(gid_type, NR(gid_type), type);
 }
 
 const char *kverbs_version(void)

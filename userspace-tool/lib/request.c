@@ -10,9 +10,6 @@
 #include "request.h"
 #include "wait.h"
 
-/* enum ib_wc_status: flushed because its connection ended */
-#define WC_WR_FLUSH_ERR 5
-
 static int load_state(const struct kverbs_req *req)
 {
 	return __atomic_load_n(&req->priv.state, __ATOMIC_ACQUIRE);

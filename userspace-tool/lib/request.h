@@ -15,6 +15,9 @@
 
 #include "wait.h"
 
+/* enum ib_wc_status: flushed because its connection ended */
+#define WC_WR_FLUSH_ERR 5
+
 struct kverbs;
 
 enum kverbs_req_state {

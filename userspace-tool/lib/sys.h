@@ -5,6 +5,7 @@
 #ifndef KVERBS_SYS_H
 #define KVERBS_SYS_H
 
+#include <dirent.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,6 +23,19 @@ void kverbs_sys_madvise(void *addr, size_t length, int advice);
 /* CLOCK_MONOTONIC in nanoseconds. */
 uint64_t kverbs_sys_now(void);
 void kverbs_sys_nap(unsigned int ns);
+/* A text file's first @room - 1 bytes, without the last newline. */
+int kverbs_sys_read_text(const char *path, char *buf, size_t room);
+/* NULL: there is no such directory. */
+DIR *kverbs_sys_opendir(const char *path);
+/* RLIMIT_MEMLOCK in bytes, UINT64_MAX: none. */
+uint64_t kverbs_sys_memlock(void);
+/*
+ * Sleep while *@word is 0, until @deadline, 0: none. -EINTR: a signal handler has run; any other
+ * return says nothing. Not a cancellation point.
+ */
+int kverbs_sys_sleep(const uint32_t *word, uint64_t deadline);
+/* Wake the thread that sleeps on @word. */
+void kverbs_sys_wake(const uint32_t *word);
 
 /* KVERBS_DESTROY, restarted after a signal. */
 static inline int kverbs_sys_destroy(int fd, uint32_t id)

@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <limits.h>
-#include <time.h>
 
 #include "dispatch.h"
 #include "internal.h"
@@ -12,12 +11,10 @@
 #include "sys.h"
 #include "wait.h"
 
-#define NSEC_PER_SEC 1000000000u
-
-/* A follower, on its own stack. */
+/* A follower, on its own stack. It sleeps while @woken is 0. */
 struct waiter {
-	struct list_head node;
-	pthread_cond_t cond;
+	struct list_head node, keyed;
+	uint32_t woken;
 	const void *key;
 	bool may_lead;
 };
@@ -56,48 +53,48 @@ int kverbs_deadline_left(uint64_t deadline)
 	return ms > INT_MAX ? INT_MAX : (int)ms;
 }
 
-static void init_cond(pthread_cond_t *cond)
+void kverbs_waiters_init(struct kverbs *kv)
 {
-	pthread_condattr_t attr;
+	unsigned int i;
 
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(cond, &attr);
-	pthread_condattr_destroy(&attr);
+	list_init(&kv->waiters);
+	for (i = 0; i < KVERBS_KEYED; i++)
+		list_init(&kv->keyed[i]);
 }
 
-/*
- * A thread that is cancelled here would leave with kv->lock held and its waiter in the list:
- * the cancellation has to wait until the thread has left the library.
- */
-static void sleep_on(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t deadline)
+/* Keys are addresses of objects, whose lowest bits are all the same. */
+static struct list_head *keyed(struct kverbs *kv, const void *key)
 {
-	int state;
-	struct timespec ts = {
-		.tv_sec = (time_t)(deadline / NSEC_PER_SEC),
-		.tv_nsec = (long)(deadline % NSEC_PER_SEC),
-	};
+	uintptr_t bits = (uintptr_t)key;
 
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	if (deadline)
-		pthread_cond_timedwait(cond, lock, &ts);
-	else
-		pthread_cond_wait(cond, lock);
-	pthread_setcancelstate(state, NULL);
+	return &kv->keyed[(bits >> 4 ^ bits >> 10) & (KVERBS_KEYED - 1)];
 }
 
+/* Also returns when there is nothing to wait for any more: the caller looks again. */
 static int follow(struct kverbs *kv, const void *key, uint64_t deadline, bool may_lead)
 {
 	struct waiter w = { .key = key, .may_lead = may_lead };
+	int ret;
 
 	if (kverbs_deadline_passed(deadline))
 		return -ETIMEDOUT;
-	init_cond(&w.cond);
 	list_add_tail(&w.node, &kv->waiters);
-	sleep_on(&w.cond, &kv->lock, deadline);
+	list_add_tail(&w.keyed, keyed(kv, key));
+	pthread_mutex_unlock(&kv->lock);
+	ret = kverbs_sys_sleep(&w.woken, deadline);
+	pthread_mutex_lock(&kv->lock);
+	list_del(&w.keyed);
 	list_del(&w.node);
-	pthread_cond_destroy(&w.cond);
-	return 0;
+	return ret == -EINTR && !w.woken ? -EINTR : 0;
+}
+
+/* A waiter leaves its stack only with kv->lock, which the caller has. */
+static void wake(struct waiter *w)
+{
+	if (w->woken)
+		return;
+	__atomic_store_n(&w->woken, 1, __ATOMIC_RELEASE);
+	kverbs_sys_wake(&w->woken);
 }
 
 static struct waiter *first_heir(struct kverbs *kv)
@@ -118,7 +115,7 @@ bool kverbs_wake_heir(struct kverbs *kv)
 	struct waiter *w = first_heir(kv);
 
 	if (w)
-		pthread_cond_signal(&w->cond);
+		wake(w);
 	return w;
 }
 
@@ -247,12 +244,12 @@ int kverbs_wait_woken(struct kverbs *kv, const void *key, uint64_t deadline)
 
 void kverbs_wake(struct kverbs *kv, const void *key)
 {
-	struct list_head *pos;
+	struct list_head *pos, *list = keyed(kv, key);
 	struct waiter *w;
 
-	for (pos = kv->waiters.next; pos != &kv->waiters; pos = pos->next) {
-		w = list_entry(pos, struct waiter, node);
+	for (pos = list->next; pos != list; pos = pos->next) {
+		w = list_entry(pos, struct waiter, keyed);
 		if (w->key == key)
-			pthread_cond_signal(&w->cond);
+			wake(w);
 	}
 }

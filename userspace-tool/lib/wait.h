@@ -20,6 +20,8 @@
 
 struct kverbs;
 
+void kverbs_waiters_init(struct kverbs *kv);
+
 /* True if the condition that a thread waits for is met; called with kv->lock held. */
 typedef bool (*kverbs_met_fn)(struct kverbs *kv, const void *arg);
 

@@ -7,6 +7,7 @@
 static const struct command *const commands[] = {
 	&cmd_dev,
 	&cmd_doctor,
+	&cmd_hosts,
 	&cmd_serve,
 	&cmd_ping,
 	&cmd_bench,

@@ -37,6 +37,7 @@ two_hosts() {
 
 build
 whole two_hosts 6.12 rxe
+whole guest 6.12 rxe -- "$TOP/tests/e2e/cli/guest/doctor-ib"
 every two_hosts 6.12 siw
 every two_hosts 6.1 rxe
 every two_hosts 6.1 siw

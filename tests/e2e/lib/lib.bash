@@ -96,6 +96,18 @@ server() {
 	exit 1
 }
 
+# Start the system's message bus unless it runs; it is ready on return.
+start_bus() {
+	[[ ! -S /run/dbus/system_bus_socket ]] || return 0
+	mkdir -p /run/dbus
+	dbus-uuidgen --ensure && dbus-daemon --system --fork --nopidfile --nosyslog
+}
+
+# Start avahi-daemon, and the bus, on which it is known on return.
+start_avahi() {
+	start_bus && avahi-daemon -D --no-drop-root --no-chroot --no-rlimits
+}
+
 # await FD PATTERN: read until a line matches
 await() {
 	local line

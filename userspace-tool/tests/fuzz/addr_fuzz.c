@@ -46,7 +46,7 @@ static void check_resolved(const struct kverbs_addr *addr, char *text)
 		assert(port[-2] == ']');
 		port[-2] = '\0';
 	}
-	assert(!kverbs_addr_resolve(host, port, AF_UNSPEC, false, &list));
+	assert(!kverbs_addr_resolve(host, port, AF_UNSPEC, 0, &list));
 	assert(!kverbs_addr_from_sockaddr(&back, list->ai_addr));
 	assert(!memcmp(&back, addr, sizeof(back)));
 	freeaddrinfo(list);

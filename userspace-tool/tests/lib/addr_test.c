@@ -114,7 +114,7 @@ static void resolves_numbers_and_scopes(void **state)
 	struct kverbs_addr a;
 
 	(void)state;
-	assert_int_equal(kverbs_addr_resolve("fe80::1%lo", "7472", AF_UNSPEC, false,
+	assert_int_equal(kverbs_addr_resolve("fe80::1%lo", "7472", AF_UNSPEC, 0,
 					     &list), 0);
 	assert_int_equal(kverbs_addr_from_sockaddr(&a, list->ai_addr), 0);
 	freeaddrinfo(list);
@@ -127,11 +127,11 @@ static void a_name_that_does_not_resolve_gives_enxio(void **state)
 
 	(void)state;
 	errno = 4711;
-	assert_int_equal(kverbs_addr_resolve("no such host", "1", AF_UNSPEC, false,
+	assert_int_equal(kverbs_addr_resolve("no such host", "1", AF_UNSPEC, 0,
 					     &list), -ENXIO);
 	assert_int_equal(kverbs_addr_resolve("127.0.0.1", "no such port", AF_UNSPEC,
 					     false, &list), -ENXIO);
-	assert_int_equal(kverbs_addr_resolve("::1", "1", AF_INET, false, &list), -ENXIO);
+	assert_int_equal(kverbs_addr_resolve("::1", "1", AF_INET, 0, &list), -ENXIO);
 	assert_int_equal(errno, 4711);
 }
 

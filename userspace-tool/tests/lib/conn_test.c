@@ -84,6 +84,26 @@ static void bad_options_are_refused(void **state)
 	assert_int_equal(kverbs_connect(t->kv, "no such host", "1", NULL, &conn), -ENXIO);
 }
 
+/* No name service may delay a call that does not wait. */
+static void starting_to_connect_resolves_no_name(void **state)
+{
+	struct sockaddr_in to = {
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(0xc0000201), .sin_port = htons(1),
+	};
+	struct kverbs_conn_opts opts = { .sz = sizeof(opts), .source = FAKE_HOST };
+	struct t *t = *state;
+	struct kverbs_conn *conn;
+
+	assert_int_equal(kverbs_connect_start(t->kv, (void *)&to, &opts, &conn), -EADDRNOTAVAIL);
+	assert_int_equal(kverbs_connect(t->kv, HOST, "1", &opts, &conn), 0);
+	assert_memory_equal(fake.last_connect.src.addr, "\xc0\x00\x02\x01", 4);
+	kverbs_conn_free(conn);
+	opts.source = "198.51.100.7";
+	assert_int_equal(kverbs_connect_start(t->kv, (void *)&to, &opts, &conn), 0);
+	assert_memory_equal(fake.last_connect.src.addr, "\xc6\x33\x64\x07", 4);
+	kverbs_conn_free(conn);
+}
+
 static void assert_connect_gives(struct kverbs *kv, int outcome)
 {
 	struct kverbs_conn *conn;
@@ -532,6 +552,7 @@ int main(void)
 		t_test(connects_to_the_given_address),
 		t_test(options_reach_the_kernel),
 		t_test(bad_options_are_refused),
+		t_test(starting_to_connect_resolves_no_name),
 		t_test(errors_of_the_kernel_are_returned_unchanged),
 		t_test(a_kernel_that_never_answers_costs_the_timeout),
 		t_test(every_address_is_tried),

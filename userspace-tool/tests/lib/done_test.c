@@ -302,6 +302,29 @@ static void a_callback_may_free_its_connection(void **state)
 	assert_int_equal(c.req[2].result, -ECANCELED);
 }
 
+static void close_inside(struct kverbs_req *req)
+{
+	struct ctx *c = req->data;
+
+	begin(c, req);
+	kverbs_close(c->t->kv);
+	c->inside = false;
+}
+
+static void a_callback_cannot_close_its_context(void **state)
+{
+	struct ctx c;
+
+	init(&c, *state, close_inside);
+	post(&c, 0);
+	post(&c, 1);
+	fake_complete(0, 0);
+	assert_int_equal(kverbs_wait(&c.req[0], -1), 0);
+	fake_complete(0, 0);
+	assert_int_equal(kverbs_wait(&c.req[1], -1), 0);
+	assert_int_equal(c.nr_ran, 2);
+}
+
 static void post_after_end(struct kverbs_req *req)
 {
 	struct ctx *c = req->data;
@@ -506,6 +529,7 @@ int main(void)
 		t_test_conn(a_callback_that_waits_for_room_does_not_nest_others),
 		t_test_conn(waiting_in_a_callback_gives_edeadlk),
 		t_test_conn(a_callback_may_free_its_connection),
+		t_test_conn(a_callback_cannot_close_its_context),
 		t_test_conn(a_callback_of_a_freed_connection_cannot_post),
 		t_test_conn(waiting_outlasts_the_callback),
 		t_test_conn(a_long_callback_does_not_hold_up_completions),

@@ -37,6 +37,7 @@ static void put_event(struct fake_obj *o, enum kverbs_cqe_type type, int result)
 		.id = o->id,
 		.result = result,
 		.type = (uint8_t)type,
+		.reject_reason = type == KVERBS_CQE_REJECTED ? fake.reject_reason : 0,
 	};
 
 	if (type == KVERBS_CQE_ESTABLISHED)
@@ -418,7 +419,7 @@ int fake_conn_query(int fd, struct kverbs_cmd_conn_query *cmd)
 		memcpy((void *)user_ptr(cmd->priv_uptr), o->conn.priv, o->conn.priv_len);
 	cmd->out_state = o->conn.state;
 	cmd->out_error = o->conn.error;
-	cmd->out_local = o->conn.local;
+	cmd->out_local = fake.query.out_local.family ? fake.query.out_local : o->conn.local;
 	cmd->out_remote = o->conn.remote;
 	cmd->out_sq_depth = o->conn.sq_depth;
 	cmd->out_rq_depth = o->conn.rq_depth;
@@ -427,6 +428,12 @@ int fake_conn_query(int fd, struct kverbs_cmd_conn_query *cmd)
 	cmd->out_max_msg = fake.max_msg;
 	cmd->out_max_segment = fake.max_segment;
 	cmd->out_transport = KVERBS_TRANSPORT_ROCE;
+	cmd->out_device_index = fake.query.out_device_index;
+	cmd->out_port = fake.query.out_port;
+	cmd->out_mtu = fake.query.out_mtu;
+	cmd->out_ops = fake.query.out_ops;
+	cmd->out_bytes_out = fake.query.out_bytes_out;
+	cmd->out_bytes_in = fake.query.out_bytes_in;
 	cmd->out_addr_ns = fake.step_ns;
 	cmd->out_route_ns = 2 * fake.step_ns;
 	cmd->out_qp_ns = 3 * fake.step_ns;

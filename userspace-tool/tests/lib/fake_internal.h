@@ -90,6 +90,7 @@ struct fake_obj {
 struct fake_work {
 	struct fake_work *next;
 	struct fake_obj *conn;
+	uint32_t ring;		/* a receive may be from another one than its connection's */
 	struct kverbs_sqe sqe;
 	struct kverbs_piece pieces[KVERBS_LIST_MAX];
 	unsigned int nr_pieces;
@@ -104,7 +105,7 @@ struct fake_kernel {
 	struct fake_obj *objs[FAKE_MAX_OBJS];
 	uint32_t nr_ids;
 	struct fake_work *work, **work_tail;
-	unsigned int nr_work, sleepers, interrupts, sleeps;
+	unsigned int nr_work, sleepers, interrupts, follower_interrupts, sleeps;
 	int mappings;
 };
 

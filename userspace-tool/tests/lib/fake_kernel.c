@@ -177,8 +177,10 @@ static void fill_arrays(const struct kverbs_cmd_device_query *cmd, uint32_t port
 		port[i].port = i + 1;
 		port[i].active_mtu = fake.port_mtu;
 	}
-	for (i = 0; i < gids; i++)
+	for (i = 0; i < gids; i++) {
+		gid[i] = fake.gid;
 		gid[i].index = i;
+	}
 }
 
 static uint32_t min_u32(uint32_t a, uint32_t b)
@@ -288,7 +290,8 @@ int __wrap_getaddrinfo(const char *node, const char *service,
 {
 	int ret;
 
-	if (!node || strcmp(node, FAKE_HOST))
+	if (!node || strcmp(node, FAKE_HOST) ||
+	    (hints && hints->ai_flags & AI_NUMERICHOST))
 		return __real_getaddrinfo(node, service, hints, res);
 	ret = __real_getaddrinfo("192.0.2.1", service, hints, res);
 	if (!ret)
@@ -463,6 +466,34 @@ void kverbs_sys_nap(unsigned int ns)
 	sched_yield();
 }
 
+/* As in the kernel, a thread that is cancelled goes on. */
+int kverbs_sys_sleep(const uint32_t *word, uint64_t deadline)
+{
+	int ret = 0, state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	pthread_mutex_lock(&fk.lock);
+	while (!__atomic_load_n(word, __ATOMIC_ACQUIRE) && !fk.follower_interrupts &&
+	       ret != -ETIMEDOUT)
+		ret = deadline ? fake_clock_wait(&fk.changed, &fk.lock, deadline) :
+				 -pthread_cond_wait(&fk.changed, &fk.lock);
+	if (!__atomic_load_n(word, __ATOMIC_ACQUIRE) && fk.follower_interrupts) {
+		fk.follower_interrupts--;
+		ret = -EINTR;
+	}
+	pthread_mutex_unlock(&fk.lock);
+	pthread_setcancelstate(state, NULL);
+	return ret;
+}
+
+void kverbs_sys_wake(const uint32_t *word)
+{
+	(void)word;
+	pthread_mutex_lock(&fk.lock);
+	pthread_cond_broadcast(&fk.changed);
+	pthread_mutex_unlock(&fk.lock);
+}
+
 uint64_t kverbs_sys_now(void)
 {
 	return fake_clock_now();
@@ -515,6 +546,14 @@ void fake_interrupt(void)
 {
 	pthread_mutex_lock(&fk.lock);
 	fk.interrupts++;
+	pthread_cond_broadcast(&fk.changed);
+	pthread_mutex_unlock(&fk.lock);
+}
+
+void fake_interrupt_follower(void)
+{
+	pthread_mutex_lock(&fk.lock);
+	fk.follower_interrupts++;
 	pthread_cond_broadcast(&fk.changed);
 	pthread_mutex_unlock(&fk.lock);
 }

@@ -49,6 +49,11 @@
  * @max_take: SUBMIT accepts at most this many entries at a time, 0: all
  * @port: attributes of all ports, but for its number and RDMA MTU
  * @port_mtu: RDMA MTU of all ports
+ * @gid: attributes of all GIDs, but for their index
+ * @query: what CONN_QUERY reports of the device, its port, the path's MTU, and traffic
+ * @reject_reason: reason of REJECTED
+ * @root: directory of the files that the library reads, or NULL: there are none
+ * @memlock: RLIMIT_MEMLOCK, bytes, 0: unlimited
  * @last_connect: the last CONNECT
  * @last_accept: the last ACCEPT
  * @connect_param: parameters of the last CONNECT
@@ -74,6 +79,11 @@ struct fake_conf {
 	unsigned int max_take;
 	struct kverbs_port port;
 	unsigned int port_mtu;
+	struct kverbs_gid gid;
+	struct kverbs_cmd_conn_query query;
+	uint32_t reject_reason;
+	const char *root;
+	uint64_t memlock;
 	struct kverbs_cmd_connect last_connect;
 	struct kverbs_cmd_accept last_accept;
 	struct kverbs_conn_param connect_param;
@@ -105,6 +115,8 @@ void fake_fail_nth(unsigned int nth);
 bool fake_fail_nth_hit(void);
 /* Interrupt one thread that sleeps in SUBMIT, as a signal does. */
 void fake_interrupt(void);
+/* The same to one thread that sleeps in the library behind another one. */
+void fake_interrupt_follower(void);
 /* Advance the clock: threads whose deadline has passed wake up. */
 void fake_advance(unsigned int ms);
 /* Write a byte as a peer does, and wake threads that watch it. */

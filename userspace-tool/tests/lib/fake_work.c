@@ -18,6 +18,8 @@
 #define SINK	(1u << 3)
 #define ATOMIC	(1u << 4)
 
+#define SQE_FLAGS (KVERBS_SQE_SIGNAL | KVERBS_SQE_FENCE | KVERBS_SQE_SOLICITED)
+
 static const unsigned int rules[] = {
 	[KVERBS_OP_SEND]	= 0,
 	[KVERBS_OP_RECV]	= SINK,
@@ -93,7 +95,7 @@ static int check_fields(const struct kverbs_sqe *sqe)
 	    (sqe->imm && !(rule & IMM)))
 		return -EINVAL;
 	flags = sqe->flags & (rule & ATOMIC ? ~0u : ~KVERBS_SQE_LIST);
-	return flags & ~(sqe->opcode == KVERBS_OP_RECV ? 0 : KVERBS_SQE_SIGNAL) ? -EINVAL : 0;
+	return flags & ~(sqe->opcode == KVERBS_OP_RECV ? 0 : SQE_FLAGS) ? -EINVAL : 0;
 }
 
 static int take_credit(struct fake_conn *c, const struct kverbs_sqe *sqe)
@@ -149,7 +151,7 @@ static void add_work(struct fake_obj *conn, const struct kverbs_sqe *sqe,
 int fake_work_take(int fd, struct fake_obj *ring, const struct kverbs_sqe *sqe)
 {
 	struct fake_obj *conn = fake_find(fd, sqe->conn_id, FAKE_CONN);
-	struct fake_work buffer = { 0 };
+	struct fake_work buffer = { .ring = ring->id };
 	int ret = check_fields(sqe);
 
 	if (ret)
@@ -181,7 +183,7 @@ void fake_work_take_buf(struct fake_obj *conn, const struct kverbs_pool_buf *buf
 		.offset = buf->offset,
 		.length = buf->length,
 	};
-	struct fake_work buffer = { .pooled = true, .buf_id = buf->id };
+	struct fake_work buffer = { .ring = conn->ring, .pooled = true, .buf_id = buf->id };
 
 	fake_check(!check_buffer(conn->fd, &sqe, &buffer));
 	fake_check(!take_credit(&conn->conn, &sqe));
@@ -232,9 +234,9 @@ void fake_work_end(struct fake_work *w, int result, unsigned int wc_status,
 	/* Return the slot before the completion becomes visible. */
 	unlink_work(w);
 	if (is_silent(w) && !result)
-		fake_ring_return(fake_ring_of(w->conn));
+		fake_ring_return(fk.objs[w->ring]);
 	else
-		fake_ring_put(fake_ring_of(w->conn), &cqe);
+		fake_ring_put(fk.objs[w->ring], &cqe);
 	free(w);
 	if (!wc_status)
 		fake_pool_fill(conn);
@@ -253,7 +255,7 @@ void fake_work_drop(struct fake_obj *conn, bool flush)
 			continue;
 		}
 		unlink_work(w);
-		fake_ring_return(fake_ring_of(conn));
+		fake_ring_return(fk.objs[w->ring]);
 		free(w);
 	}
 }

@@ -130,6 +130,63 @@ static void an_operation_of_several_segments_completes_once(void **state)
 	kverbs_token_free(&token);
 }
 
+static void the_first_entry_is_fenced_and_the_last_one_solicits(void **state)
+{
+	struct t *t = *state;
+	struct kverbs_token token = t_token(3, 1000);
+	struct kverbs_req req = { 0 };
+	const struct kverbs_op op = {
+		.opcode = KVERBS_OP_WRITE_IMM, .flags = KVERBS_SQE_FENCE | KVERBS_SQE_SOLICITED,
+		.buf = t->buf, .length = 3000, .token = &token, .req = &req,
+	};
+
+	assert_int_equal(kverbs_post(t->conn, &op, 1), 1);
+	assert_int_equal(fake_pending(), 3);
+	assert_int_equal(fake_entry(0).flags, KVERBS_SQE_SIGNAL | KVERBS_SQE_FENCE);
+	assert_int_equal(fake_entry(1).flags, KVERBS_SQE_SIGNAL);
+	assert_int_equal(fake_entry(2).flags, KVERBS_SQE_SIGNAL | KVERBS_SQE_SOLICITED);
+	complete_all();
+	assert_int_equal(kverbs_wait(&req, 0), 0);
+	kverbs_token_free(&token);
+}
+
+static void an_operation_of_one_entry_has_all_its_flags(void **state)
+{
+	struct kverbs_req req[1];
+	struct kverbs_op ops[1];
+
+	fill(*state, ops, req, 1);
+	ops[0].flags = KVERBS_SQE_FENCE | KVERBS_SQE_SOLICITED;
+	assert_int_equal(kverbs_post(((struct t *)*state)->conn, ops, 1), 1);
+	assert_int_equal(fake_entry(0).flags,
+			 KVERBS_SQE_SIGNAL | KVERBS_SQE_FENCE | KVERBS_SQE_SOLICITED);
+	complete_all();
+	assert_int_equal(kverbs_wait(req, 0), 0);
+}
+
+static void what_has_no_meaning_yet_is_refused(void **state)
+{
+	struct t *t = *state;
+	struct kverbs_req req[1];
+	struct kverbs_op ops[1];
+	unsigned int i;
+
+	fill(t, ops, req, 1);
+	for (i = 0; i < sizeof(ops->reserved) / sizeof(ops->reserved[0]); i++) {
+		ops[0].reserved[i] = 1;
+		assert_int_equal(kverbs_post(t->conn, ops, 1), -EINVAL);
+		ops[0].reserved[i] = 0;
+	}
+	ops[0].flags = KVERBS_SQE_SIGNAL;
+	assert_int_equal(kverbs_post(t->conn, ops, 1), -EINVAL);
+	ops[0].flags = KVERBS_SQE_LIST;
+	assert_int_equal(kverbs_post(t->conn, ops, 1), -EINVAL);
+	ops[0].opcode = KVERBS_OP_RECV;
+	ops[0].flags = KVERBS_SQE_FENCE;
+	assert_int_equal(kverbs_post(t->conn, ops, 1), -EINVAL);
+	check_unposted(req);
+}
+
 static void more_operations_than_the_ring_holds_are_posted_in_turns(void **state)
 {
 	const struct kverbs_opts small = { .sz = sizeof(small), .sq_entries = 4 };
@@ -481,6 +538,9 @@ int main(void)
 		t_test_conn(an_empty_list_costs_no_call),
 		t_test_conn(a_list_entry_equals_that_of_the_single_call),
 		t_test_conn(an_operation_of_several_segments_completes_once),
+		t_test_conn(the_first_entry_is_fenced_and_the_last_one_solicits),
+		t_test_conn(an_operation_of_one_entry_has_all_its_flags),
+		t_test_conn(what_has_no_meaning_yet_is_refused),
 		t_test_conn(more_operations_than_the_ring_holds_are_posted_in_turns),
 		t_test_conn(the_first_invalid_operation_ends_the_list),
 		t_test_conn(a_refused_operation_completes_with_its_error_and_delays_no_other),

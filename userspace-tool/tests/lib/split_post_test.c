@@ -222,6 +222,23 @@ static void a_canceled_operation_completes_once(void **state)
 	kverbs_token_free(&token);
 }
 
+/* A peer's token could make a few bytes cost a million entries. */
+static void many_entries_for_few_bytes_are_refused(void **state)
+{
+	struct t *t = *state;
+	struct kverbs_token token = t_token(1025, 1);
+	struct kverbs_req req = { 0 };
+
+	assert_int_equal(kverbs_read(t->conn, t->buf, 0, 1025, &token, 0, &req), -EMSGSIZE);
+	assert_int_equal(fake_pending(), 0);
+	assert_int_equal(kverbs_wait(&req, 0), -EINVAL);
+	assert_int_equal(kverbs_read(t->conn, t->buf, 0, 100, &token, 1, &req), 0);
+	assert_int_equal(fake_pending(), 100);
+	complete_all();
+	assert_int_equal(kverbs_wait(&req, 0), 0);
+	kverbs_token_free(&token);
+}
+
 static void rights_and_ranges_are_checked_before_posting(void **state)
 {
 	struct t *t = *state;
@@ -259,6 +276,7 @@ int main(void)
 		t_test_conn(an_operation_refused_as_a_whole_does_not_complete),
 		t_test_conn(an_operation_refused_in_part_completes_with_the_error),
 		t_test_conn(a_canceled_operation_completes_once),
+		t_test_conn(many_entries_for_few_bytes_are_refused),
 		t_test_conn(rights_and_ranges_are_checked_before_posting),
 	};
 

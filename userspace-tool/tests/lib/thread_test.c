@@ -339,6 +339,27 @@ static void a_single_entry_that_waits_fails_with_the_reason(void **state)
 	assert_int_equal(kverbs_wait(&full[1], 0), -EIO);
 }
 
+static void a_signal_ends_the_wait_of_a_follower(void **state)
+{
+	struct t *t = *state;
+	struct waiter leader, follower;
+	struct kverbs_req req[2];
+
+	post_two(t, req);
+	start(&leader, &req[0], -1);
+	fake_wait_sleepers(1);
+	start(&follower, &req[1], -1);
+	t_wait_followers(t->kv, 1);
+	fake_interrupt_follower();
+	assert_int_equal(join(&follower), -EINTR);
+	t_wait_followers(t->kv, 0);
+	/* The request goes on, and so does the leader. */
+	fake_complete(1, 0);
+	assert_int_equal(kverbs_wait(&req[1], -1), 0);
+	fake_complete(0, 0);
+	assert_int_equal(join(&leader), 0);
+}
+
 static void a_waiter_that_is_cancelled_leaves_the_context_usable(void **state)
 {
 	struct t *t = *state;
@@ -363,6 +384,7 @@ int main(void)
 		t_test_conn(the_leader_wakes_the_owner_of_a_request_it_read),
 		t_test_conn(a_follower_takes_over_from_a_leader_that_is_done),
 		t_test_conn(a_follower_takes_over_from_a_leader_whose_time_is_up),
+		t_test_conn(a_signal_ends_the_wait_of_a_follower),
 		t_test_conn(a_waiter_that_is_cancelled_leaves_the_context_usable),
 		t_test_conn(a_new_leader_that_is_done_hands_over),
 		t_test_conn(a_follower_takes_over_from_a_leader_that_is_interrupted),

@@ -133,6 +133,7 @@ static const struct opts_option options[] = {
 		    OPTS_DOC("Fail if the 99th percentile of a latency exceeds *US*\n"
 			     "microseconds.")),
 	SERVER_OPTS_SOURCE(struct bench, to),
+	SERVER_OPTS_EXPLAIN(struct bench, to),
 	OPTS_RANGE("gid-index", 'x', OPTS_NUMBER, struct bench, gid, 0, UINT16_MAX,
 		   OPTS_HELP("N", "connect from GID N of kverbs dev; RoCE v2 only"),
 		   OPTS_DOC("Connect from the address of GID *N* of :manpage:`kverbs-dev(1)`,\n"

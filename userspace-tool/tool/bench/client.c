@@ -38,9 +38,9 @@ static int set_up(struct bench *b, const struct bench_param *p, struct wire_msg 
 	return EXIT_OK;
 }
 
-/* The server's address, with the port that it told. */
+/* The server's address, with the port that it told, and the session's own address. */
 static int lanes_address(struct bench *b, const struct wire_msg *open,
-			 struct kverbs_addr *addr)
+			 struct kverbs_addr *addr, struct kverbs_addr *local)
 {
 	struct kverbs_cmd_conn_query q;
 	int ret;
@@ -50,21 +50,26 @@ static int lanes_address(struct bench *b, const struct wire_msg *open,
 		return ret;
 	*addr = q.out_remote;
 	addr->port = htons(open->window);
+	*local = q.out_local;
 	return 0;
 }
 
 static int connect_lanes(struct bench *b, const struct wire_msg *open)
 {
 	struct field *f = &b->f;
-	struct kverbs_addr addr;
+	struct kverbs_addr addr, local;
+	const char *source = NULL;
+	char host[LANE_HOST_LEN];
 	unsigned int i;
 	int ret;
 
 	for (i = 0; i < f->nr_lanes; i++)
 		f->lanes[i].by_kernel = b->engine == BENCH_ENGINE_KERNEL && f->lanes[i].drives;
-	ret = lanes_address(b, open, &addr);
+	ret = lanes_address(b, open, &addr, &local);
+	if (!ret && b->to.source)
+		source = lane_host(&local, host, b->to.source);
 	for (i = 0; i < f->nr_lanes && !ret; i++)
-		ret = lane_connect(&f->lanes[i], &addr, b->to.source, open->digest,
+		ret = lane_connect(&f->lanes[i], &addr, source, open->digest,
 				   b->to.timeout_ms);
 	for (i = 0; i < f->nr_lanes && !ret; i++)
 		ret = kverbs_conn_wait(f->lanes[i].conn, b->to.timeout_ms);
@@ -189,6 +194,31 @@ static int take_result(struct bench *b, const struct sent *sent)
 	return EXIT_OK;
 }
 
+/* The lane whose operation failed, or else one whose connection did */
+static const struct lane *failed_lane(const struct field *f)
+{
+	const struct lane *l = field_broken(f);
+	unsigned int i;
+
+	for (i = 0; !l && i < f->nr_lanes; i++)
+		if (f->lanes[i].conn && kverbs_conn_error(f->lanes[i].conn))
+			l = &f->lanes[i];
+	return l;
+}
+
+/* The connection that broke says more than that of the messages. */
+static void explain(struct bench *b)
+{
+	const struct lane *l = failed_lane(&b->f);
+	const struct err_last *last = err_last();
+
+	if (!last || last->err == -EINTR)
+		return;
+	if (l && l->conn)
+		session_explain_conn(&b->s, l->conn, last->err, l->wc_status);
+	session_print_why(&b->s, last->err, b->to.explain);
+}
+
 int bench_measure(struct bench *b, const struct bench_param *p)
 {
 	struct wire_msg open;
@@ -203,6 +233,8 @@ int bench_measure(struct bench *b, const struct bench_param *p)
 		status = run(b);
 	if (!status)
 		sent = count_sent(b);
+	else
+		explain(b);
 	field_free(&b->f);
 	return status ? status : take_result(b, &sent);
 }

@@ -42,6 +42,8 @@ static const char *const step_names[] = {
 struct connect {
 	struct bench *b;
 	struct sockaddr_storage addr;
+	const char *source;
+	char host[LANE_HOST_LEN];
 	bool counts;
 	struct hist hists[CONNECT_STEPS];
 };
@@ -141,7 +143,7 @@ static int start(struct connect *c, struct kverbs_conn **conn)
 		.sz = sizeof(opts),
 		.param = &param,
 		.param_sz = sizeof(param),
-		.source = b->to.source,
+		.source = c->source,
 		.timeout_ms = b->to.timeout_ms,
 		.priv = priv,
 	};
@@ -200,6 +202,11 @@ static int once(struct connect *c)
 	int status = live(c, &conn);
 	uint64_t since = field_now();
 
+	if (status && conn) {
+		session_explain_conn(&c->b->s, conn, err_last()->err, 0);
+		session_print_why(&c->b->s, err_last()->err, c->b->to.explain);
+	}
+
 	kverbs_conn_free(conn);
 	return status ? status : over(c, CONNECT_DESTROYED, since, 0);
 }
@@ -242,6 +249,9 @@ static int run(struct bench *b)
 	begin(b);
 	ret = kverbs_conn_query(b->s.conn, &q, sizeof(q));
 	lane_sockaddr(&q.out_remote, &c->addr);
+	/* A name was resolved for the session. */
+	if (!ret && b->to.source)
+		c->source = lane_host(&q.out_local, c->host, b->to.source);
 	status = ret ? err_report(ERR_PEER, ret, "query the address of %s", b->s.peer) :
 		       measure(c);
 	free(c);

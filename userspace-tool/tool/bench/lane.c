@@ -2,6 +2,7 @@
 /* Lanes: memory, receives, operations, credit, and how they connect. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -735,6 +736,18 @@ void lane_sockaddr(const struct kverbs_addr *from, struct sockaddr_storage *to)
 	v6->sin6_port = from->port;
 	v6->sin6_scope_id = from->scope_id;
 	memcpy(&v6->sin6_addr, from->addr, sizeof(v6->sin6_addr));
+}
+
+const char *lane_host(const struct kverbs_addr *addr, char host[LANE_HOST_LEN],
+		      const char *other)
+{
+	struct sockaddr_storage sa;
+
+	lane_sockaddr(addr, &sa);
+	if (!addr->family || getnameinfo((struct sockaddr *)&sa, sizeof(sa), host, LANE_HOST_LEN,
+					 NULL, 0, NI_NUMERICHOST))
+		return other;
+	return host;
 }
 
 int lane_connect(struct lane *l, const struct kverbs_addr *to, const char *source,

@@ -133,6 +133,11 @@ int lane_accept(struct lane *l, struct kverbs_conn *conn);
 int lane_export(struct lane *l);
 /* An address as the resolver would give it. */
 void lane_sockaddr(const struct kverbs_addr *from, struct sockaddr_storage *to);
+/* Room for any number with its scope. */
+#define LANE_HOST_LEN 64
+/* The number of an address as text, in @host, or @other if it is none. */
+const char *lane_host(const struct kverbs_addr *addr, char host[LANE_HOST_LEN],
+		      const char *other);
 
 int lane_post_recv(struct lane *l, unsigned int i);
 unsigned int lane_opcode(const struct lane *l);

@@ -29,6 +29,7 @@ struct command {
 
 extern const struct command cmd_dev;
 extern const struct command cmd_doctor;
+extern const struct command cmd_hosts;
 extern const struct command cmd_serve;
 extern const struct command cmd_ping;
 extern const struct command cmd_bench;

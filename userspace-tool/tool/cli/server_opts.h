@@ -36,4 +36,12 @@
 		    OPTS_HELP("PORT", "the server's port (default " WIRE_DEFAULT_PORT _help ")"), \
 		    OPTS_DOC("The server's port; default " WIRE_DEFAULT_PORT _doc))
 
+#define SERVER_OPTS_EXPLAIN(_struct, _to)					\
+	OPTS_OPTION("explain", 0, OPTS_SET, _struct, _to.explain,		\
+		    OPTS_HELP(NULL, "on a failure, print how to check each likely cause"), \
+		    OPTS_DOC("If the connection or an operation fails, print for each\n" \
+			     "likely cause how to check or fix it, and all counters of\n" \
+			     "the device that have changed. Without it, causes and the\n" \
+			     "most telling counters are printed."))
+
 #endif /* KVERBS_TOOL_SERVER_OPTS_H */

@@ -134,9 +134,12 @@ static uint64_t copied(const struct cp *cp)
 	return cp->copy.moved + cp->copy.files + cp->copy.created;
 }
 
-static int report_lost(const struct session *s, int err)
+static int report_lost(const struct cp *cp, struct session *s, int err)
 {
-	return err_report(ERR_PEER, err, "copy with %s", s->peer);
+	int status = err_report(ERR_PEER, err, "copy with %s", s->peer);
+
+	session_print_why(s, err, cp->to.explain);
+	return status;
 }
 
 static void tell_retry(const struct cp *cp, int err, int delay)
@@ -167,7 +170,7 @@ static int reconnect(struct cp *cp, struct session *s, int err)
 			return ret;
 		dialled = true;
 	}
-	return dialled ? kv_report(s, &cp->to, ret) : report_lost(s, ret);
+	return dialled ? kv_report(s, &cp->to, ret) : report_lost(cp, s, ret);
 }
 
 static int copy_all(struct cp *cp, struct session *s)
@@ -185,7 +188,7 @@ static int copy_all(struct cp *cp, struct session *s)
 		ret = copy_once(cp, s);
 	}
 	sum_up(cp);
-	status = ret < 0 ? report_lost(s, ret) : ret;
+	status = ret < 0 ? report_lost(cp, s, ret) : ret;
 	status = report_end(copy, cp, status);
 	session_free(s);
 	return status;
@@ -359,6 +362,7 @@ static const struct opts_option options[] = {
 			     "nothing is encrypted. With a key, the client refuses a server that\n"
 			     "has none. See :manpage:`kverbs-key(1)` for the format.")),
 	SERVER_OPTS_KEY_NAME(struct cp, to),
+	SERVER_OPTS_EXPLAIN(struct cp, to),
 	OPTS_OPTION("port", 0, OPTS_PORT, struct cp, to.port,
 		    OPTS_HELP("PORT", "the server's port (default " WIRE_DEFAULT_PORT ")"),
 		    OPTS_DOC("The server's port; default 7472.")),

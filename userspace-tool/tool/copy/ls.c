@@ -257,8 +257,10 @@ static int run(struct ls *ls, const struct target *targets, int nr)
 			out_text("%s%s:\n", i ? "\n" : "", targets[i].path);
 		ret = list(ls, targets[i].path, "", 0);
 	}
-	if (ret)
+	if (ret) {
 		ls->status = err_report(ERR_PEER, ret, "talk to %s", ls->remote.session.peer);
+		session_print_why(&ls->remote.session, ret, false);
+	}
 	remote_close(&ls->remote);
 	return ls->status;
 }

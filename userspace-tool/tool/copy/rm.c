@@ -101,8 +101,10 @@ static int run(struct rm *rm, const struct target *targets, int nr)
 		return status;
 	for (i = 0; i < nr && !ret; i++)
 		ret = remove_one(rm, &targets[i]);
-	if (ret)
+	if (ret) {
 		rm->status = err_report(ERR_PEER, ret, "talk to %s", rm->remote.session.peer);
+		session_print_why(&rm->remote.session, ret, false);
+	}
 	remote_close(&rm->remote);
 	if (out_is_json())
 		json_put_int(out_root(), "removed", rm->removed);

@@ -21,7 +21,14 @@
 	 BIT(DOCTOR_DEVICE) | BIT(DOCTOR_PORT) | BIT(DOCTOR_ADDRESS) |		\
 	 BIT(DOCTOR_MTU) | BIT(DOCTOR_ROCE) | BIT(DOCTOR_MEMLOCK) |		\
 	 BIT(DOCTOR_NAME) | BIT(DOCTOR_ROUTE) | BIT(DOCTOR_SOURCE) |		\
-	 BIT(DOCTOR_FIREWALL))
+	 BIT(DOCTOR_FIREWALL) | BIT(DOCTOR_IPOIB) | BIT(DOCTOR_SM) |		\
+	 BIT(DOCTOR_GID))
+
+/* Checks of kverbs itself, which clients of a storage protocol do not need */
+#define NOT_FOR_STORAGE								\
+	(BIT(DOCTOR_MODULE) | BIT(DOCTOR_NODE) | BIT(DOCTOR_VERSION) |		\
+	 BIT(DOCTOR_MEMLOCK) | BIT(DOCTOR_SERVER) | BIT(DOCTOR_PROTOCOL) |	\
+	 BIT(DOCTOR_ACCESS) | BIT(DOCTOR_PING) | BIT(DOCTOR_PATH_MTU))
 
 /**
  * struct doctor_check - a row of the table
@@ -49,12 +56,18 @@ static const struct doctor_check checks[DOCTOR_CHECKS] = {
 			     doctor_address },
 	[DOCTOR_MTU] = { "mtu", BIT(DOCTOR_PORT), false, EXIT_FAILED, doctor_mtu },
 	[DOCTOR_ROCE] = { "roce", BIT(DOCTOR_DEVICE), false, EXIT_FAILED, doctor_roce },
+	[DOCTOR_TOS] = { "tos", BIT(DOCTOR_DEVICE), false, EXIT_FAILED, doctor_tos },
+	[DOCTOR_PFC] = { "pfc", BIT(DOCTOR_DEVICE), false, EXIT_FAILED, doctor_pfc },
+	[DOCTOR_IPOIB] = { "ipoib", BIT(DOCTOR_DEVICE), false, EXIT_FAILED, doctor_ipoib },
+	[DOCTOR_SM] = { "sm", BIT(DOCTOR_PORT), false, EXIT_FAILED, doctor_sm },
 	[DOCTOR_MEMLOCK] = { "memlock", 0, false, EXIT_FAILED, doctor_memlock },
 	[DOCTOR_NAME] = { "name", 0, true, EXIT_UNREACHABLE, doctor_name },
 	[DOCTOR_ROUTE] = { "route", BIT(DOCTOR_NAME) | BIT(DOCTOR_PORT), true,
 			   EXIT_UNREACHABLE, doctor_route },
 	[DOCTOR_SOURCE] = { "source", BIT(DOCTOR_ROUTE) | BIT(DOCTOR_PORT) |
 			    BIT(DOCTOR_ADDRESS), true, EXIT_UNREACHABLE, doctor_source },
+	[DOCTOR_GID] = { "gid", BIT(DOCTOR_PORT) | BIT(DOCTOR_ADDRESS) | BIT(DOCTOR_SOURCE),
+			 false, EXIT_FAILED, doctor_gid },
 	[DOCTOR_FIREWALL] = { "firewall", BIT(DOCTOR_DEVICE), false, EXIT_FAILED,
 			      doctor_firewall },
 	[DOCTOR_SERVER] = { "server", NEEDED_TO_CONNECT, true, EXIT_UNREACHABLE,
@@ -67,6 +80,11 @@ static const struct doctor_check checks[DOCTOR_CHECKS] = {
 	[DOCTOR_PATH_MTU] = { "path-mtu", BIT(DOCTOR_PING), true, EXIT_FAILED,
 			      doctor_path_mtu },
 };
+
+const char *doctor_check_name(enum doctor_id id)
+{
+	return checks[id].name;
+}
 
 /* The check whose failure stands in the way, or DOCTOR_CHECKS. */
 static enum doctor_id obstacle(const struct doctor *d, const struct doctor_check *check)
@@ -81,6 +99,8 @@ static enum doctor_id obstacle(const struct doctor *d, const struct doctor_check
 
 static bool is_asked(const struct doctor *d, unsigned int id)
 {
+	if (d->storage && NOT_FOR_STORAGE & BIT(id))
+		return false;
 	return d->to.host || !checks[id].remote;
 }
 
@@ -155,6 +175,8 @@ static void summarize(const struct doctor *d)
 
 	for (i = 0; i < DOCTOR_CHECKS; i++)
 		nr[d->finding[i].verdict] += is_asked(d, i);
+	for (i = 0; i < STORAGE_CHECKS; i++)
+		nr[d->storage_finding[i].verdict] += storage_is_asked(d, i);
 	out_text("\n%u %s", nr[FINDING_OK], names[FINDING_OK]);
 	if (nr[FINDING_WARN])
 		out_text(", %u %s", nr[FINDING_WARN], names[FINDING_WARN]);
@@ -171,13 +193,37 @@ static int status_of(const struct doctor *d)
 	for (i = 0; i < DOCTOR_CHECKS; i++)
 		if (is_asked(d, i) && d->finding[i].verdict == FINDING_FAIL)
 			return checks[i].exit_status;
+	for (i = 0; i < STORAGE_CHECKS; i++)
+		if (d->storage_finding[i].verdict == FINDING_FAIL)
+			return storage_exit_status(i);
 	return EXIT_OK;
+}
+
+static void tell(const struct doctor *d, struct json_object *list, const struct finding *f,
+		 const char *name)
+{
+	if (list)
+		json_object_array_add(list, finding_json(f, name, d->to.host));
+	else
+		finding_print(f, name, d->to.host, finding_width());
+}
+
+static void look_at_storage(struct doctor *d, struct json_object *list)
+{
+	unsigned int i;
+
+	for (i = 0; i < STORAGE_CHECKS; i++) {
+		if (!storage_is_asked(d, i))
+			continue;
+		storage_look(d, i, &d->storage_finding[i]);
+		tell(d, list, &d->storage_finding[i], storage_check_name(i));
+	}
 }
 
 int doctor_examine(struct doctor *d)
 {
 	struct json_object *list = out_is_json() ? json_object_new_array() : NULL;
-	unsigned int i, width = finding_width();
+	unsigned int i;
 
 	gather(d);
 	for (i = 0; i < DOCTOR_CHECKS; i++)
@@ -186,12 +232,11 @@ int doctor_examine(struct doctor *d)
 		if (!is_asked(d, i))
 			continue;
 		look(d, i);
-		if (list)
-			json_object_array_add(list, finding_json(&d->finding[i],
-								 checks[i].name, d->to.host));
-		else
-			finding_print(&d->finding[i], checks[i].name, d->to.host, width);
+		tell(d, list, &d->finding[i], checks[i].name);
 	}
+	look_at_storage(d, list);
+	if (d->job_size)
+		doctor_job(d);
 	if (list)
 		json_object_object_add(out_root(), "checks", list);
 	else
@@ -207,20 +252,42 @@ static const char usage[] =
 "usage: kverbs doctor [options] [HOST]\n"
 "\n"
 "Diagnose RDMA problems on this host and, with HOST, of connections to the server there,\n"
-"and print the commands that fix them. Some checks need root.\n";
+"and print the commands that fix them. Some checks need root. With --for, the client is that\n"
+"of a storage protocol.\n";
 
 static const char notes[] =
 "Exit status: 0 nothing failed, 2 usage; else that of the first failed check: 3 cannot\n"
 "reach HOST, 4 no permission, module or RDMA device, 1 any other.\n";
 
 static const struct opts_option options[] = {
+	OPTS_OPTION("for", 0, OPTS_TEXT, struct doctor, storage_name,
+		    OPTS_HELP("PROTOCOL", "check what a storage protocol needs to reach HOST:\n"
+			      "nvme, iser, srp, nfs or smb"),
+		    OPTS_DOC("Check what the kernel's client of a storage protocol needs, in\n"
+			     "place of what **kverbs** itself needs: ``nvme`` (NVMe over\n"
+			     "Fabrics), ``iser``, ``srp``, ``nfs`` (NFS over RDMA) or ``smb``\n"
+			     "(SMB Direct). With *HOST*, whether its server listens there."),
+		    OPTS_VALUES(STORAGE_NAMES)),
+	OPTS_RANGE("for-size", 0, OPTS_NUMBER, struct doctor, job_size, 1, 1ull << 50,
+		   OPTS_HELP("SIZE", "compute the limit of locked memory of a job that registers\n"
+			     "SIZE bytes for each connection"),
+		   OPTS_DOC("Compute the limit of locked memory that a job needs which registers\n"
+			    "*SIZE* bytes for each of its connections. The check *memlock* fails\n"
+			    "if this user's limit is lower, and the lines are printed that set\n"
+			    "the limit for logins, for a service, and for a container.")),
+	OPTS_RANGE("connections", 0, OPTS_NUMBER, struct doctor, job_connections, 1, 1 << 20,
+		   OPTS_HELP("N", "connections of that job (default 1)"),
+		   OPTS_DOC("The number of connections of that job; default 1. Processes of one\n"
+			    "user share the limit, so count the connections of all.")),
 	OPTS_RANGE("timeout", 'W', OPTS_MILLIS, struct doctor, to.timeout_ms, 1, 86400000,
 		   OPTS_HELP("S", "wait up to S seconds for HOST to answer (default 5)"),
 		   OPTS_DOC("Wait up to *S* seconds for *HOST* to answer; default 5.")),
 	SERVER_OPTS_SOURCE(struct doctor, to),
 	SERVER_OPTS_KEY(struct doctor, to, ""),
 	SERVER_OPTS_KEY_NAME(struct doctor, to),
-	SERVER_OPTS_PORT(struct doctor, to, "", "."),
+	SERVER_OPTS_PORT(struct doctor, to, "",
+			 "; with ``--for`` 4420 for ``nvme``, 3260\n"
+			 "for ``iser``, 20049 for ``nfs``, 445 for ``smb``."),
 	{ }
 };
 
@@ -231,15 +298,25 @@ static int doctor_run(int argc, char **argv)
 
 	d = (struct doctor){
 		.root = "",
-		.to = { .port = WIRE_DEFAULT_PORT, .timeout_ms = 5000 },
+		.to = { .timeout_ms = 5000 },
 	};
 	first = opts_parse(argc, argv, options, &d);
 	if (first < 0)
 		return EXIT_USAGE;
 	if (first + 1 < argc)
 		return err_usage("give one HOST");
+	if (d.storage_name) {
+		d.storage = storage_find(d.storage_name);
+		if (!d.storage)
+			return err_usage("--for: '%s' is none of " STORAGE_NAMES,
+					 d.storage_name);
+	}
+	if (!d.to.port)
+		d.to.port = d.storage ? d.storage->port : WIRE_DEFAULT_PORT;
+	if (d.job_connections && !d.job_size)
+		return err_usage("--connections requires --for-size");
 	d.to.host = first < argc ? argv[first] : NULL;
-	if (d.to.host)
+	if (d.to.host && !d.storage)
 		status = keyring_of_client(&d.keys, &d.key, d.to.key_file, d.to.key_name);
 	if (status)
 		return status;
@@ -257,7 +334,8 @@ const struct command cmd_doctor = {
 	.json_doc = "Print the findings as JSON: ``checks`` is an array of objects with ``id``,\n"
 		    "``verdict``, ``seen``, and ``remedy``, an array of commands. ``remedy_on``\n"
 		    "is present if they are for another host, ``advice`` if there is further\n"
-		    "advice.",
+		    "advice. With ``--for-size``, ``limit`` has ``bytes``, and the lines\n"
+		    "``limits_d``, ``systemd`` and ``container``.",
 	.notes = notes,
 	.run = doctor_run,
 };

@@ -8,6 +8,7 @@
 #include "doctor/finding.h"
 #include "doctor/net.h"
 #include "doctor/rdma.h"
+#include "doctor/storage.h"
 #include "peer/keyring.h"
 #include "peer/session.h"
 
@@ -21,10 +22,15 @@ enum doctor_id {
 	DOCTOR_ADDRESS,
 	DOCTOR_MTU,
 	DOCTOR_ROCE,
+	DOCTOR_TOS,
+	DOCTOR_PFC,
+	DOCTOR_IPOIB,
+	DOCTOR_SM,
 	DOCTOR_MEMLOCK,
 	DOCTOR_NAME,
 	DOCTOR_ROUTE,
 	DOCTOR_SOURCE,
+	DOCTOR_GID,
 	DOCTOR_FIREWALL,
 	DOCTOR_SERVER,
 	DOCTOR_PROTOCOL,
@@ -46,6 +52,8 @@ struct doctor_unusable {
 
 /**
  * struct doctor - one run
+ * @job_size: bytes that a job registers for each connection, 0: no job was given
+ * @job_connections: connections of the job
  * @root: the files looked at are below that, "" but in tests
  * @to: the peer; its host is NULL if none was given
  * @keys: what @key is one of
@@ -67,8 +75,14 @@ struct doctor_unusable {
  * @cause: for each check the one that failed first, itself or one that it needs;
  *	DOCTOR_CHECKS if none did
  * @finding: of each check
+ * @storage: the protocol of --for, or NULL
+ * @storage_name: its name, as given
+ * @storage_cause: why no connection to its server was made, enum kverbs_cause
+ * @storage_finding: of each check for it
  */
 struct doctor {
+	uint64_t job_size;
+	uint64_t job_connections;
 	const char *root;
 	struct session_to to;
 	struct keyring *keys;
@@ -89,6 +103,10 @@ struct doctor {
 	int connect_err;
 	enum doctor_id cause[DOCTOR_CHECKS];
 	struct finding finding[DOCTOR_CHECKS];
+	const struct storage *storage;
+	const char *storage_name;
+	unsigned int storage_cause;
+	struct finding storage_finding[STORAGE_CHECKS];
 };
 
 void doctor_module(struct doctor *d, struct finding *f);
@@ -98,19 +116,28 @@ void doctor_device(struct doctor *d, struct finding *f);
 void doctor_port(struct doctor *d, struct finding *f);
 void doctor_mtu(struct doctor *d, struct finding *f);
 void doctor_roce(struct doctor *d, struct finding *f);
+void doctor_tos(struct doctor *d, struct finding *f);
+void doctor_pfc(struct doctor *d, struct finding *f);
+void doctor_ipoib(struct doctor *d, struct finding *f);
+void doctor_sm(struct doctor *d, struct finding *f);
 /* A command that gives an interface a software device. */
 void doctor_mend_with_rxe(const struct doctor *d, struct finding *f, const char *netdev);
 void doctor_memlock(struct doctor *d, struct finding *f);
+/* Print how to set the limit of locked memory that the job needs. */
+void doctor_job(const struct doctor *d);
 void doctor_address(struct doctor *d, struct finding *f);
 void doctor_name(struct doctor *d, struct finding *f);
 void doctor_route(struct doctor *d, struct finding *f);
 void doctor_source(struct doctor *d, struct finding *f);
+void doctor_gid(struct doctor *d, struct finding *f);
 void doctor_firewall(struct doctor *d, struct finding *f);
 void doctor_server(struct doctor *d, struct finding *f);
 void doctor_protocol(struct doctor *d, struct finding *f);
 void doctor_access(struct doctor *d, struct finding *f);
 void doctor_ping(struct doctor *d, struct finding *f);
 void doctor_path_mtu(struct doctor *d, struct finding *f);
+
+const char *doctor_check_name(enum doctor_id id);
 
 /* Look at everything, and say each finding; returns the exit status. */
 int doctor_examine(struct doctor *d);

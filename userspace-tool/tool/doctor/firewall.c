@@ -36,7 +36,7 @@ static void describe(const struct doctor *d, const struct rdma_port *port,
 
 	memset(packet, 0, sizeof(*packet));
 	packet->proto = roce ? "udp" : "tcp";
-	packet->dport = roce ? ROCE_PORT : strtoul(d->to.port, NULL, 10);
+	packet->dport = roce ? ROCE_PORT : strtoul(d->to.port ? d->to.port : "0", NULL, 10);
 	packet->netdev = *d->route.dev ? d->route.dev : port->nr ? port->netdev[0] : "";
 	packet->ipv6 = d->peer.ss_family == AF_INET6;
 }

@@ -50,7 +50,7 @@ static int report_refusal(const struct session *s, const struct session_to *to, 
 			  wire_refusal_name(s->refusal));
 }
 
-int kv_report(const struct session *s, const struct session_to *to, int err)
+static int report(const struct session *s, const struct session_to *to, int err)
 {
 	const char *host = to->host, *port = to->port;
 
@@ -76,6 +76,20 @@ int kv_report(const struct session *s, const struct session_to *to, int err)
 		return err_report(err == -ENOMEM || err == -EPERM ? ERR_MEMORY : ERR_CONNECT,
 				  err, "connect to %s port %s", host, port);
 	}
+}
+
+/* A refusal of a kverbs server says why, but for the version, which older ones do not name. */
+int kv_report(struct session *s, const struct session_to *to, int err)
+{
+	int status = report(s, to, err);
+
+	if (s->refusal == WIRE_REFUSED_VERSION) {
+		s->explained = false;
+		err = -EPROTO;
+	}
+	if (!s->refusal || s->refusal == WIRE_REFUSED_VERSION)
+		session_print_why(s, err, to->explain);
+	return status;
 }
 
 static int connect_with(struct session *s, struct kverbs *kv, const struct session_to *to,
@@ -106,6 +120,9 @@ int kv_try(struct session *s, struct kverbs *kv, const struct session_to *to,
 	}
 	ret = connect_with(s, kv, to, hello, key);
 	keyring_put(ring);
+	/* While the connection is there */
+	if (ret < 0)
+		session_explain(s, ret);
 	return ret;
 }
 

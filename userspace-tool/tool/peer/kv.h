@@ -12,7 +12,7 @@
 int kv_try(struct session *s, struct kverbs *kv, const struct session_to *to,
 	   const struct wire_hello *hello);
 /* Say why kv_try() failed. Returns the exit status. */
-int kv_report(const struct session *s, const struct session_to *to, int err);
+int kv_report(struct session *s, const struct session_to *to, int err);
 
 /* Each returns EXIT_OK, or another exit status having said why. */
 int kv_open(struct kverbs **kv, unsigned int cq_entries);

@@ -117,6 +117,33 @@ static int check_welcome(const struct session *s)
 	return 0;
 }
 
+void session_explain_conn(struct session *s, struct kverbs_conn *conn, int err,
+			  unsigned int wc_status)
+{
+	const struct kverbs_failure failure = {
+		.sz = sizeof(failure),
+		.conn = conn,
+		.error = err,
+		.wc_status = wc_status,
+		.before = s->before ? s->before->counters : NULL,
+	};
+
+	s->explained = !kverbs_conn_explain(s->kv, &failure, &s->why, sizeof(s->why));
+}
+
+void session_explain(struct session *s, int err)
+{
+	if (!s->explained)
+		session_explain_conn(s, s->conn, err, 0);
+}
+
+void session_print_why(struct session *s, int err, bool in_full)
+{
+	session_explain(s, err);
+	if (s->explained)
+		explain_print(&s->why, in_full);
+}
+
 static int prepare(struct kverbs_conn *conn, void *arg)
 {
 	return post_all(arg, conn);
@@ -137,6 +164,20 @@ static bool refused(struct kverbs_conn *conn, void *arg)
 	return s->refusal;
 }
 
+/* Of several addresses, the last one that this host could try says most. */
+static void failed(struct kverbs_conn *conn, int err, void *arg)
+{
+	session_explain_conn(arg, conn, err, 0);
+}
+
+static void explain_attempt(struct session *s, int err)
+{
+	/* Another address failed with the error that kverbs_connect() returns. */
+	if (s->explained && s->why.error != err)
+		s->explained = false;
+	session_explain(s, err);
+}
+
 int session_connect(struct session *s, struct kverbs *kv, const struct session_to *to,
 		    const struct wire_hello *hello)
 {
@@ -153,10 +194,15 @@ int session_connect(struct session *s, struct kverbs *kv, const struct session_t
 	opts.source = to->source;
 	opts.prepare = prepare;
 	opts.refused = refused;
+	opts.failed = failed;
 	opts.arg = s;
+	s->before = explain_base_new();
 	ret = kverbs_connect(kv, to->host, to->port, &opts, &s->conn);
-	if (ret)
+	if (ret) {
+		explain_attempt(s, ret);
 		return ret;
+	}
+	s->explained = false;
 	name_peer(s);
 	if (!hello->version)
 		return 0;
@@ -219,8 +265,10 @@ void session_free(struct session *s)
 	OPENSSL_cleanse(&s->seal_out, sizeof(s->seal_out));
 	OPENSSL_cleanse(&s->seal_in, sizeof(s->seal_in));
 	kverbs_buf_free(s->mem);
+	explain_base_put(s->before);
 	free(s->recv);
 	free(s->send);
+	s->before = NULL;
 	s->mem = NULL;
 	s->recv = NULL;
 	s->send = NULL;
@@ -232,7 +280,7 @@ int session_end_error(const struct session *s)
 }
 
 /* Flushed work only tells that the connection ended; it knows why. */
-static int why(struct session *s, const struct kverbs_req *req, int err)
+static int reason(struct session *s, const struct kverbs_req *req, int err)
 {
 	int ret = kverbs_conn_error(s->conn);
 
@@ -241,6 +289,21 @@ static int why(struct session *s, const struct kverbs_req *req, int err)
 	if (err == -EIO && req->wc_status == WC_WR_FLUSH_ERR)
 		return session_end_error(s);
 	return err;
+}
+
+/* A server's clients leave as they like, and this side's own end is no failure. */
+static bool is_failure(const struct session *s, int err)
+{
+	return err && err != -ECANCELED && !(s->visit && err == -ECONNRESET);
+}
+
+static int why(struct session *s, const struct kverbs_req *req, int err)
+{
+	int ret = reason(s, req, err);
+
+	if (is_failure(s, ret))
+		session_explain(s, ret);
+	return ret;
 }
 
 const uint8_t *session_mac_key(const struct session *s)

@@ -11,6 +11,7 @@
 
 #include <kverbs.h>
 
+#include "peer/explain.h"
 #include "peer/seal.h"
 #include "peer/wire.h"
 
@@ -26,6 +27,9 @@ struct visit;
  * @hello: what the connector asked for; version 0: its protocol has no hello
  * @welcome: what the acceptor said, also if it refused
  * @refusal: why the acceptor refused, enum wire_refusal, or 0
+ * @before: counters from before the connection, or NULL
+ * @explained: the first failure has an explanation
+ * @why: the explanation
  * @local: this side's address
  * @addr: the other side's address
  * @peer: the same, as text
@@ -57,6 +61,9 @@ struct session {
 	struct wire_hello hello;
 	struct wire_hello welcome;
 	unsigned int refusal;
+	struct explain_base *before;
+	bool explained;
+	struct kverbs_explanation why;
 	struct kverbs_addr local;
 	struct kverbs_addr addr;
 	char peer[64];
@@ -88,6 +95,7 @@ struct session {
  * @key_file: of a key that both prove to have, or NULL; see kv_connect()
  * @key_name: of the key in that file, or NULL
  * @timeout_ms: for the connection, and for every wait on it
+ * @explain: failures are explained in full
  */
 struct session_to {
 	const char *host;
@@ -96,6 +104,7 @@ struct session_to {
 	const char *key_file;
 	const char *key_name;
 	int timeout_ms;
+	bool explain;
 };
 
 int session_connect(struct session *s, struct kverbs *kv, const struct session_to *to,
@@ -111,6 +120,20 @@ int session_answer(struct session *s, uint32_t flags, int timeout_ms, int accept
 void session_disconnect(struct session *s);
 void session_stop(struct session *s);
 void session_free(struct session *s);
+
+/*
+ * Explain why @err came, unless an earlier failure is explained. The connection may have ended,
+ * and before session_stop() more is known of it.
+ */
+void session_explain(struct session *s, int err);
+/*
+ * The same for another connection of the same command, in place of what is known; @wc_status 0:
+ * that of its first operation that failed.
+ */
+void session_explain_conn(struct session *s, struct kverbs_conn *conn, int err,
+			  unsigned int wc_status);
+/* Print the explanation of @err. */
+void session_print_why(struct session *s, int err, bool in_full);
 
 /* For digests, or NULL without a key */
 const uint8_t *session_mac_key(const struct session *s);

@@ -426,8 +426,18 @@ static void hint(const struct ping *p, int err)
 			 RPING_DEFAULT_SIZE);
 }
 
-static int verdict(const struct ping *p, int err)
+/* Answers that are late count as a failure, too. */
+static void explain(struct ping *p, int err)
 {
+	if (!err && p->received < p->sent)
+		err = -ETIMEDOUT;
+	if (err && err != -EINTR)
+		session_print_why(&p->s, err, p->to.explain);
+}
+
+static int verdict(struct ping *p, int err)
+{
+	int status = p->sent && p->received == p->sent && !p->differed ? EXIT_OK : EXIT_FAILED;
 	double seconds = units_now() - p->start;
 
 	if (out_is_json())
@@ -436,8 +446,9 @@ static int verdict(const struct ping *p, int err)
 		print_text(p, seconds);
 	hint(p, err);
 	if (err && err != -EINTR)
-		return err_report(ERR_PEER, err, "exchange with %s", p->s.peer);
-	return p->sent && p->received == p->sent && !p->differed ? EXIT_OK : EXIT_FAILED;
+		status = err_report(ERR_PEER, err, "exchange with %s", p->s.peer);
+	explain(p, err);
+	return status;
 }
 
 static void fill_hello(const struct ping *p, struct wire_hello *hello)
@@ -511,6 +522,7 @@ static const struct opts_option options[] = {
 		   OPTS_DOC("Wait up to *S* seconds for the connection and for each answer;\n"
 			    "default 10.")),
 	SERVER_OPTS_SOURCE(struct ping, to),
+	SERVER_OPTS_EXPLAIN(struct ping, to),
 	SERVER_OPTS_KEY(struct ping, to, "\nNot together with ``--rping``."),
 	SERVER_OPTS_KEY_NAME(struct ping, to),
 	SERVER_OPTS_PORT(struct ping, to, ", with --rping " RPING_DEFAULT_PORT,

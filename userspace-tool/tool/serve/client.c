@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/units.h"
 #include "copy/path.h"
 #include "peer/auth.h"
 #include "peer/service.h"
@@ -18,6 +19,9 @@
 #include "serve/files.h"
 #include "serve/rping_server.h"
 #include "serve/serve.h"
+
+/* Age of the counters that a new client begins with, at most */
+#define COUNTERS_SECONDS 1
 
 static uint32_t welcome_flags(const struct server *srv)
 {
@@ -90,6 +94,25 @@ static void tell(const struct client *c, int err)
 
 	log_say(&c->server->guard.log, &e, "%s", is_want(err) ? "this host lacks resources" :
 		c->over ? "gone" : c->service);
+}
+
+static void tell_why(const struct client *c, int err)
+{
+	const struct log_event e = {
+		.priority = LOG_NOTICE,
+		.name = "explained",
+		.peer = &c->s.addr,
+		.service = c->service,
+		.key = key_name(c),
+		.err = err,
+	};
+	char causes[EXPLAIN_TEXT_MAX], facts[EXPLAIN_TEXT_MAX];
+
+	if (!c->s.explained || !c->s.why.nr_causes)
+		return;
+	explain_causes(&c->s.why, causes, sizeof(causes));
+	explain_facts(&c->s.why, facts, sizeof(facts));
+	log_say(&c->server->guard.log, &e, "likely: %s. Seen: %s", causes, facts);
 }
 
 static const char *service(const struct client *c)
@@ -212,6 +235,8 @@ static int serve_client(struct client *c)
 	int ret;
 
 	ret = let_in(c);
+	if (ret == -ETIMEDOUT && !c->keys)
+		session_explain(&c->s, ret);
 	if (ret)
 		return ret;
 	tell(c, 0);
@@ -237,6 +262,7 @@ static void *client_main(void *arg)
 	limit_leave(&c->visit);
 	c->over = true;
 	tell(c, ret);
+	tell_why(c, ret);
 	keyring_put(c->keys);
 	pthread_mutex_lock(&c->server->lock);
 	c->done = true;
@@ -244,10 +270,22 @@ static void *client_main(void *arg)
 	return NULL;
 }
 
+/* Reading the counters takes longer than many clients stay, so clients share them. */
+static struct explain_base *counters(struct server *srv)
+{
+	if (srv->base && units_now() - srv->base->at < COUNTERS_SECONDS)
+		return explain_base_get(srv->base);
+	explain_base_put(srv->base);
+	srv->base = explain_base_new();
+	return explain_base_get(srv->base);
+}
+
 static int start_client(struct server *srv, struct client *c)
 {
 	sigset_t set, old;
 	int ret;
+
+	c->s.before = counters(srv);
 
 	/* Signals are the main thread's: a client must not swallow them. */
 	sigemptyset(&set);
@@ -257,8 +295,10 @@ static int start_client(struct server *srv, struct client *c)
 	pthread_sigmask(SIG_BLOCK, &set, &old);
 	ret = -pthread_create(&c->thread, NULL, client_main, c);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (ret)
+	if (ret) {
+		explain_base_put(c->s.before);
 		return ret;
+	}
 	c->next = srv->clients;
 	srv->clients = c;
 	srv->nr_clients++;

@@ -24,6 +24,7 @@
 #include "peer/kv.h"
 #include "peer/service.h"
 #include "ping/rping.h"
+#include "serve/announce.h"
 #include "serve/notify.h"
 #include "serve/serve.h"
 
@@ -173,7 +174,7 @@ static void await_clients(struct server *srv)
 		tell_ending(srv, "cut-off", "are cut off");
 }
 
-static void announce(const struct server *srv)
+static void say_listening(const struct server *srv)
 {
 	unsigned int port = kverbs_listener_port(srv->listener);
 	const char *bind = srv->bind ? srv->bind : "*";
@@ -195,6 +196,32 @@ static void announce(const struct server *srv)
 		out_text(srv->rping ? "rping\n" : "no files\n");
 }
 
+/* Bits of enum wire_service that clients can have. */
+static unsigned int services_of(const struct server *srv)
+{
+	bool files = srv->root_path || srv->shares.nr;
+	unsigned int i, services = 0;
+
+	for (i = WIRE_SERVICE_ECHO; i <= WIRE_SERVICE_BENCH; i++)
+		if (service_included(srv->services, i) && (files || i != WIRE_SERVICE_FILES))
+			services |= 1u << i;
+	return services;
+}
+
+static int announce_it(struct server *srv)
+{
+	const struct announce_what what = {
+		.kv = srv->kv,
+		.bind = srv->bind,
+		.port = kverbs_listener_port(srv->listener),
+		.services = services_of(srv),
+		.key = srv->guard.key_path,
+		.log = &srv->guard.log,
+	};
+
+	return srv->announced ? announce_start(&srv->announce, &what) : EXIT_OK;
+}
+
 static int listen_and_serve(struct server *srv)
 {
 	int ret, status;
@@ -204,15 +231,21 @@ static int listen_and_serve(struct server *srv)
 		return err_report(ERR_LISTEN, ret, "listen on %s port %s",
 				  srv->bind ? srv->bind : "*", srv->port);
 	catch_signals();
-	announce(srv);
-	notify("READY=1");
-	status = accept_all(srv);
+	say_listening(srv);
+	status = announce_it(srv);
+	if (!status) {
+		notify("READY=1");
+		status = accept_all(srv);
+	}
 	notify("STOPPING=1");
+	announce_stop(srv->announce);
 	if (!status)
 		await_clients(srv);
 	kverbs_listener_free(srv->listener);
 	serve_clients_disconnect(srv);
 	serve_clients_reap(srv, true);
+	explain_base_put(srv->base);
+	srv->base = NULL;
 	if (out_is_json())
 		json_put_int(out_root(), "clients_served", srv->served);
 	return status;
@@ -360,6 +393,14 @@ static const struct opts_option options[] = {
 			      WIRE_DEFAULT_PORT ", with --rping " RPING_DEFAULT_PORT ")"),
 		    OPTS_DOC("Listen on this port; 0 selects a free one. The default is 7472,\n"
 			     "with ``--rping`` 7174.")),
+	OPTS_OPTION("announce", 0, OPTS_SET, struct server, announced,
+		    OPTS_HELP(NULL, "announce the server to kverbs hosts, by DNS-SD"),
+		    OPTS_DOC("Announce the server by DNS-SD, with the help of **avahi-daemon**,\n"
+			     "on all network interfaces that have an RDMA device when it starts:\n"
+			     "**kverbs hosts** on other hosts lists it. The announcement has the\n"
+			     "host's name, its addresses, the port, the services, the name of the\n"
+			     "RDMA device, and whether a key is required. Every host on these\n"
+			     "networks can read it. Without this option nothing is announced.")),
 	OPTS_OPTION("rping", 0, OPTS_SET, struct server, rping,
 		    OPTS_HELP(NULL, "serve rdma-core's rping -c, and nothing else"),
 		    OPTS_DOC("Serve rdma-core's **rping -c** and nothing else. Not together\n"
@@ -517,6 +558,8 @@ static int serve_run(int argc, char **argv)
 		return err_usage("--super requires --root or --share");
 	if (srv.rping && srv.services_list)
 		return err_usage("--rping and --services exclude each other");
+	if (srv.rping && srv.announced)
+		return err_usage("--rping and --announce exclude each other");
 	if (parse_umask(&srv) || parse_services(&srv))
 		return EXIT_USAGE;
 	if (srv.services & 1u << WIRE_SERVICE_FILES && !files)

@@ -53,12 +53,15 @@ struct client {
  * @services_list: names of services, or NULL
  * @services: bits of enum wire_service, 0: any
  * @rping: clients are rping's
+ * @announced: by DNS-SD
+ * @announce: the announcement, or NULL
  * @verbose: a line for each client
  * @max_clients: at a time
  * @idle_ms: how long a client may say nothing
  * @auth_ms: how long a client may take to prove that it has the key
  * @grace_ms: how long clients may go on when it is to end
  * @guard: who may come, and what is told of it
+ * @base: counters that new clients begin with, or NULL; the main thread's
  * @lock: of what clients have under it
  * @clients: all of them
  * @nr_clients: how many
@@ -77,12 +80,15 @@ struct server {
 	const char *services_list;
 	unsigned int services;
 	bool rping;
+	bool announced;
+	struct announce *announce;
 	bool verbose;
 	uint64_t max_clients;
 	int idle_ms;
 	int auth_ms;
 	int grace_ms;
 	struct guard guard;
+	struct explain_base *base;
 	pthread_mutex_t lock;
 	struct client *clients;
 	unsigned int nr_clients;

@@ -170,6 +170,12 @@ static inline void host_examine(struct host *h)
 	close(null);
 }
 
+/* Whether a check is about flow control or InfiniBand, which a software device of RoCE lacks. */
+static inline bool host_lacks(unsigned int id)
+{
+	return id == DOCTOR_PFC || id == DOCTOR_IPOIB || id == DOCTOR_SM;
+}
+
 static inline bool host_has(const char *text, const char *part)
 {
 	if (strstr(text, part))

@@ -6,8 +6,10 @@
 #define _GNU_SOURCE
 #include "doctor_host.h"
 
+#include <inttypes.h>
 #include <sys/utsname.h>
 
+#include "cli/cmd.h"
 #include "cli/err.h"
 
 static void a_healthy_host_passes_all_checks(void **state)
@@ -18,7 +20,7 @@ static void a_healthy_host_passes_all_checks(void **state)
 	host_examine(h);
 	assert_int_equal(h->status, EXIT_OK);
 	for (i = 0; i < DOCTOR_NAME; i++)
-		if (h->d.finding[i].verdict != FINDING_OK)
+		if (h->d.finding[i].verdict != (host_lacks(i) ? FINDING_SKIP : FINDING_OK))
 			fail_msg("check %d: %s", i, h->d.finding[i].seen);
 	assert_int_equal(h->d.finding[DOCTOR_FIREWALL].verdict, FINDING_OK);
 }
@@ -409,6 +411,90 @@ static void a_soft_limit_is_raised_by_the_user(void **state)
 	assert_int_equal(h->status, EXIT_FAILED);
 }
 
+/* 3 connections of 1 MiB, and a page more for each. */
+static const uint64_t job_needs = 3 * ((1ull << 20) + 4096);
+
+static void give_job(struct host *h)
+{
+	h->d.job_size = 1 << 20;
+	h->d.job_connections = 3;
+}
+
+static void a_job_that_fits_the_limit_is_fine(void **state)
+{
+	struct host *h = *state;
+	char limit[32];
+
+	if (sysconf(_SC_PAGESIZE) != 4096)
+		skip();
+	give_job(h);
+	snprintf(limit, sizeof(limit), "%" PRIu64, job_needs);
+	limit_memory(h, limit, limit);
+	host_examine(h);
+	assert_int_equal(h->d.finding[DOCTOR_MEMLOCK].verdict, FINDING_OK);
+	assert_true(host_has(h->d.finding[DOCTOR_MEMLOCK].seen, "needs 3084 KiB"));
+}
+
+static void a_job_that_exceeds_the_limit_by_a_byte_does_not_fit(void **state)
+{
+	struct host *h = *state;
+	char limit[32];
+
+	if (sysconf(_SC_PAGESIZE) != 4096)
+		skip();
+	give_job(h);
+	snprintf(limit, sizeof(limit), "%" PRIu64, job_needs - 1);
+	limit_memory(h, limit, "16777216");
+	host_blames(h, DOCTOR_MEMLOCK, FINDING_FAIL, "the job needs 3084", "ulimit -Sl 3084");
+	limit_memory(h, limit, limit);
+	host_blames(h, DOCTOR_MEMLOCK, FINDING_FAIL, "the job needs 3084", "--memlock=3158016");
+}
+
+/* More than kverbs itself needs. */
+static void a_small_job_needs_less_than_a_copy(void **state)
+{
+	struct host *h = *state;
+
+	h->d.job_size = 1;
+	limit_memory(h, "1048576", "1048576");
+	host_examine(h);
+	assert_int_equal(h->d.finding[DOCTOR_MEMLOCK].verdict, FINDING_OK);
+}
+
+static const char *limit_field(const char *key)
+{
+	struct json_object *limit, *value;
+
+	assert_true(json_object_object_get_ex(out_root(), "limit", &limit));
+	assert_true(json_object_object_get_ex(limit, key, &value));
+	return json_object_get_string(value);
+}
+
+static void the_limit_of_a_job_has_the_lines_that_set_it(void **state)
+{
+	struct host *h = *state;
+
+	if (sysconf(_SC_PAGESIZE) != 4096)
+		skip();
+	give_job(h);
+	out_begin("doctor", true);
+	host_examine(h);
+	assert_string_equal(limit_field("bytes"), "3158016");
+	assert_true(host_has(limit_field("limits_d"), " - memlock 3084"));
+	assert_string_equal(limit_field("systemd"), "LimitMEMLOCK=3158016");
+	assert_string_equal(limit_field("container"), "--ulimit memlock=3158016:3158016");
+	json_object_put(out_root());
+	out_begin("", false);
+}
+
+static void connections_without_a_size_are_an_error(void **state)
+{
+	char *argv[] = { "doctor", "--connections", "3", NULL };
+
+	(void)state;
+	assert_int_equal(cmd_doctor.run(3, argv), EXIT_USAGE);
+}
+
 static void a_hard_limit_is_raised_by_root(void **state)
 {
 	struct host *h = *state;
@@ -532,6 +618,11 @@ int main(void)
 		host_test(a_user_may_lock_some_memory),
 		host_test(a_soft_limit_is_raised_by_the_user),
 		host_test(a_hard_limit_is_raised_by_root),
+		host_test(a_job_that_fits_the_limit_is_fine),
+		host_test(a_job_that_exceeds_the_limit_by_a_byte_does_not_fit),
+		host_test(a_small_job_needs_less_than_a_copy),
+		host_test(the_limit_of_a_job_has_the_lines_that_set_it),
+		host_test(connections_without_a_size_are_an_error),
 		host_test(json_has_each_finding_with_its_commands),
 		cmocka_unit_test(lines_are_broken_between_words),
 		cmocka_unit_test(wide_terminals_are_used),
