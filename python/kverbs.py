@@ -35,13 +35,13 @@ from enum import IntEnum, IntFlag
 from errno import (EAGAIN, ECANCELED, ECONNREFUSED, ECONNRESET, EINTR, EINVAL, EIO, ENOTCONN, ENXIO,
                    EOPNOTSUPP, ETIMEDOUT)
 from types import TracebackType
-from typing import (Any, Callable, Dict, Generator, List, NoReturn, Optional, Sequence,
+from typing import (Any, Callable, Dict, Generator, List, NamedTuple, NoReturn, Optional, Sequence,
                     Set, Tuple, Type, TypeVar, Union)
 
 __all__ = [
-    "Access", "Connection", "ConnInfo", "Context", "Device", "Error", "Export", "Gid", "Group",
-    "Listener", "Op", "Opcode", "Param", "Piece", "Pool", "Port", "Refused", "Region", "Request",
-    "Reset", "State", "TimedOut", "Token", "Transport", "WouldBlock", "version",
+    "Access", "Cause", "Connection", "ConnInfo", "Context", "Device", "Error", "Export", "Gid",
+    "Group", "Listener", "Op", "Opcode", "Param", "Piece", "Pool", "Port", "Refused", "Region",
+    "Request", "Reset", "State", "TimedOut", "Token", "Transport", "WouldBlock", "version",
 ]
 
 T = TypeVar("T")
@@ -132,7 +132,8 @@ class _ConnOpts(Structure):
     _fields_ = [("sz", c_size_t), ("param", POINTER(_ConnParam)), ("param_sz", c_size_t),
                 ("source", c_char_p), ("priv", c_char_p), ("priv_len", c_size_t),
                 ("timeout_ms", c_int), ("prepare", _prepare_fn), ("refused", _refused_fn),
-                ("arg", c_void_p), ("group", c_void_p), ("pool", c_void_p)]
+                ("arg", c_void_p), ("group", c_void_p), ("pool", c_void_p),
+                ("failed", c_void_p)]
 
 
 class _Segment(Structure):
@@ -226,6 +227,24 @@ class _ConnQuery(Structure):
                 ("out_up_ns", c_uint64), ("out_group_id", c_uint32), ("reserved", c_uint32)]
 
 
+class _Failure(Structure):
+    _fields_ = [("sz", c_size_t), ("conn", c_void_p), ("error", c_int), ("wc_status", c_uint),
+                ("before", c_void_p)]
+
+
+class _Counter(Structure):
+    _fields_ = [("name", c_char * 48), ("kind", c_uint), ("change", c_uint64)]
+
+
+class _Explanation(Structure):
+    _fields_ = [("error", c_int), ("wc_status", c_uint), ("was_up", c_bool),
+                ("device", c_char * 64), ("port", c_uint), ("transport", c_uint),
+                ("port_state", c_uint), ("mtu", c_uint), ("gid_type", c_uint),
+                ("peer_gid_type", c_uint), ("nr_causes", c_uint), ("causes", c_uint * 3),
+                ("nr_counters", c_uint), ("counters", _Counter * 24), ("counted", c_uint),
+                ("total", c_uint64 * 11)]
+
+
 class _Info(Structure):
     _fields_ = [("size", c_uint32), ("flags", c_uint32), ("out_abi", c_uint32),
                 ("out_nr_devices", c_uint32), ("inout_ops_len", c_uint32),
@@ -246,6 +265,7 @@ _CALLS: Dict[str, Tuple[Any, ...]] = {
     "kverbs_open": (POINTER(c_void_p), POINTER(_Opts)),
     "kverbs_process": (c_void_p, c_int),
     "kverbs_info": (c_void_p, POINTER(_Info), c_size_t),
+    "kverbs_conn_explain": (c_void_p, POINTER(_Failure), POINTER(_Explanation), c_size_t),
     "kverbs_device_list": (c_void_p, POINTER(POINTER(_Device))),
     "kverbs_buf_register": (c_void_p, c_void_p, c_size_t, c_uint, POINTER(c_void_p)),
     "kverbs_buf_free": (c_void_p,),
@@ -292,6 +312,9 @@ _OTHERS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "kverbs_token_packed_size": (c_size_t, (POINTER(_Token),)),
     "kverbs_token_free": (None, (POINTER(_Token),)),
     "kverbs_wc_status_str": (c_char_p, (c_uint,)),
+    "kverbs_cause_name": (c_char_p, (c_uint,)),
+    "kverbs_cause_str": (c_char_p, (c_uint,)),
+    "kverbs_cause_remedy": (c_char_p, (c_uint,)),
     "kverbs_version": (c_char_p, ()),
 }
 
@@ -366,6 +389,19 @@ _ERRORS: Dict[int, Type[Error]] = {
     ECONNRESET: Reset,
     EAGAIN: WouldBlock,
 }
+
+
+class Cause(NamedTuple):
+    """A likely cause of a failure: its name, what it is, and how to check or mend it."""
+
+    name: str
+    text: str
+    remedy: str
+
+
+def _cause(number: int) -> Cause:
+    return Cause(*(getattr(_lib, function)(number).decode() for function in
+                   ("kverbs_cause_name", "kverbs_cause_str", "kverbs_cause_remedy")))
 
 
 def _error(number: int, function: str, wc_status: int = 0, private_data: bytes = b"") -> Error:
@@ -1454,6 +1490,19 @@ class Context(_Closing):
             return [_device(array[i]) for i in range(number)]
         finally:
             _lib.kverbs_device_list_free(array, number)
+
+    def explain(self, error: Error, connection: Optional[Connection] = None) -> List[Cause]:
+        """Return likely causes of an error, the likeliest first.
+
+        "connection" is the one that failed, not closed yet, if there is one.
+        """
+        failure = _Failure(sz=ctypes.sizeof(_Failure), error=-(error.errno or 0),
+                           wc_status=error.wc_status,
+                           conn=connection._open() if connection else None)
+        answer = _Explanation()
+        _call("kverbs_conn_explain", self._open(), byref(failure), byref(answer),
+              ctypes.sizeof(answer))
+        return [_cause(answer.causes[i]) for i in range(answer.nr_causes)]
 
     # memory
 

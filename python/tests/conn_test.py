@@ -42,6 +42,16 @@ class Contexts(t.Case):
         self.assertEqual(len(first.gids[0].gid), 16)
         self.assertEqual((second.name, second.usable), ("rxe0", False))
 
+    def test_an_error_is_explained_by_its_likely_causes(self):
+        with kverbs.Context() as context:
+            causes = context.explain(kverbs.Error(errno.ENOMEM, "kverbs_buf_register"))
+            self.assertIn("resources", [cause.name for cause in causes])
+            self.assertIn("rdma resource", causes[-1].text + causes[-1].remedy)
+            protocol = context.explain(kverbs.Error(errno.EPROTO, "connect"))
+        self.assertEqual(protocol[0].name, "version")
+        self.assertRaises(ValueError, context.explain,
+                          kverbs.Error(errno.EPROTO, "connect"))
+
     def test_a_closed_context_refuses_everything(self):
         context = kverbs.Context()
         context.close()

@@ -30,6 +30,9 @@ STRUCTS = {
     "kverbs_addr": kverbs._Addr,
     "kverbs_cmd_conn_query": kverbs._ConnQuery,
     "kverbs_cmd_info": kverbs._Info,
+    "kverbs_failure": kverbs._Failure,
+    "kverbs_counter": kverbs._Counter,
+    "kverbs_explanation": kverbs._Explanation,
 }
 
 CONSTANTS = {
@@ -60,7 +63,9 @@ NOT_CALLED = {
     "memory is Python's": {"kverbs_buf_addr", "kverbs_buf_alloc", "kverbs_buf_size"},
     "objects have attributes": {"kverbs_conn_data", "kverbs_conn_set_data", "kverbs_req_conn"},
     "Request.complete": {"kverbs_complete"},
-    "enumerations have names": {"kverbs_conn_state_str", "kverbs_transport_str"},
+    "enumerations have names": {"kverbs_conn_state_str", "kverbs_transport_str",
+                                "kverbs_gid_type_str"},
+    "Context.explain() compares no counters": {"kverbs_counters_free", "kverbs_counters_read"},
     "one system call less is no gain here": {"kverbs_post_wait", "kverbs_post_watch"},
     "for measuring the kernel": {"kverbs_bench"},
 }
