@@ -110,8 +110,8 @@ static void await_end(struct kverbs *kv, struct kverbs_conn *conn)
 	}
 }
 
-/* Returns when the server's connection has taken a buffer. */
-static void await_posted(void)
+/* Returns when the server's connection has taken @nr buffers. */
+static void await_posted(unsigned int nr)
 {
 	long long end = test_now_ms() + test_patience_ms();
 	struct kverbs_cmd_conn_query query;
@@ -119,7 +119,7 @@ static void await_posted(void)
 	do {
 		CHECK(test_now_ms() < end);
 		CHECK_OK(kverbs_conn_query(both.s, &query, sizeof(query)));
-	} while (!query.out_rq_used);
+	} while (query.out_rq_used < nr);
 }
 
 TEST(libkverbs_receives_into_a_pool)
@@ -135,7 +135,7 @@ TEST(libkverbs_receives_into_a_pool)
 	CHECK_OK(kverbs_pool_add(both.pool, to, 0, PAGE, &recv[0]));
 	CHECK_OK(kverbs_pool_add(both.pool, to, PAGE, PAGE, &recv[1]));
 	for (i = 0; i < 100; i++) {
-		await_posted();
+		await_posted(1);
 		CHECK_OK(kverbs_send(both.c, from, i, PAGE, &send));
 		CHECK_OK(kverbs_wait(&send, test_patience_ms()));
 		CHECK_OK(kverbs_wait(&recv[i % 2], test_patience_ms()));
@@ -144,6 +144,8 @@ TEST(libkverbs_receives_into_a_pool)
 		CHECK_OK(kverbs_pool_add(both.pool, to, i % 2 * PAGE, PAGE, &recv[i % 2]));
 	}
 	CHECK_ERR(kverbs_pool_destroy(both.pool), EBUSY);
+	/* A buffer that is still in the pool would stay there. */
+	await_posted(2);
 	kverbs_conn_free(both.s);
 	CHECK_EQ(recv[0].result, -ECANCELED);
 	CHECK_OK(kverbs_pool_destroy(both.pool));
