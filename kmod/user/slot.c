@@ -105,7 +105,7 @@ static struct kverbs_slot *pop_slot(struct list_head *done_list, const struct kv
 	return slot;
 }
 
-/* Before the user is told, who may then destroy the region. */
+/* Before the completion is shown: after that user space may destroy the region. */
 static void end_use(struct kverbs_ring *ring, const struct kverbs_slot *slot)
 {
 	lockdep_assert_held(&ring->lock);

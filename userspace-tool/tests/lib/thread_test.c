@@ -41,17 +41,24 @@ static void post_two(struct t *t, struct kverbs_req req[2])
 	assert_int_equal(kverbs_send(t->conn, t->buf, 0, 2, &req[1]), 0);
 }
 
+/* Two threads wait without end: the first one leads, the second one follows. */
+static void start_two(struct t *t, struct kverbs_req *req, struct waiter *leader,
+		      struct waiter *follower)
+{
+	post_two(t, req);
+	start(leader, &req[0], -1);
+	fake_wait_sleepers(1);
+	start(follower, &req[1], -1);
+	t_wait_followers(t->kv, 1);
+}
+
 static void the_leader_wakes_the_owner_of_a_request_it_read(void **state)
 {
 	struct t *t = *state;
 	struct waiter leader, follower;
 	struct kverbs_req req[2];
 
-	post_two(t, req);
-	start(&leader, &req[0], -1);
-	fake_wait_sleepers(1);
-	start(&follower, &req[1], -1);
-	t_wait_followers(t->kv, 1);
+	start_two(t, req, &leader, &follower);
 	fake_complete(1, 0);
 	assert_int_equal(join(&follower), 0);
 	assert_false(kverbs_complete(&req[0]));
@@ -65,11 +72,7 @@ static void a_follower_takes_over_from_a_leader_that_is_done(void **state)
 	struct waiter leader, follower;
 	struct kverbs_req req[2];
 
-	post_two(t, req);
-	start(&leader, &req[0], -1);
-	fake_wait_sleepers(1);
-	start(&follower, &req[1], -1);
-	t_wait_followers(t->kv, 1);
+	start_two(t, req, &leader, &follower);
 	fake_complete(0, 0);
 	assert_int_equal(join(&leader), 0);
 	fake_wait_sleepers(1);
@@ -126,11 +129,7 @@ static void a_follower_takes_over_from_a_leader_that_is_interrupted(void **state
 	struct waiter leader, follower;
 	struct kverbs_req req[2];
 
-	post_two(t, req);
-	start(&leader, &req[0], -1);
-	fake_wait_sleepers(1);
-	start(&follower, &req[1], -1);
-	t_wait_followers(t->kv, 1);
+	start_two(t, req, &leader, &follower);
 	fake_interrupt();
 	assert_int_equal(join(&leader), -EINTR);
 	fake_wait_sleepers(1);
@@ -345,11 +344,7 @@ static void a_signal_ends_the_wait_of_a_follower(void **state)
 	struct waiter leader, follower;
 	struct kverbs_req req[2];
 
-	post_two(t, req);
-	start(&leader, &req[0], -1);
-	fake_wait_sleepers(1);
-	start(&follower, &req[1], -1);
-	t_wait_followers(t->kv, 1);
+	start_two(t, req, &leader, &follower);
 	fake_interrupt_follower();
 	assert_int_equal(join(&follower), -EINTR);
 	t_wait_followers(t->kv, 0);
@@ -366,11 +361,7 @@ static void a_waiter_that_is_cancelled_leaves_the_context_usable(void **state)
 	struct waiter leader, follower;
 	struct kverbs_req req[2];
 
-	post_two(t, req);
-	start(&leader, &req[0], -1);
-	fake_wait_sleepers(1);
-	start(&follower, &req[1], -1);
-	t_wait_followers(t->kv, 1);
+	start_two(t, req, &leader, &follower);
 	assert_int_equal(pthread_cancel(follower.thread), 0);
 	fake_complete_two(0, 0);
 	assert_int_equal(join(&leader), 0);
