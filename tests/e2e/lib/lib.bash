@@ -108,6 +108,19 @@ start_avahi() {
 	start_bus && avahi-daemon -D --no-drop-root --no-chroot --no-rlimits
 }
 
+# background COMMAND...: start it. PID is its process, OUT a descriptor of its output, and closing
+# IN ends its input. coproc would not do: if a coprocess ends before wait, bash forgets its status.
+background() {
+	local pipes
+
+	pipes=$(mktemp -d)
+	mkfifo "$pipes/in" "$pipes/out"
+	"$@" <"$pipes/in" >"$pipes/out" 2>&1 &
+	PID=$!
+	exec {IN}>"$pipes/in" {OUT}<"$pipes/out"
+	rm -r "$pipes"
+}
+
 # await FD PATTERN: read until a line matches
 await() {
 	local line
