@@ -9,7 +9,7 @@ set -u
 build
 two_hosts() {
 	guest "$@" --hosts 2 \
-		--server 'explain_server & exec kverbs serve' \
+		--server 'explain_server & exec kverbs serve -v' \
 		--server-ready 'kverbs ping -q -c 1 a && pidof explain_server' \
 		-- "$TOP/tests/e2e/explain/guest/explain"
 }
