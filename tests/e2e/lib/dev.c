@@ -103,7 +103,8 @@ uint32_t dev_listen(struct ring *ring, struct kverbs_addr *addr)
 	return cmd.out_id;
 }
 
-uint32_t dev_connect(struct ring *ring, const struct kverbs_addr *addr)
+uint32_t dev_connect_as(struct ring *ring, const struct kverbs_addr *addr,
+			const struct kverbs_conn_param *param)
 {
 	struct kverbs_cmd_connect cmd = {
 		.size = sizeof(cmd),
@@ -113,8 +114,17 @@ uint32_t dev_connect(struct ring *ring, const struct kverbs_addr *addr)
 		.dst = *addr,
 	};
 
+	if (param) {
+		cmd.param_uptr = (uintptr_t)param;
+		cmd.param_size = sizeof(*param);
+	}
 	CHECK_OK(dev_cmd(ring->fd, KVERBS_CONNECT, &cmd));
 	return cmd.out_id;
+}
+
+uint32_t dev_connect(struct ring *ring, const struct kverbs_addr *addr)
+{
+	return dev_connect_as(ring, addr, NULL);
 }
 
 int dev_accept_into(struct ring *ring, uint32_t conn, const struct kverbs_conn_param *param,

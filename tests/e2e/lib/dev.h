@@ -111,6 +111,8 @@ struct kverbs_sqe sqe_rdma(uint8_t opcode, uint32_t conn, uint32_t region,
 
 uint32_t dev_listen(struct ring *ring, struct kverbs_addr *addr);
 uint32_t dev_connect(struct ring *ring, const struct kverbs_addr *addr);
+uint32_t dev_connect_as(struct ring *ring, const struct kverbs_addr *addr,
+			const struct kverbs_conn_param *param);
 int dev_accept(struct ring *ring, uint32_t conn, const struct kverbs_conn_param *param);
 int dev_accept_into(struct ring *ring, uint32_t conn, const struct kverbs_conn_param *param,
 		    uint32_t group);

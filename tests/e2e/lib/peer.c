@@ -39,15 +39,20 @@ void side_post_recvs(struct side *side, unsigned int nr)
 		CHECK_OK(ring_put(&side->ring, &sqe));
 }
 
-/* Connect up to the pending request. */
-void link_request(struct link *link)
+/* Connect up to the pending request. @param: of the client, or NULL */
+void link_request_as(struct link *link, const struct kverbs_conn_param *param)
 {
 	*link = (struct link){ .addr = addr_of("a", 0) };
 	side_open(&link->client);
 	side_open(&link->server);
 	link->listener = dev_listen(&link->server.ring, &link->addr);
-	link->client.conn = dev_connect(&link->client.ring, &link->addr);
+	link->client.conn = dev_connect_as(&link->client.ring, &link->addr, param);
 	link->server.conn = ring_event(&link->server.ring, KVERBS_CQE_CONN_REQUEST, 0).id;
+}
+
+void link_request(struct link *link)
+{
+	link_request_as(link, NULL);
 }
 
 void link_open(struct link *link)

@@ -46,6 +46,7 @@ void side_open(struct side *side);
 void side_close(struct side *side);
 void side_post_recvs(struct side *side, unsigned int nr);
 void link_request(struct link *link);
+void link_request_as(struct link *link, const struct kverbs_conn_param *param);
 void link_open(struct link *link);
 void link_export(struct link *link, uint32_t access);
 void link_start(struct link *link, uint8_t opcode, unsigned int nr);
