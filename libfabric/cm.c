@@ -9,6 +9,9 @@
 #include "fi_kverbs.h"
 #include "sys.h"
 
+/* The kernel's least interval */
+#define KEEPALIVE_MIN_MS 10
+
 size_t kvf_priv_pack(uint8_t wire[KVF_CM_DATA_SIZE + 1], const void *param, size_t len)
 {
 	wire[0] = (uint8_t)len;
@@ -101,6 +104,19 @@ static struct kvf_ep *ep_of(fid_t fid)
 	return kvf_of(fid, struct kvf_ep, fid.fid);
 }
 
+/*
+ * A peer that was killed while the connection was being established may never be heard of again,
+ * and a device may retry for ever.
+ */
+static uint64_t keepalive_ns(void)
+{
+	size_t ms = kvf_param.keepalive_ms;
+
+	if (ms && ms < KEEPALIVE_MIN_MS)
+		ms = KEEPALIVE_MIN_MS;
+	return ms * 1000000ull;
+}
+
 static struct kverbs_conn_param param_of(const struct kvf_ep *ep)
 {
 	/* A peer without a receive is waited for: FI_RM_ENABLED. */
@@ -109,6 +125,7 @@ static struct kverbs_conn_param param_of(const struct kvf_ep *ep)
 		.sq_depth = ep->info->tx_attr->size + KVF_OWN_SENDS,
 		.rq_depth = ep->info->rx_attr->size,
 		.rnr_retry = 7,
+		.keepalive_ns = keepalive_ns(),
 	};
 }
 

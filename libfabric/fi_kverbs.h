@@ -72,6 +72,7 @@ extern struct fi_provider kvf_prov;
  * @tx_size: default of tx_attr.size
  * @rx_size: default of rx_attr.size
  * @conn_timeout_ms: time limit for a connection to become established
+ * @keepalive_ms: an idle connection is probed after this time, 0: never
  */
 struct kvf_param {
 	const char *device_node;
@@ -79,6 +80,7 @@ struct kvf_param {
 	size_t tx_size;
 	size_t rx_size;
 	size_t conn_timeout_ms;
+	size_t keepalive_ms;
 };
 
 extern struct kvf_param kvf_param;

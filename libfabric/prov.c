@@ -27,6 +27,7 @@ struct kvf_param kvf_param = {
 	.tx_size = 128,
 	.rx_size = 128,
 	.conn_timeout_ms = 10000,
+	.keepalive_ms = 60000,
 };
 
 static void cleanup(void)
@@ -68,6 +69,8 @@ static void get_params(void)
 	get_size("rx_size", &kvf_param.rx_size, 1, 4096, "Default of rx_attr.size");
 	get_size("conn_timeout", &kvf_param.conn_timeout_ms, 1, 86400000,
 		 "Time limit for a connection to become established, ms");
+	get_size("keepalive", &kvf_param.keepalive_ms, 0, 86400000,
+		 "Time after which an idle connection is probed, ms, 0: never");
 }
 
 /*

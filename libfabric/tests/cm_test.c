@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Connections of endpoints, and waiting for events and completions */
 #include <poll.h>
+#include <stdlib.h>
 
 #include "fi_t.h"
 
@@ -156,6 +157,35 @@ static void the_wire_is_that_of_verbs(void **state)
 	assert_int_equal(fi_connect(t->client, &addr, "xy", 2), 0);
 	assert_int_equal(fake.last_connect.priv_len, 3);
 	assert_int_equal(fake.connect_param.rnr_retry, 7);
+}
+
+static void connect_with_keepalive(const char *ms, uint64_t want_ns, struct t *t)
+{
+	struct sockaddr_in addr;
+	size_t addrlen = sizeof(addr);
+
+	if (ms)
+		setenv("FI_KVERBS_KEEPALIVE", ms, 1);
+	fi_prov_ini();
+	unsetenv("FI_KVERBS_KEEPALIVE");
+	assert_int_equal(fi_getname(&t->pep->fid, &addr, &addrlen), 0);
+	t->client = t_ep(t, t->info);
+	assert_int_equal(fi_connect(t->client, &addr, NULL, 0), 0);
+	assert_int_equal(fake.connect_param.keepalive_ns, want_ns);
+	fi_close(&t->client->fid);
+	t->client = NULL;
+}
+
+static void idle_connections_are_probed(void **state)
+{
+	struct t *t = *state;
+
+	connect_with_keepalive(NULL, 60000000000, t);
+	connect_with_keepalive("250", 250000000, t);
+	/* The kernel's least interval */
+	connect_with_keepalive("1", 10000000, t);
+	connect_with_keepalive("0", 0, t);
+	connect_with_keepalive("60000", 60000000000, t);
 }
 
 static void a_rejection_brings_its_data(void **state)
@@ -382,6 +412,7 @@ int main(void)
 		t_test(a_request_outlives_its_event_queue),
 		t_test(a_request_brings_addresses_device_and_data),
 		t_test(the_wire_is_that_of_verbs),
+		t_test(idle_connections_are_probed),
 		t_test(a_rejection_brings_its_data),
 		t_test(the_end_of_a_request_that_was_not_accepted_is_no_event),
 		t_test(a_connection_that_fails_is_an_error),
