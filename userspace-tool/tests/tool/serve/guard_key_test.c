@@ -7,6 +7,14 @@
 
 /* ---- clients --------------------------------------------------------------- */
 
+static struct key key_of(const char *text)
+{
+	struct key key = { .len = strlen(text) };
+
+	memcpy(key.bytes, text, key.len);
+	return key;
+}
+
 static int keyed(void **state)
 {
 	make_files(NULL);
@@ -38,6 +46,25 @@ static void client_with_the_key_is_served(void **state)
 				     "--key", key_file), EXIT_OK);
 	assert_int_equal(run_command(&cmd_cp, "--key", key_file, key_file, "192.0.2.1:copy"),
 			 EXIT_OK);
+}
+
+/* Each side posts its only receive again before it says what the other one answers. */
+static void client_with_a_single_receive_is_served(void **state)
+{
+	struct key key = key_of(right);
+	struct wire_hello hello = {
+		.version = WIRE_VERSION, .what = WIRE_SERVICE_ECHO, .depth = 1,
+	};
+	struct client c;
+	int i;
+
+	(void)state;
+	auth_hello(&hello);
+	assert_int_equal(enter(&c, NULL, &hello), 0);
+	assert_int_equal(auth_connect(&c.s, &key), 0);
+	for (i = 0; i < 3; i++)
+		expect_echo(&c);
+	leave(&c);
 }
 
 /* A host that connects and says nothing must not lock out those that have the key. */
@@ -108,14 +135,6 @@ static void client_with_another_key_is_refused_with_a_reason(void **state)
 	assert_int_equal(ping("--key", other_file), EXIT_DENIED);
 	expect_error(-EKEYREJECTED, "it has another key", "the same key");
 	assert_int_equal(ping("--key", key_file), EXIT_OK);
-}
-
-static struct key key_of(const char *text)
-{
-	struct key key = { .len = strlen(text) };
-
-	memcpy(key.bytes, text, key.len);
-	return key;
 }
 
 /**
@@ -787,6 +806,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		guarded(client_without_a_key_is_refused_with_a_reason, keyed),
 		guarded(client_with_the_key_is_served, keyed),
+		guarded(client_with_a_single_receive_is_served, keyed),
 		guarded(copies_have_keyed_digests, keyed),
 		guarded(silent_clients_are_disconnected_for_new_ones, keyed),
 		guarded(environment_can_name_the_key_file, keyed),
