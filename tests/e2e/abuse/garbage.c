@@ -9,7 +9,7 @@
 #include "dev.h"
 
 #define MAGIC		0x4b564252
-#define WIRE_VERSION	4
+#define WIRE_VERSION	5
 #define HELLO		24
 #define HEAD		104
 #define FILES_MAX	4200

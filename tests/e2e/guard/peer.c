@@ -6,13 +6,14 @@
 #include "peer.h"
 
 #define MAGIC		0x4b564252
-#define WIRE_VERSION	4
+#define WIRE_VERSION	5
 #define MSG_MAX		4200
 #define RECV_DATA	0x4ec0
 
 #define KEYS									\
 	"umask 077; for f in " KEY_FILE " " OTHER_FILE "; do "			\
-	"head -c 32 /dev/urandom | base64 >$f; done"
+	"head -c 32 /dev/urandom | base64 >$f; done; "				\
+	"{ echo kverbs-keys 1; echo \"nobody $(cat " KEY_FILE ")\"; } >" NAMED_FILE
 
 unsigned char peer_memory[SLOTS * SLOT] __aligned(4096);
 struct ring peer_ring;

@@ -13,11 +13,18 @@
 
 #define KEY_FILE	"/tmp/guard.key"
 #define OTHER_FILE	"/tmp/guard.other"
+/* The key of KEY_FILE by a name that the server does not know */
+#define NAMED_FILE	"/tmp/guard.named"
 
 #define ECHO		1
-#define NONCE		2
-#define PROOF		3
+#define BIND		2
+/* Types of records of TLS */
+#define ALERT		21
+#define HANDSHAKE	22
+#define ENCRYPTED	23
 #define FILES		2
+/* The largest SEND of a handshake */
+#define FLIGHT		1024
 #define WITH_KEY	4
 
 extern unsigned char peer_memory[SLOTS * SLOT];

@@ -16,7 +16,8 @@ static void check_bounds(const struct wire_hello *hello)
 	assert(hello->depth >= 1 && hello->depth <= WIRE_DEPTH_MAX);
 	assert(hello->msg_max >= WIRE_HEAD_LEN);
 	assert(!(hello->flags & WIRE_F_KEY) ||
-	       hello->msg_max >= WIRE_HEAD_LEN + WIRE_PROOF_LEN);
+	       hello->msg_max >= WIRE_HEAD_LEN + WIRE_BIND_LEN);
+	assert(wire_room(hello) >= hello->msg_max);
 	assert((uint64_t)hello->depth * hello->msg_max <= WIRE_SLOTS_MAX);
 	assert(hello->what == WIRE_SERVICE_ECHO || hello->msg_max == WIRE_MSG_MAX);
 }
@@ -43,8 +44,7 @@ static void check_values(const struct wire_msg *msg)
 	assert(msg->offset <= INT64_MAX && msg->size <= INT64_MAX);
 	assert(msg->mtime_ns < 1000000000 && msg->atime_ns < 1000000000);
 	assert(msg->type == WIRE_ECHO || msg->tail_len <= WIRE_TAIL_MAX);
-	assert(msg->type != WIRE_NONCE || msg->tail_len == WIRE_NONCE_LEN);
-	assert(msg->type != WIRE_PROOF || msg->status || msg->tail_len == WIRE_PROOF_LEN);
+	assert(msg->type != WIRE_BIND || msg->status || msg->tail_len == WIRE_BIND_LEN);
 	if (msg->type == WIRE_FILE || msg->type == WIRE_PUT || msg->type == WIRE_GET)
 		assert(!memchr(msg->tail, '\0', msg->tail_len));
 	if (msg->status && wire_errno(msg->status) != -EIO)

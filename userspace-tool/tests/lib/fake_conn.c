@@ -203,6 +203,7 @@ static void join(struct fake_obj *o, struct fake_obj *peer,
 	if (cmd->src.family)
 		from = cmd->src;
 	peer->conn.peer = o->id;
+	o->conn.local = from;
 	peer->conn.local = cmd->dst;
 	peer->conn.remote = from;
 }

@@ -358,9 +358,9 @@ static const struct opts_option options[] = {
 		    OPTS_DOC("Authenticate both sides with the key in *FILE* before anything is\n"
 			     "sent. The default is the file named by the environment variable\n"
 			     "``KVERBS_KEY_FILE``, if set. The key also protects the contents,\n"
-			     "names, modes and times of files from modification on the path;\n"
-			     "nothing is encrypted. With a key, the client refuses a server that\n"
-			     "has none. See :manpage:`kverbs-key(1)` for the format.")),
+			     "names, modes and times of files from modification on the path, and\n"
+			     "encrypts all but the contents. With a key, the client refuses a\n"
+			     "server that has none. See :manpage:`kverbs-key(1)` for the format.")),
 	SERVER_OPTS_KEY_NAME(struct cp, to),
 	SERVER_OPTS_EXPLAIN(struct cp, to),
 	OPTS_OPTION("port", 0, OPTS_PORT, struct cp, to.port,

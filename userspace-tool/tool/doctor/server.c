@@ -145,6 +145,9 @@ void doctor_access(struct doctor *d, struct finding *f)
 	} else if (ret == -EKEYREJECTED) {
 		finding_fail(f, "the server has another key");
 		want_key(d, f);
+	} else if (ret == -EREMCHG) {
+		finding_fail(f, "the server sees other addresses of the connection");
+		finding_advise(f, "Another host or a translation of addresses is in between.");
 	} else if (ret == -EOPNOTSUPP) {
 		finding_fail(f, "the key does not permit ping, which this check uses");
 		finding_advise(f, "Allow the service in the server's key file.");

@@ -2,109 +2,80 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
 
 #include "cli/units.h"
 #include "cli/util.h"
-#include "lib/byteorder.h"
 #include "peer/auth.h"
 #include "peer/service.h"
 
-#define MSG_LEN		((uint32_t)(WIRE_HEAD_LEN + WIRE_NONCE_LEN + WIRE_KEY_NAME_MAX))
-#define SLOT		192
-#define ROLE_LEN	16
+#define MSG_LEN		((uint32_t)(WIRE_HEAD_LEN + WIRE_BIND_LEN))
+#define SENDS		WIRE_HANDSHAKE_SENDS
+#define SLOT		WIRE_HANDSHAKE_MAX
 
-int auth_proof(const struct auth *a, const struct key *key, enum auth_role role,
-	       uint8_t proof[WIRE_PROOF_LEN])
+/* ---- binding --------------------------------------------------------------- */
+
+void auth_end(struct auth_end *end, const struct kverbs_addr *addr)
 {
-	static const char names[][ROLE_LEN] = {
-		[AUTH_CLIENT] = "kverbs client 2",
-		[AUTH_SERVER] = "kverbs server 2",
-		[AUTH_DIGESTS] = "kverbs digests3",
-		[AUTH_TO_SERVER] = "kverbs toserver",
-		[AUTH_TO_CLIENT] = "kverbs toclient",
-	};
-	uint8_t bytes[ROLE_LEN + sizeof(*a)];
-	size_t len;
-
-	memcpy(bytes, names[role], ROLE_LEN);
-	memcpy(bytes + ROLE_LEN, a, sizeof(*a));
-	if (!EVP_Q_mac(NULL, "HMAC", NULL, "SHA256", NULL, key->bytes, key->len, bytes,
-		       sizeof(bytes), proof, WIRE_PROOF_LEN, &len))
-		return -EIO;
-	return len == WIRE_PROOF_LEN ? 0 : -EIO;
-}
-
-static int check_proof(const struct auth *a, const struct key *key, enum auth_role role,
-		       const void *proof)
-{
-	uint8_t right[WIRE_PROOF_LEN];
-	int ret = auth_proof(a, key, role, right);
-
-	if (ret)
-		return ret;
-	return CRYPTO_memcmp(right, proof, sizeof(right)) ? -EKEYREJECTED : 0;
-}
-
-int auth_seal(struct session *s, const struct auth *a, const struct key *key, bool is_server)
-{
-	struct seal *to_server = is_server ? &s->seal_in : &s->seal_out;
-	struct seal *to_client = is_server ? &s->seal_out : &s->seal_in;
-	int ret;
-
-	ret = auth_proof(a, key, AUTH_DIGESTS, s->mac_key);
-	if (!ret)
-		ret = auth_proof(a, key, AUTH_TO_SERVER, to_server->key);
-	if (!ret)
-		ret = auth_proof(a, key, AUTH_TO_CLIENT, to_client->key);
-	s->keyed = !ret;
-	return ret;
-}
-
-static int make_nonce(uint8_t nonce[WIRE_NONCE_LEN])
-{
-	return getrandom(nonce, WIRE_NONCE_LEN, 0) == WIRE_NONCE_LEN ? 0 : -EIO;
-}
-
-void auth_address(struct auth *a, const struct kverbs_addr *server)
-{
-	memset(a->address, 0, sizeof(a->address));
-	if (server->family == AF_INET) {
-		memset(a->address + 10, 0xff, 2);
-		memcpy(a->address + 12, server->addr, 4);
+	memset(end, 0, sizeof(*end));
+	if (addr->family == AF_INET) {
+		memset(end->address + 10, 0xff, 2);
+		memcpy(end->address + 12, addr->addr, 4);
 	} else {
-		memcpy(a->address, server->addr, sizeof(a->address));
+		memcpy(end->address, addr->addr, sizeof(end->address));
 	}
-	memcpy(a->port, &server->port, sizeof(a->port));
+	memcpy(end->port, &addr->port, sizeof(end->port));
 }
 
-static void begin(struct auth *a, const struct session *s, const struct kverbs_addr *server)
+void auth_of(struct auth *a, const struct session *s, bool is_server)
 {
 	memset(a, 0, sizeof(*a));
 	wire_hello_encode(&s->hello, a->hello, sizeof(a->hello));
 	wire_hello_encode(&s->welcome, a->welcome, sizeof(a->welcome));
-	auth_address(a, server);
+	auth_end(&a->client, is_server ? &s->addr : &s->local);
+	auth_end(&a->server, is_server ? &s->local : &s->addr);
 }
 
-/* Only the server's proof has flags: the client learns them from it. */
-static void set_flags(struct auth *a, uint32_t flags)
+int auth_proof(struct tls *tls, const struct auth *a, bool is_server,
+	       uint8_t proof[WIRE_BIND_LEN])
 {
-	put_be(a->flags, flags, sizeof(a->flags));
+	return tls_export(tls, is_server ? "EXPORTER-kverbs-server" : "EXPORTER-kverbs-client",
+			  a, sizeof(*a), proof, WIRE_BIND_LEN);
 }
 
-static void fill(struct wire_msg *msg, enum wire_type type, const void *tail)
+static int check_proof(struct tls *tls, const struct auth *a, bool is_server, const void *proof)
+{
+	uint8_t right[WIRE_BIND_LEN];
+	int ret = auth_proof(tls, a, is_server, right);
+
+	if (ret)
+		return ret;
+	return CRYPTO_memcmp(right, proof, sizeof(right)) ? -EREMCHG : 0;
+}
+
+/* Both have proved: digests are made with a key that no other connection has. */
+static int make_mac_key(struct session *s, const struct auth *a)
+{
+	int ret = tls_export(s->tls, "EXPORTER-kverbs-digests", a, sizeof(*a), s->mac_key,
+			     sizeof(s->mac_key));
+
+	s->keyed = !ret;
+	return ret;
+}
+
+static void fill(struct wire_msg *msg, const uint8_t proof[WIRE_BIND_LEN])
 {
 	*msg = (struct wire_msg){
-		.type = type,
+		.type = WIRE_BIND,
 		.window = WIRE_NO_WINDOW,
-		.tail = tail,
-		.tail_len = WIRE_PROOF_LEN,
+		.tail = proof,
+		.tail_len = WIRE_BIND_LEN,
 	};
 }
+
+/* ---- client ---------------------------------------------------------------- */
 
 void auth_hello(struct wire_hello *hello)
 {
@@ -112,82 +83,122 @@ void auth_hello(struct wire_hello *hello)
 	hello->msg_max = max(hello->msg_max, MSG_LEN);
 }
 
-static int say_nonce(struct session *s, const struct auth *a, const struct key *key)
+/* Send the next flight, or an alert. */
+static int say_flight(struct session *s, struct tls *tls)
 {
-	struct wire_msg msg;
+	uint8_t bytes[WIRE_HANDSHAKE_MAX];
+	int len = tls_flush(tls, bytes, sizeof(bytes));
 
-	fill(&msg, WIRE_NONCE, a->client);
-	msg.extra = key->name;
-	msg.extra_len = strlen(key->name);
-	return session_send(s, &msg);
+	return len > 0 ? session_send_raw(s, bytes, len) : len;
 }
 
-static int say_proof(struct session *s, const void *proof)
+static int hear_flight(struct session *s, struct tls *tls)
 {
-	struct wire_msg msg;
-
-	fill(&msg, WIRE_PROOF, proof);
-	return session_send(s, &msg);
-}
-
-static int hear(struct session *s, enum wire_type type, struct wire_msg *msg)
-{
-	int ret = session_recv(s, msg, s->timeout_ms);
-
-	if (ret)
-		return ret;
-	return msg->type == type ? 0 : -EPROTO;
-}
-
-/* Ours comes first: a server tells a stranger nothing that the key could be guessed by. */
-static int give_proof(struct session *s, const struct key *key, struct auth *a)
-{
-	uint8_t proof[WIRE_PROOF_LEN];
-	struct wire_msg msg;
+	const void *bytes;
+	size_t len;
 	int ret;
 
-	memcpy(a->name, key->name, strlen(key->name));
-	ret = make_nonce(a->client);
-	if (!ret)
-		ret = say_nonce(s, a, key);
-	if (!ret)
-		ret = hear(s, WIRE_NONCE, &msg);
+	ret = session_recv_raw(s, &bytes, &len, s->timeout_ms);
 	if (ret)
 		return ret;
-	memcpy(a->server, msg.tail, sizeof(a->server));
-	ret = auth_proof(a, key, AUTH_CLIENT, proof);
-	return ret ? ret : say_proof(s, proof);
+	if (len > WIRE_HANDSHAKE_MAX)
+		return -ENOKEY;
+	ret = tls_feed(tls, bytes, len);
+	if (ret)
+		return ret == -EBADMSG ? -ENOKEY : ret;
+	/* The server may answer at once to what is sent next. */
+	return session_release(s);
+}
+
+/* The last flight goes with the first message. */
+static int shake_hands(struct session *s, struct tls *tls)
+{
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < SENDS; i++) {
+		ret = tls_handshake(tls);
+		if (!ret)
+			return 0;
+		if (ret != -EAGAIN) {
+			/* The server is told why, if it is still there. */
+			say_flight(s, tls);
+			return ret;
+		}
+		ret = say_flight(s, tls);
+		if (!ret)
+			ret = hear_flight(s, tls);
+		if (ret)
+			return ret;
+	}
+	return -ENOKEY;
+}
+
+/*
+ * The client's proof comes first, and the server tells of the end of its handshake by its own: what
+ * it does not take is answered by an alert in place of it.
+ */
+static int bind_client(struct session *s, const struct auth *a, struct wire_msg *msg)
+{
+	uint8_t proof[WIRE_BIND_LEN];
+	int ret;
+
+	ret = auth_proof(s->tls, a, false, proof);
+	if (ret)
+		return ret;
+	fill(msg, proof);
+	ret = session_send(s, msg);
+	if (!ret)
+		ret = session_recv(s, msg, s->timeout_ms);
+	if (ret)
+		return ret == -EBADMSG ? -ENOKEY : ret;
+	return msg->type == WIRE_BIND ? 0 : -ENOKEY;
+}
+
+/* Status of a server that has proved the key */
+static int refusal(int err)
+{
+	return err == -EOPNOTSUPP || err == -EREMCHG ? err : -EKEYREJECTED;
 }
 
 int auth_connect(struct session *s, const struct key *key)
 {
 	struct wire_msg msg;
+	struct tls *tls;
 	struct auth a;
 	int ret;
 
 	if (!(s->welcome.flags & WIRE_F_KEY))
 		return -ENOKEY;
-	begin(&a, s, &s->addr);
-	ret = give_proof(s, key, &a);
-	if (!ret)
-		ret = hear(s, WIRE_PROOF, &msg);
+	ret = tls_client(&tls, key);
 	if (ret)
 		return ret;
-	if (msg.status)
-		return wire_errno(msg.status) == -EOPNOTSUPP ? -EOPNOTSUPP : -EKEYREJECTED;
-	set_flags(&a, msg.flags);
-	ret = check_proof(&a, key, AUTH_SERVER, msg.tail);
+	ret = shake_hands(s, tls);
+	if (ret) {
+		tls_free(tls);
+		return ret;
+	}
+	s->tls = tls;
+	auth_of(&a, s, false);
+	ret = bind_client(s, &a, &msg);
+	if (!ret && msg.status)
+		ret = refusal(wire_errno(msg.status));
 	if (!ret)
-		ret = auth_seal(s, &a, key, false);
+		ret = check_proof(s->tls, &a, true, msg.tail);
+	if (!ret)
+		ret = make_mac_key(s, &a);
 	if (!ret)
 		s->welcome.flags = msg.flags;
-	return ret == -EKEYREJECTED ? -ENOKEY : ret;
+	return ret;
 }
+
+/* ---- server ---------------------------------------------------------------- */
 
 /**
  * struct door - the little that a client has before it is let in
  * @s: its connection
- * @mem: two messages to receive, then two to send
+ * @ring: keys that it may prove to have
+ * @mem: messages to receive, then those to send
  * @recv: of the former
  * @send: of the latter
  * @received: of them, so far
@@ -196,9 +207,10 @@ int auth_connect(struct session *s, const struct key *key)
  */
 struct door {
 	struct session *s;
+	const struct keyring *ring;
 	struct kverbs_buf *mem;
-	struct kverbs_req recv[2];
-	struct kverbs_req send[2];
+	struct kverbs_req recv[SENDS];
+	struct kverbs_req send[SENDS];
 	unsigned int received;
 	unsigned int sent;
 	double until;
@@ -213,79 +225,107 @@ static int left_ms(const struct door *d)
 
 static int post_recv(struct door *d)
 {
+	if (d->received == SENDS)
+		return -EPROTO;
 	return kverbs_recv(d->s->conn, d->mem, d->received * SLOT, SLOT,
 			   &d->recv[d->received]);
 }
 
-static int open_door(struct door *d, struct session *s, int timeout_ms)
+static int open_door(struct door *d, struct session *s, int timeout_ms,
+		     const struct keyring *ring)
 {
 	int ret;
 
 	memset(d, 0, sizeof(*d));
 	d->s = s;
+	d->ring = ring;
 	d->until = units_now() + timeout_ms / 1e3;
-	ret = kverbs_buf_alloc(s->kv, 4 * SLOT, &d->mem);
+	ret = kverbs_buf_alloc(s->kv, 2 * SENDS * SLOT, &d->mem);
 	return ret ? ret : post_recv(d);
 }
 
-/* @msg points into the door's memory, where nothing else is received. */
-static int door_hear(struct door *d, enum wire_type type, struct wire_msg *msg)
+static int door_hear(struct door *d)
 {
 	struct kverbs_req *req = &d->recv[d->received];
 	const char *at = (char *)kverbs_buf_addr(d->mem) + d->received * SLOT;
 	int ret;
 
 	ret = session_wait(d->s, req, left_ms(d));
+	/* A client that says nothing does not make OpenSSL allocate anything. */
+	if (!ret && !d->s->tls)
+		ret = tls_server(&d->s->tls, d->ring);
 	if (ret)
 		return ret;
 	d->received++;
-	ret = wire_decode(msg, at, req->byte_len);
-	if (ret)
-		return ret;
-	return msg->type != type || msg->status ? -EPROTO : 0;
+	return tls_feed(d->s->tls, at, req->byte_len);
 }
 
-static int door_say(struct door *d, const struct wire_msg *msg)
+static char *door_slot(const struct door *d)
 {
-	size_t at = (2 + d->sent) * SLOT;
-	int len, ret;
+	return (char *)kverbs_buf_addr(d->mem) + (SENDS + d->sent) * SLOT;
+}
 
-	len = wire_encode(msg, (char *)kverbs_buf_addr(d->mem) + at, SLOT);
-	ret = kverbs_send(d->s->conn, d->mem, at, len, &d->send[d->sent]);
+/* Send the first bytes of the slot. */
+static int door_say(struct door *d, int len)
+{
+	int ret;
+
+	if (len <= 0)
+		return len;
+	ret = kverbs_send(d->s->conn, d->mem, (SENDS + d->sent) * SLOT, len,
+			  &d->send[d->sent]);
 	if (ret)
 		return ret == -ENOTCONN ? session_end_error(d->s) : ret;
 	return session_wait(d->s, &d->send[d->sent++], left_ms(d));
 }
 
-static int challenge(struct door *d, struct auth *a)
+static int door_flight(struct door *d)
 {
-	struct wire_msg msg;
-	int ret;
-
-	ret = door_hear(d, WIRE_NONCE, &msg);
-	if (ret)
-		return ret;
-	memcpy(a->client, msg.tail, sizeof(a->client));
-	memcpy(a->name, msg.extra, msg.extra_len);
-	ret = make_nonce(a->server);
-	if (!ret)
-		ret = post_recv(d);
-	if (ret)
-		return ret;
-	fill(&msg, WIRE_NONCE, a->server);
-	return door_say(d, &msg);
+	if (d->sent == SENDS)
+		return -EPROTO;
+	return door_say(d, tls_flush(d->s->tls, door_slot(d), SLOT));
 }
 
-static int turn_away(struct door *d, int why, int ret)
+/* The client may answer at once, so a receive is posted first. */
+static int door_handshake(struct door *d)
+{
+	int ret, err;
+
+	for (;;) {
+		ret = door_hear(d);
+		if (ret)
+			return ret;
+		ret = tls_handshake(d->s->tls);
+		if (!ret)
+			return 0;
+		err = ret == -EAGAIN ? post_recv(d) : ret;
+		ret = door_flight(d);
+		/* That an alert cannot be sent is no reason. */
+		if (err || ret)
+			return err ? err : ret;
+	}
+}
+
+static int door_msg(struct door *d, const struct wire_msg *msg)
+{
+	uint8_t bytes[WIRE_HEAD_LEN + WIRE_BIND_LEN];
+	int len = wire_encode(msg, bytes, sizeof(bytes));
+
+	if (len > 0)
+		len = tls_seal(d->s->tls, bytes, len, door_slot(d), SLOT);
+	return door_say(d, len);
+}
+
+static int turn_away(struct door *d, int why)
 {
 	struct wire_msg msg = {
-		.type = WIRE_PROOF,
+		.type = WIRE_BIND,
 		.status = wire_status(why),
 		.window = WIRE_NO_WINDOW,
 	};
 
-	door_say(d, &msg);
-	return ret;
+	door_msg(d, &msg);
+	return why;
 }
 
 /* The part of @flags that this key permits */
@@ -299,60 +339,59 @@ static uint32_t permitted(const struct key_rights *rights, uint32_t flags)
 }
 
 /* Allocate the session before the client is allowed to proceed. */
-static int let_in(struct door *d, const struct key *key, struct auth *a)
+static int let_in(struct door *d, const struct key *key, const struct auth *a)
 {
-	uint32_t flags = permitted(&key->rights, d->s->welcome.flags);
-	uint8_t proof[WIRE_PROOF_LEN];
+	uint8_t proof[WIRE_BIND_LEN];
 	struct wire_msg msg;
 	int ret;
 
-	set_flags(a, flags);
-	ret = auth_proof(a, key, AUTH_SERVER, proof);
+	ret = auth_proof(d->s->tls, a, true, proof);
 	if (!ret)
-		ret = auth_seal(d->s, a, key, true);
+		ret = make_mac_key(d->s, a);
 	if (!ret)
 		ret = session_open(d->s);
 	if (ret)
 		return ret;
-	fill(&msg, WIRE_PROOF, proof);
-	msg.flags = flags;
-	return door_say(d, &msg);
+	fill(&msg, proof);
+	msg.flags = permitted(&key->rights, d->s->welcome.flags);
+	return door_msg(d, &msg);
 }
 
-/* A client that names a key that there is not learns no more than one with a wrong proof. */
-static const struct key *named(const struct keyring *ring, const struct auth *a)
+/* The client's proof came with the end of its handshake. */
+static int check_client(struct door *d, const struct auth *a)
 {
-	char name[WIRE_KEY_NAME_MAX + 1] = "";
-	const struct key *key;
-
-	memcpy(name, a->name, sizeof(a->name));
-	key = keyring_find(ring, name);
-	return key ? key : ring->decoy;
-}
-
-static int talk(struct door *d, const struct keyring *ring, const struct key **key)
-{
-	const struct key *k = NULL;
+	uint8_t bytes[WIRE_HANDSHAKE_MAX];
 	struct wire_msg msg;
+	int ret;
+
+	ret = tls_read(d->s->tls, bytes, sizeof(bytes));
+	if (ret >= 0)
+		ret = wire_decode(&msg, bytes, ret);
+	if (ret)
+		return ret;
+	if (msg.type != WIRE_BIND || msg.status)
+		return -EPROTO;
+	return check_proof(d->s->tls, a, false, msg.tail);
+}
+
+static int talk(struct door *d, const struct key **key)
+{
 	struct auth a;
 	int ret;
 
-	begin(&a, d->s, &d->s->local);
-	ret = challenge(d, &a);
-	if (!ret)
-		ret = door_hear(d, WIRE_PROOF, &msg);
+	ret = door_handshake(d);
 	if (ret)
 		return ret;
-	k = named(ring, &a);
-	ret = check_proof(&a, k, AUTH_CLIENT, msg.tail);
-	if (ret == -EKEYREJECTED)
-		return turn_away(d, -EACCES, ret);
+	auth_of(&a, d->s, true);
+	ret = check_client(d, &a);
+	if (ret == -EREMCHG)
+		return turn_away(d, ret);
 	if (ret)
 		return ret;
-	*key = k;
-	if (!service_included(k->rights.services, d->s->hello.what))
-		return turn_away(d, -EOPNOTSUPP, -EOPNOTSUPP);
-	return let_in(d, k, &a);
+	*key = d->s->tls->key;
+	if (!service_included((*key)->rights.services, d->s->hello.what))
+		return turn_away(d, -EOPNOTSUPP);
+	return let_in(d, *key, &a);
 }
 
 int auth_accept(struct session *s, uint32_t flags, int timeout_ms, int auth_ms,
@@ -362,11 +401,11 @@ int auth_accept(struct session *s, uint32_t flags, int timeout_ms, int auth_ms,
 	int ret;
 
 	*key = NULL;
-	ret = open_door(&d, s, min(timeout_ms, auth_ms));
+	ret = open_door(&d, s, min(timeout_ms, auth_ms), ring);
 	if (!ret)
 		ret = session_answer(s, flags | WIRE_F_KEY, timeout_ms, left_ms(&d));
 	if (!ret)
-		ret = talk(&d, ring, key);
+		ret = talk(&d, key);
 	/* Operations on d.mem must have ended before it is freed. */
 	if (ret)
 		session_stop(s);

@@ -64,6 +64,10 @@ static int report(const struct session *s, const struct session_to *to, int err)
 		return err_report(ERR_REFUSED, err,
 				  "connect to %s port %s: the key does not permit this service",
 				  host, port);
+	case -EREMCHG:
+		return err_report(ERR_REFUSED, err,
+				  "connect to %s port %s: both ends see other addresses of the connection",
+				  host, port);
 	case -ENOKEY:
 		return err_report(ERR_PROOF, err,
 				  "connect to %s port %s: it does not prove that it has the key",

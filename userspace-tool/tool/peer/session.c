@@ -22,10 +22,21 @@ static size_t send_at(const struct session *s, uint64_t i)
 	return (s->depth + i % s->depth) * s->slot;
 }
 
-/* The largest message with its trailer */
 static size_t room_of(const struct session *s)
 {
-	return s->hello.msg_max + (s->hello.flags & WIRE_F_KEY ? WIRE_SEAL_LEN : 0);
+	return wire_room(&s->hello);
+}
+
+static bool has_key(const struct wire_hello *hello)
+{
+	return hello->flags & WIRE_F_KEY;
+}
+
+uint64_t session_bytes(const struct wire_hello *hello)
+{
+	uint64_t clear = has_key(hello) ? 2 * (uint64_t)hello->msg_max : 0;
+
+	return 2ull * hello->depth * wire_room(hello) + clear;
 }
 
 static int alloc_slots(struct session *s)
@@ -36,6 +47,10 @@ static int alloc_slots(struct session *s)
 	s->recv = calloc(s->depth, sizeof(*s->recv));
 	s->send = calloc(s->depth, sizeof(*s->send));
 	ret = s->recv && s->send ? 0 : -ENOMEM;
+	if (!ret && has_key(&s->hello)) {
+		s->clear = calloc(2, s->hello.msg_max);
+		ret = s->clear ? 0 : -ENOMEM;
+	}
 	if (!ret)
 		ret = kverbs_buf_alloc(s->kv, 2 * s->depth * s->slot, &s->mem);
 	return ret;
@@ -262,13 +277,17 @@ void session_free(struct session *s)
 {
 	session_stop(s);
 	OPENSSL_cleanse(s->mac_key, sizeof(s->mac_key));
-	OPENSSL_cleanse(&s->seal_out, sizeof(s->seal_out));
-	OPENSSL_cleanse(&s->seal_in, sizeof(s->seal_in));
+	tls_free(s->tls);
+	if (s->clear)
+		OPENSSL_cleanse(s->clear, 2 * (size_t)s->hello.msg_max);
+	free(s->clear);
 	kverbs_buf_free(s->mem);
 	explain_base_put(s->before);
 	free(s->recv);
 	free(s->send);
 	s->before = NULL;
+	s->tls = NULL;
+	s->clear = NULL;
 	s->mem = NULL;
 	s->recv = NULL;
 	s->send = NULL;
@@ -360,27 +379,25 @@ static int post_send(struct session *s, size_t len)
 	return 0;
 }
 
-/* Returns the length of the message with its trailer, if it gets one. */
-static int seal(struct session *s, void *msg, int len)
+/* Returns the length of what is sent for the message. */
+static int write_msg(struct session *s, const struct wire_msg *msg, void *slot)
 {
-	int ret;
+	int len;
 
-	if (len < 0 || !s->keyed)
-		return len;
-	ret = seal_add(&s->seal_out, msg, len);
-	return ret ? ret : len + WIRE_SEAL_LEN;
+	if (!s->tls)
+		return wire_encode(msg, slot, s->hello.msg_max);
+	len = wire_encode(msg, s->clear, s->hello.msg_max);
+	return len < 0 ? len : tls_seal(s->tls, s->clear, len, slot, room_of(s));
 }
 
 int session_send(struct session *s, const struct wire_msg *msg)
 {
-	void *slot;
 	int len;
 
 	len = free_slot(s);
 	if (len)
 		return len;
-	slot = send_slot(s);
-	len = seal(s, slot, wire_encode(msg, slot, s->hello.msg_max));
+	len = write_msg(s, msg, send_slot(s));
 	return len < 0 ? len : post_send(s, len);
 }
 
@@ -413,6 +430,11 @@ static int release_held(struct session *s)
 	return 0;
 }
 
+int session_release(struct session *s)
+{
+	return release_held(s);
+}
+
 /* The next message as it came; it is good until the next call. */
 int session_recv_raw(struct session *s, const void **buf, size_t *len, int timeout_ms)
 {
@@ -443,25 +465,25 @@ int session_recv(struct session *s, struct wire_msg *msg, int timeout_ms)
 	int ret;
 
 	ret = session_recv_raw(s, &buf, &len, timeout_ms);
-	if (!ret && s->keyed) {
-		ret = seal_check(&s->seal_in, buf, len);
-		len -= WIRE_SEAL_LEN;
-	}
-	return ret ? ret : wire_decode(msg, buf, len);
+	if (ret)
+		return ret;
+	if (!s->tls)
+		return wire_decode(msg, buf, len);
+	ret = tls_open(s->tls, buf, len, s->clear + s->hello.msg_max, s->hello.msg_max);
+	return ret < 0 ? ret : wire_decode(msg, s->clear + s->hello.msg_max, ret);
 }
 
-/* Send the message just received back, from where it lies. */
+/* Send the message just received back, from where it lies unless it came encrypted. */
 int session_echo(struct session *s, const struct wire_msg *msg)
 {
 	struct kverbs_req *req = &s->send[s->received % s->depth];
 	size_t at = recv_at(s, s->received - 1);
-	int len, ret;
+	int ret;
 
-	len = seal(s, (char *)kverbs_buf_addr(s->mem) + at, WIRE_HEAD_LEN + msg->tail_len);
-	if (len < 0)
-		return len;
+	if (s->tls)
+		return session_send(s, msg);
 	memset(req, 0, sizeof(*req));
-	ret = kverbs_send(s->conn, s->mem, at, len, req);
+	ret = kverbs_send(s->conn, s->mem, at, WIRE_HEAD_LEN + msg->tail_len, req);
 	if (ret)
 		return ret == -ENOTCONN ? session_end_error(s) : ret;
 	return session_wait(s, req, s->timeout_ms);

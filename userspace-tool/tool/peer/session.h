@@ -12,7 +12,7 @@
 #include <kverbs.h>
 
 #include "peer/explain.h"
-#include "peer/seal.h"
+#include "peer/tls.h"
 #include "peer/wire.h"
 
 struct visit;
@@ -47,9 +47,9 @@ struct visit;
  * @bytes_out: bytes of messages sent so far
  * @end: no more messages than that, since no receive could be posted again; 0: any
  * @held: the slot of the last message is not posted again yet
- * @keyed: both have proved to have a key, so messages are sealed
- * @seal_out: of messages sent
- * @seal_in: of messages taken
+ * @tls: with a key: messages are records of it, or NULL
+ * @clear: with a key: the message being sent, then the last one taken
+ * @keyed: both have proved to have a key, on this connection
  * @mac_key: made of it for digests on this connection alone
  */
 struct session {
@@ -81,9 +81,9 @@ struct session {
 	uint64_t bytes_out;
 	uint64_t end;
 	bool held;
+	struct tls *tls;
+	uint8_t *clear;
 	bool keyed;
-	struct seal seal_out;
-	struct seal seal_in;
 	uint8_t mac_key[WIRE_MAC_KEY_LEN];
 };
 
@@ -116,6 +116,8 @@ int session_accept(struct session *s, uint32_t flags, int timeout_ms);
 /* The two that this is made of: have slots; say yes, and wait @accept_ms for the peer. */
 int session_open(struct session *s);
 int session_answer(struct session *s, uint32_t flags, int timeout_ms, int accept_ms);
+/* Memory that the messages of a session take, without what OpenSSL allocates */
+uint64_t session_bytes(const struct wire_hello *hello);
 /* From another thread: all waits end. */
 void session_disconnect(struct session *s);
 void session_stop(struct session *s);
@@ -150,6 +152,8 @@ int session_send(struct session *s, const struct wire_msg *msg);
 int session_recv(struct session *s, struct wire_msg *msg, int timeout_ms);
 int session_send_raw(struct session *s, const void *buf, size_t len);
 int session_recv_raw(struct session *s, const void **buf, size_t *len, int timeout_ms);
+/* The last message was read: post its slot before the next one is awaited. */
+int session_release(struct session *s);
 int session_flush(struct session *s);
 int session_echo(struct session *s, const struct wire_msg *msg);
 

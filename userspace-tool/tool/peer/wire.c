@@ -51,8 +51,7 @@ int wire_hello_check(const struct wire_hello *hello)
 	if (hello->msg_max < WIRE_HEAD_LEN ||
 	    hello->msg_max > WIRE_HEAD_LEN + WIRE_ECHO_MAX)
 		return WIRE_REFUSED_PARAM;
-	if (hello->flags & WIRE_F_KEY && hello->msg_max < WIRE_HEAD_LEN + WIRE_PROOF_LEN +
-						       WIRE_KEY_NAME_MAX)
+	if (hello->flags & WIRE_F_KEY && hello->msg_max < WIRE_HEAD_LEN + WIRE_BIND_LEN)
 		return WIRE_REFUSED_PARAM;
 	if ((uint64_t)hello->msg_max * hello->depth > WIRE_SLOTS_MAX)
 		return WIRE_REFUSED_PARAM;
@@ -63,6 +62,17 @@ int wire_hello_check(const struct wire_hello *hello)
 	    (hello->msg_max != WIRE_MSG_MAX || hello->depth != WIRE_BENCH_DEPTH))
 		return WIRE_REFUSED_PARAM;
 	return 0;
+}
+
+size_t wire_room(const struct wire_hello *hello)
+{
+	size_t msg_max = hello->msg_max, records;
+
+	if (!(hello->flags & WIRE_F_KEY))
+		return msg_max;
+	records = (msg_max + WIRE_RECORD_MAX - 1) / WIRE_RECORD_MAX;
+	return max(msg_max + records * WIRE_RECORD_LEN + WIRE_KEY_UPDATE_LEN,
+		   (size_t)WIRE_HANDSHAKE_MAX);
 }
 
 int wire_encode(const struct wire_msg *msg, void *buf, size_t room)
@@ -109,10 +119,8 @@ static bool tail_fits(const struct wire_msg *msg)
 	switch (msg->type) {
 	case WIRE_ECHO:
 		return true;
-	case WIRE_NONCE:
-		return msg->tail_len == WIRE_NONCE_LEN;
-	case WIRE_PROOF:
-		return msg->tail_len == (msg->status ? 0 : WIRE_PROOF_LEN);
+	case WIRE_BIND:
+		return msg->tail_len == (msg->status ? 0 : WIRE_BIND_LEN);
 	case WIRE_PUT:
 	case WIRE_GET:
 	case WIRE_LIST:
@@ -149,8 +157,6 @@ static bool extra_fits(const struct wire_msg *msg)
 	if (msg->tail_len + msg->extra_len > WIRE_TAIL_MAX)
 		return msg->type == WIRE_ECHO && !msg->extra_len;
 	switch (msg->type) {
-	case WIRE_NONCE:
-		return msg->extra_len <= WIRE_KEY_NAME_MAX && is_path(msg->extra, msg->extra_len);
 	case WIRE_ASK:
 		return !msg->extra_len || msg->extra_len == WIRE_SHA_LEN;
 	case WIRE_LINK:
@@ -210,7 +216,7 @@ static const int statuses[] = {
 	0, EIO, EPERM, ENOENT, EACCES, EEXIST, ENOTDIR, EISDIR, EINVAL, ENOSPC,
 	EDQUOT, EROFS, ENAMETOOLONG, ELOOP, ENOMEM, EFBIG, EBADMSG, ESTALE,
 	EPROTO, ETIMEDOUT, EOPNOTSUPP, ECANCELED, EMFILE, EBUSY, ENOTEMPTY,
-	ETXTBSY, ENFILE, EOVERFLOW,
+	ETXTBSY, ENFILE, EOVERFLOW, EREMCHG,
 };
 
 uint16_t wire_status(int err)
@@ -231,8 +237,8 @@ int wire_errno(uint16_t status)
 const char *wire_type_name(unsigned int type)
 {
 	static const char * const names[] = {
-		[WIRE_ECHO] = "ECHO", [WIRE_NONCE] = "NONCE",
-		[WIRE_PROOF] = "PROOF", [WIRE_PUT] = "PUT", [WIRE_GET] = "GET",
+		[WIRE_ECHO] = "ECHO", [WIRE_BIND] = "BIND",
+		[WIRE_PUT] = "PUT", [WIRE_GET] = "GET",
 		[WIRE_SINK] = "SINK", [WIRE_GRANT] = "GRANT",
 		[WIRE_TOTAL] = "TOTAL", [WIRE_DIR] = "DIR",
 		[WIRE_DIR_END] = "DIR_END", [WIRE_FILE] = "FILE",

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define WIRE_MAGIC		0x4b564252u	/* "KVBR" */
-#define WIRE_VERSION		4
+#define WIRE_VERSION		5
 #define WIRE_DEFAULT_PORT	"7472"
 
 #define WIRE_HELLO_LEN		24
@@ -19,16 +19,18 @@
 #define WIRE_MSG_MAX		(WIRE_HEAD_LEN + WIRE_TAIL_MAX)
 #define WIRE_PATH_MAX		4095
 #define WIRE_WINDOWS_MAX	64
-#define WIRE_NONCE_LEN		32
-#define WIRE_PROOF_LEN		32
+#define WIRE_BIND_LEN		32
 #define WIRE_KEY_NAME_MAX	32
 #define WIRE_SHA_LEN		32
 /* Of two keys of SipHash */
 #define WIRE_MAC_KEY_LEN	32
-/* Of a message on an authenticated connection, see seal.h */
-#define WIRE_SEAL_KEY_LEN	16
-#define WIRE_TAG_LEN		16
-#define WIRE_SEAL_LEN		(8 + WIRE_TAG_LEN)
+/* Of TLS, see tls.h: the largest SEND of a handshake, and the number of them from one side */
+#define WIRE_HANDSHAKE_MAX	1024
+#define WIRE_HANDSHAKE_SENDS	3
+/* Plaintext of a record, what a record adds to it, and a KeyUpdate before the first record */
+#define WIRE_RECORD_MAX		16384
+#define WIRE_RECORD_LEN		22
+#define WIRE_KEY_UPDATE_LEN	27
 #define WIRE_NO_WINDOW		0xffffffffu
 
 /* Bytes that one digest covers; every file offset on the wire is a multiple of it. */
@@ -61,7 +63,7 @@ enum wire_refusal {
 	WIRE_REFUSED_ENDING = 10,
 };
 
-/* Bits of wire_hello.flags, and of a server's PROOF; WIRE_F_KEY is of the connector, too */
+/* Bits of wire_hello.flags, and of a server's BIND; WIRE_F_KEY is of the connector, too */
 #define WIRE_F_SERVES_FILES	(1u << 0)
 #define WIRE_F_READ_ONLY	(1u << 1)
 #define WIRE_F_KEY		(1u << 2)	/* I have a key, and prove it */
@@ -85,8 +87,7 @@ struct wire_hello {
 
 enum wire_type {
 	WIRE_ECHO = 1,
-	WIRE_NONCE = 2,
-	WIRE_PROOF = 3,
+	WIRE_BIND = 2,
 	WIRE_PUT = 16,
 	WIRE_GET = 17,
 	WIRE_SINK = 18,
@@ -227,6 +228,8 @@ struct wire_msg {
 int wire_hello_encode(const struct wire_hello *hello, void *buf, size_t room);
 int wire_hello_decode(struct wire_hello *hello, const void *buf, size_t len);
 int wire_hello_check(const struct wire_hello *hello);
+/* The largest SEND of a connection: with a key a message in records of TLS, or a handshake's */
+size_t wire_room(const struct wire_hello *hello);
 
 int wire_encode(const struct wire_msg *msg, void *buf, size_t room);
 int wire_decode(struct wire_msg *msg, const void *buf, size_t len);

@@ -132,6 +132,7 @@ static void tell_unproven(const struct client *c, int err)
 	};
 
 	log_say(&c->server->guard.log, &e, "%s", err == -EKEYREJECTED ? "has another key" :
+		err == -EREMCHG ? "sees other addresses: another host is in between" :
 		c->key ? "its key does not permit the service" :
 		"does not prove that it has the key");
 }

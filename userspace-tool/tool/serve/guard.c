@@ -6,6 +6,7 @@
 #include "cli/err.h"
 #include "cli/units.h"
 #include "copy/source.h"
+#include "peer/session.h"
 #include "serve/guard.h"
 
 #define WHY_MAX 256
@@ -148,14 +149,13 @@ unsigned int guard_admit(struct guard *g, const struct kverbs_addr *peer)
 }
 
 /*
- * Maximum of memory locked and of ring slots for a client: all of its receives and sends, which
+ * Maximum of memory and of ring slots for a client: all of its receives and sends, which
  * it can prevent from completing. bench charges its lanes later; they have rings of their own.
  */
 static struct limit_need need_of(const struct wire_hello *hello)
 {
-	uint64_t seal = hello->flags & WIRE_F_KEY ? WIRE_SEAL_LEN : 0;
 	struct limit_need need = {
-		.bytes = 2 * hello->depth * (hello->msg_max + seal),
+		.bytes = session_bytes(hello),
 		.slots = 2ull * hello->depth + SPARE_SLOTS,
 	};
 

@@ -237,7 +237,7 @@ static void another_protocol_version_is_reported(void **state)
 	struct host *h = *state;
 
 	with_peer(h, IS_ANOTHER);
-	host_blames(h, DOCTOR_PROTOCOL, FINDING_FAIL, "the server has protocol version 5", NULL);
+	host_blames(h, DOCTOR_PROTOCOL, FINDING_FAIL, "the server has protocol version 6", NULL);
 	leave_peer();
 	assert_int_equal(h->status, EXIT_FAILED);
 	assert_int_equal(h->d.finding[DOCTOR_SERVER].verdict, FINDING_OK);
