@@ -27,6 +27,8 @@ struct kvf_param kvf_param = {
 	.tx_size = 128,
 	.rx_size = 128,
 	.conn_timeout_ms = 10000,
+	.mr_cache_entries = 1024,
+	.mr_cache_size = 256u << 20,
 };
 
 static void cleanup(void)
@@ -68,6 +70,11 @@ static void get_params(void)
 	get_size("rx_size", &kvf_param.rx_size, 1, 4096, "Default of rx_attr.size");
 	get_size("conn_timeout", &kvf_param.conn_timeout_ms, 1, 86400000,
 		 "Time limit for a connection to become established, ms");
+	get_size("mr_cache", &kvf_param.mr_cache, 0, 1,
+		 "1: cache registrations, and register buffers that the program does not");
+	get_size("mr_cache_entries", &kvf_param.mr_cache_entries, 0, 65536,
+		 "Registrations in the cache that nothing uses");
+	get_size("mr_cache_size", &kvf_param.mr_cache_size, 0, SIZE_MAX, "Bytes of them");
 }
 
 /*
