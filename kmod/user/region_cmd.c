@@ -116,7 +116,9 @@ static int attach_ring(struct kverbs_region_obj *region_obj, struct kverbs_file 
 int kverbs_cmd_region_create(struct kverbs_ucmd *ucmd)
 {
 	struct kverbs_cmd_region_create *cmd = ucmd->cmd;
+	bool writable = !(cmd->flags & KVERBS_REGION_READ_ONLY);
 	struct kverbs_region_obj *region_obj;
+	struct kverbs_track *track;
 	int ret;
 
 	ret = check_region(cmd);
@@ -133,10 +135,9 @@ int kverbs_cmd_region_create(struct kverbs_ucmd *ucmd)
 	ret = attach_ring(region_obj, ucmd->file, cmd);
 	if (ret)
 		goto out_unreserve;
-	region_obj->region = kverbs_region_create_tracked(cmd->addr, cmd->length,
-							  !(cmd->flags & KVERBS_REGION_READ_ONLY),
-							  region_obj->ring ? &region_obj->track :
-							  NULL);
+	track = region_obj->ring ? &region_obj->track : NULL;
+	region_obj->region = kverbs_region_create_tracked(cmd->addr, cmd->length, writable,
+							  track);
 	if (IS_ERR(region_obj->region)) {
 		ret = PTR_ERR(region_obj->region);
 		goto out_detach_ring;
