@@ -274,7 +274,7 @@ static void open_all(void)
 
 	CHECK(hints);
 	snprintf(path, sizeof(path), "%s/libfabric/build", getenv("KVERBS_TOP"));
-	/* What the environment has goes before. */
+	/* The environment takes precedence over these defaults. */
 	setenv("FI_PROVIDER_PATH", path, false);
 	setenv("FI_KVERBS_MR_CACHE", "1", false);
 	/* Few, so that some must go while others are in use */
