@@ -25,6 +25,7 @@
 #include "submit.h"
 #include "sync.h"
 #include "slot.h"
+#include "track.h"
 #include "verbs.h"
 #include "workqueue.h"
 #include "wr.h"
@@ -194,6 +195,13 @@ SHOW(kverbs_sync_post);
 SHOW(kverbs_slots_done);
 SHOW(kverbs_slots_put);
 SHOW(kverbs_slots_get);
+
+#ifdef CONFIG_MMU_NOTIFIER
+SHOW(kverbs_track_arm);
+SHOW(kverbs_track_begin);
+SHOW(kverbs_track_start);
+SHOW(kverbs_track_stop);
+#endif
 
 SHOW(kverbs_workqueue);
 

@@ -28,19 +28,28 @@ static bool is_old(uint32_t version)
 	return FI_VERSION_LT(version, FI_VERSION(1, 5));
 }
 
+/* With the registration cache a buffer need not be registered. */
+static bool needs_local(const struct fi_info *info)
+{
+	return info->domain_attr->mr_mode & FI_MR_LOCAL;
+}
+
 /*
  * With FI_MR_UNSPEC the application leaves the mode to the provider, and FI_MR_BASIC stands for
  * all but FI_MR_LOCAL, which is then the mode FI_LOCAL_MR.
  */
-static bool check_mr_mode(uint32_t version, const struct fi_info *hints)
+static bool check_mr_mode(uint32_t version, const struct fi_info *info,
+			  const struct fi_info *hints)
 {
 	int mode = hints->domain_attr ? hints->domain_attr->mr_mode : FI_MR_UNSPEC;
+	int needed = info->domain_attr->mr_mode;
+	bool has_local = !needs_local(info) || hints->mode & FI_LOCAL_MR;
 
 	if (mode == FI_MR_UNSPEC)
-		return !is_old(version) || hints->mode & FI_LOCAL_MR;
+		return !is_old(version) || has_local;
 	if (mode == FI_MR_BASIC)
-		return hints->mode & FI_LOCAL_MR;
-	return !is_old(version) && (mode & KVF_MR_MODE) == KVF_MR_MODE;
+		return has_local;
+	return !is_old(version) && (mode & needed) == needed;
 }
 
 static bool check_threading(enum fi_threading threading)
@@ -155,7 +164,7 @@ bool kvf_check(uint32_t version, const struct fi_info *info, const struct fi_inf
 {
 	if (!hints)
 		return true;
-	if (!check_mr_mode(version, hints))
+	if (!check_mr_mode(version, info, hints))
 		return refuse("mr_mode");
 	if (hints->caps & ~info->caps)
 		return refuse("capabilities");
@@ -210,8 +219,9 @@ static void adopt_mr_mode(uint32_t version, struct fi_info *info, const struct f
 
 	if (!is_old(version) && mode != FI_MR_BASIC)
 		return;
+	if (needs_local(info))
+		info->mode |= FI_LOCAL_MR;
 	info->domain_attr->mr_mode = FI_MR_BASIC;
-	info->mode |= FI_LOCAL_MR;
 }
 
 void kvf_adopt(uint32_t version, struct fi_info *info, const struct fi_info *hints)

@@ -21,6 +21,7 @@ static int fabric_close(struct fid *fid)
 		list_del(&op->node);
 		free(op);
 	}
+	kvf_cache_close(fabric);
 	kverbs_sys_close(fabric->fd);
 	pthread_mutex_destroy(&fabric->lock);
 	free(fabric);
@@ -85,6 +86,12 @@ int kvf_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fid, void *conte
 		return ret;
 	}
 	fabric->fd = ret;
+	ret = kvf_cache_open(fabric);
+	if (ret) {
+		kverbs_sys_close(fabric->fd);
+		free(fabric);
+		return ret;
+	}
 	pthread_mutex_init(&fabric->lock, NULL);
 	list_init(&fabric->rings);
 	list_init(&fabric->queues);

@@ -52,6 +52,7 @@
 /* Counters that a domain promises; the limit is memory. */
 #define KVF_CNTR_CNT		4096
 
+/* The cache makes FI_MR_LOCAL needless. */
 #define KVF_MR_MODE	(FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY)
 #define KVF_TX_CAPS	(FI_MSG | FI_RMA | FI_SEND | FI_READ | FI_WRITE)
 #define KVF_RX_CAPS	(FI_MSG | FI_RMA | FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE)
@@ -73,6 +74,9 @@ extern struct fi_provider kvf_prov;
  * @rx_size: default of rx_attr.size
  * @conn_timeout_ms: time limit for a connection to become established
  * @keepalive_ms: an idle connection is probed after this time, 0: never
+ * @mr_cache: 1: cache registrations, and do not require FI_MR_LOCAL
+ * @mr_cache_entries: most regions in the cache, but for those in use
+ * @mr_cache_size: most bytes of them
  */
 struct kvf_param {
 	const char *device_node;
@@ -81,6 +85,9 @@ struct kvf_param {
 	size_t rx_size;
 	size_t conn_timeout_ms;
 	size_t keepalive_ms;
+	size_t mr_cache;
+	size_t mr_cache_entries;
+	size_t mr_cache_size;
 };
 
 extern struct kvf_param kvf_param;
@@ -134,6 +141,54 @@ struct kvf_queue {
 };
 
 /**
+ * struct kvf_reg - a region of the registration cache
+ * @node: in kvf_cache.entries if @is_listed, or in kvf_cache.dead or kvf_cache.busy
+ * @start: address of its first page
+ * @end: behind its last page
+ * @region_id: the region
+ * @users: operations and memory regions that use it
+ * @is_writable: the device may store to it
+ * @is_listed: it can be found, and counts in the cache
+ * @is_stale: its pages are no longer those of its addresses
+ */
+struct kvf_reg {
+	struct list_head node;
+	uintptr_t start;
+	uintptr_t end;
+	uint32_t region_id;
+	unsigned int users;
+	bool is_writable;
+	bool is_listed;
+	bool is_stale;
+};
+
+/**
+ * struct kvf_cache - the registration cache of a fabric
+ * @ring: tells which regions are stale, and nothing else; not mapped if there is no cache
+ * @entries: regions, the one that was used longest ago first
+ * @dead: stale regions that nothing uses, to be destroyed
+ * @busy: regions that the kernel could not destroy yet
+ * @nr: length of @entries
+ * @bytes: of them
+ * @nr_stale: notices that were read
+ * @lookups: buffers looked up
+ * @hits: those of them that were found
+ * @evicted: regions that were destroyed to make room
+ */
+struct kvf_cache {
+	struct kverbs_ring ring;
+	struct list_head entries;
+	struct list_head dead;
+	struct list_head busy;
+	size_t nr;
+	size_t bytes;
+	uint32_t nr_stale;
+	uint64_t lookups;
+	uint64_t hits;
+	uint64_t evicted;
+};
+
+/**
  * struct kvf_fabric - an open file
  * @fid: what the application sees
  * @fd: the file
@@ -146,6 +201,7 @@ struct kvf_queue {
  * @free_ops: operations that are not in use
  * @users: domains, event queues and passive endpoints
  * @generation: counts key directories
+ * @cache: registrations of local buffers
  */
 struct kvf_fabric {
 	struct fid_fabric fid;
@@ -159,6 +215,7 @@ struct kvf_fabric {
 	struct list_head free_ops;
 	unsigned int users;
 	uint32_t generation;
+	struct kvf_cache cache;
 };
 
 /**
@@ -216,6 +273,8 @@ struct kvf_domain {
  * @base: first byte
  * @length: bytes
  * @region_id: the region, 0: destroyed
+ * @offset: of @base in the region
+ * @reg: entry of the cache that has the region, NULL: it is not cached
  * @export_id: the export, 0: none
  * @dir: directory of the keys, if the export has several
  * @dir_size: bytes of @dir
@@ -228,6 +287,8 @@ struct kvf_mr {
 	const char *base;
 	size_t length;
 	uint32_t region_id;
+	uint64_t offset;
+	struct kvf_reg *reg;
 	uint32_t export_id;
 	void *dir;
 	size_t dir_size;
@@ -253,6 +314,8 @@ struct kvf_mr {
  * @is_recv: it is a receive
  * @is_silent: success is not reported
  * @slot: inject slot that holds its data
+ * @regs: cached regions of its buffers
+ * @nr_regs: length of @regs
  * @dir: directory that it reads
  * @sqe: of a receive: the entry, until it is submitted
  * @pieces: of a receive: the list of @sqe
@@ -274,6 +337,8 @@ struct kvf_op {
 	bool is_recv;
 	bool is_silent;
 	struct kvf_slot *slot;
+	struct kvf_reg *regs[KVF_IOV_LIMIT];
+	uint32_t nr_regs;
 	struct kvf_dir *dir;
 	struct kverbs_sqe sqe;
 	struct kverbs_piece pieces[KVF_IOV_LIMIT];
@@ -531,6 +596,25 @@ int kvf_region_create(int fd, const void *addr, size_t length, bool read_only, u
 /* Export memory to the group of a domain, whether or not it has connections. */
 int kvf_export(struct kvf_domain *domain, struct kverbs_cmd_export *cmd);
 
+/* ---- cache.c: registrations, with the lock of the fabric held ---- */
+
+static inline bool kvf_cache_is_wanted(const struct kverbs_cmd_info *limits)
+{
+	return kvf_param.mr_cache && limits->out_features & KVERBS_FEATURE_TRACK;
+}
+
+/* Without the lock, before the fabric is used; no error without a cache. */
+int kvf_cache_open(struct kvf_fabric *fabric);
+/* The last user of the fabric is gone. */
+void kvf_cache_close(struct kvf_fabric *fabric);
+/*
+ * Find or make a region that has the bytes, at least 1, and count a user of it. -FI_ENOSYS:
+ * there is no cache.
+ */
+int kvf_cache_get(struct kvf_fabric *fabric, const void *addr, size_t length, bool writable,
+		  struct kvf_reg **reg);
+void kvf_cache_put(struct kvf_fabric *fabric, struct kvf_reg *reg);
+
 /* ---- self.c: the connection of a domain to itself ---- */
 
 /* Without the lock of the fabric. Replaces a connection that has ended. */
@@ -581,6 +665,8 @@ void kvf_ring_read(struct kvf_fabric *fabric, struct kvf_ring *ring);
 /* ---- op.c, with the lock held ---- */
 
 struct kvf_op *kvf_op_get(struct kvf_fabric *fabric);
+/* Its buffers are used no more. */
+void kvf_op_release_regs(struct kvf_fabric *fabric, struct kvf_op *op);
 void kvf_op_put(struct kvf_fabric *fabric, struct kvf_op *op);
 /* One entry of an operation is complete. */
 void kvf_op_complete(struct kvf_op *op, const struct kverbs_cqe *cqe);

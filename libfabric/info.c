@@ -29,6 +29,7 @@
  * struct search - what fi_getinfo() looks for
  * @version: of the API that the application knows
  * @is_layered: another provider asks, such as ofi_rxm
+ * @mr_mode: that is required
  * @hints: the hints, or NULL
  * @has_src: @src must be the address; its port is taken over
  * @src: source address
@@ -40,6 +41,7 @@
 struct search {
 	uint32_t version;
 	bool is_layered;
+	int mr_mode;
 	const struct fi_info *hints;
 	bool has_src;
 	union kvf_addr src;
@@ -121,7 +123,6 @@ static int set_domain(struct fi_domain_attr *domain, const struct kverbs_cmd_dev
 	domain->data_progress = FI_PROGRESS_AUTO;
 	/* On iWARP a sender does not wait for a receive. */
 	domain->resource_mgmt = has_data(port) ? FI_RM_ENABLED : FI_RM_DISABLED;
-	domain->mr_mode = KVF_MR_MODE;
 	domain->mr_key_size = sizeof(uint64_t);
 	domain->cq_data_size = has_data(port) ? sizeof(uint32_t) : 0;
 	domain->cq_cnt = 128;
@@ -186,6 +187,7 @@ static int add_info(struct search *s, const struct kverbs_cmd_device_query *dev,
 	info = new_info(dev, port, addr);
 	if (!info)
 		return -FI_ENOMEM;
+	info->domain_attr->mr_mode = s->mr_mode;
 	if (!kvf_check(s->version, info, s->hints) ||
 	    (s->has_dest && copy_addr(&info->dest_addr, &info->dest_addrlen, &s->dest))) {
 		fi_freeinfo(info);
@@ -385,6 +387,10 @@ int kvf_getinfo(uint32_t version, const char *node, const char *service, uint64_
 		kvf_info(CORE, "%s: %s\n", kvf_param.device_node, fi_strerror(-fd));
 		return -FI_ENODATA;
 	}
+	/* A layered provider registers the buffers that it has for long by itself. */
+	s.mr_mode = KVF_MR_MODE;
+	if (kvf_cache_is_wanted(&limits) && !s.is_layered)
+		s.mr_mode &= ~FI_MR_LOCAL;
 	ret = set_addresses(&s, node, service, flags);
 	if (!ret && !getifaddrs(&addrs)) {
 		ret = add_devices(&s, fd, addrs);

@@ -70,6 +70,7 @@ static int export(struct kvf_mr *mr, uint64_t access)
 		.conn_id = mr->domain->group_id,
 		.region_id = mr->region_id,
 		.access = rights(access),
+		.offset = mr->offset,
 		.length = mr->length,
 		.segs_stride = sizeof(struct kverbs_segment),
 		.inout_segs_len = FIRST_SEGS,
@@ -109,6 +110,50 @@ static int destroy(struct kvf_fabric *fabric, uint32_t *id)
 	return ret;
 }
 
+/* libfabric's own flag of layered providers for buffers that live long */
+#define NOCACHE (1ull << 60)
+
+/* Take a region of the cache; its pages stay pinned as long as @mr uses it. */
+static int get_cached(struct kvf_mr *mr, bool writable)
+{
+	struct kvf_fabric *fabric = mr->domain->fabric;
+	int ret;
+
+	pthread_mutex_lock(&fabric->lock);
+	ret = kvf_cache_get(fabric, mr->base, mr->length, writable, &mr->reg);
+	pthread_mutex_unlock(&fabric->lock);
+	if (ret)
+		return ret;
+	mr->region_id = mr->reg->region_id;
+	mr->offset = (uintptr_t)mr->base - mr->reg->start;
+	return 0;
+}
+
+static int get_region(struct kvf_mr *mr, uint64_t access, uint64_t flags)
+{
+	bool writable = access & STORES;
+	int ret = flags & NOCACHE ? -FI_ENOSYS : get_cached(mr, writable);
+
+	if (ret != -FI_ENOSYS)
+		return ret;
+	return kvf_region_create(mr->domain->fabric->fd, mr->base, mr->length, !writable,
+				 &mr->region_id);
+}
+
+static int put_region(struct kvf_mr *mr)
+{
+	struct kvf_fabric *fabric = mr->domain->fabric;
+
+	if (!mr->reg)
+		return destroy(fabric, &mr->region_id);
+	pthread_mutex_lock(&fabric->lock);
+	kvf_cache_put(fabric, mr->reg);
+	pthread_mutex_unlock(&fabric->lock);
+	mr->reg = NULL;
+	mr->region_id = 0;
+	return 0;
+}
+
 /* -FI_EBUSY: work uses it. Peers have lost their access by then, and it can be closed later. */
 static int mr_close(struct fid *fid)
 {
@@ -119,7 +164,7 @@ static int mr_close(struct fid *fid)
 	kvf_dir_destroy(mr);
 	ret = destroy(fabric, &mr->export_id);
 	if (!ret)
-		ret = destroy(fabric, &mr->region_id);
+		ret = put_region(mr);
 	if (ret)
 		return ret;
 	kvf_put(fabric, &mr->domain->users);
@@ -135,15 +180,15 @@ static struct fi_ops mr_fid_ops = {
 	.ops_open = kvf_no_ops_open,
 };
 
-static int mr_create(struct kvf_domain *domain, const struct fi_mr_attr *attr, struct kvf_mr *mr)
+static int mr_create(struct kvf_domain *domain, const struct fi_mr_attr *attr, uint64_t flags,
+		     struct kvf_mr *mr)
 {
 	int ret;
 
 	mr->domain = domain;
 	mr->base = attr->mr_iov->iov_base;
 	mr->length = attr->mr_iov->iov_len;
-	ret = kvf_region_create(domain->fabric->fd, mr->base, mr->length,
-				!(attr->access & STORES), &mr->region_id);
+	ret = get_region(mr, attr->access, flags);
 	if (ret)
 		return ret;
 	mr->fid.key = FI_KEY_NOTAVAIL;
@@ -153,7 +198,7 @@ static int mr_create(struct kvf_domain *domain, const struct fi_mr_attr *attr, s
 		kvf_warn(MR, "cannot export %zu bytes: %s\n", mr->length, fi_strerror(-ret));
 		kvf_dir_destroy(mr);
 		destroy(domain->fabric, &mr->export_id);
-		destroy(domain->fabric, &mr->region_id);
+		put_region(mr);
 	}
 	return ret;
 }
@@ -173,7 +218,7 @@ static int mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t f
 	mr = calloc(1, sizeof(*mr));
 	if (!mr)
 		return -FI_ENOMEM;
-	ret = mr_create(domain, attr, mr);
+	ret = mr_create(domain, attr, flags, mr);
 	if (ret) {
 		free(mr);
 		return ret;

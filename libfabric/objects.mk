@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # Objects of the provider. Please keep this list sorted.
 fi-y += addr.o
+fi-y += cache.o
 fi-y += check.o
 fi-y += cm.o
 fi-y += cntr.o

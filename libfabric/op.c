@@ -29,8 +29,15 @@ struct kvf_op *kvf_op_get(struct kvf_fabric *fabric)
 	return op;
 }
 
+void kvf_op_release_regs(struct kvf_fabric *fabric, struct kvf_op *op)
+{
+	while (op->nr_regs)
+		kvf_cache_put(fabric, op->regs[--op->nr_regs]);
+}
+
 void kvf_op_put(struct kvf_fabric *fabric, struct kvf_op *op)
 {
+	kvf_op_release_regs(fabric, op);
 	list_add_tail(&op->node, &fabric->free_ops);
 }
 
@@ -99,6 +106,7 @@ static void finish(struct kvf_op *op)
 	if (op->slot)
 		kvf_slot_put(ep->domain, op->slot);
 	op->slot = NULL;
+	kvf_op_release_regs(fabric, op);
 	if (op->dir) {
 		kvf_dir_read_done(op->dir, !op->err);
 		kvf_op_put(fabric, op);

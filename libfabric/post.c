@@ -51,12 +51,60 @@ static bool contains(const struct kvf_mr *mr, const struct kvf_ep *ep, const str
 	       (size_t)(start - mr->base) <= mr->length - iov->iov_len;
 }
 
+/* READ stores to its local buffer, and so does a receive. */
+static bool stores(const struct kvf_work *work)
+{
+	return work->opcode == KVERBS_OP_READ || work->opcode == KVERBS_OP_RECV;
+}
+
+/* A buffer that the program did not register: with FI_MR_LOCAL that is an error. */
+static int set_cached_piece(struct kvf_op *op, const struct kvf_work *work,
+			    const struct iovec *iov, struct kverbs_piece *piece)
+{
+	struct kvf_reg *reg;
+	int ret;
+
+	ret = kvf_cache_get(kvf_ep_fabric(op->ep), iov->iov_base, iov->iov_len, stores(work), &reg);
+	if (ret)
+		return ret;
+	op->regs[op->nr_regs++] = reg;
+	*piece = (struct kverbs_piece){
+		.region_id = reg->region_id,
+		.offset = (uintptr_t)iov->iov_base - reg->start,
+		.length = iov->iov_len,
+	};
+	return 0;
+}
+
+static int set_piece(struct kvf_op *op, const struct kvf_work *work, size_t i,
+		     struct kverbs_piece *piece)
+{
+	const struct kvf_mr *mr = work->desc ? work->desc[i] : NULL;
+	const struct iovec *iov = &work->iov[i];
+	int ret = -FI_ENOSYS;
+
+	if (!mr)
+		ret = set_cached_piece(op, work, iov, piece);
+	if (ret != -FI_ENOSYS)
+		return ret;
+	if (!contains(mr, op->ep, iov)) {
+		kvf_warn(EP_DATA, "a buffer is not in the memory region of its descriptor\n");
+		return -FI_EINVAL;
+	}
+	*piece = (struct kverbs_piece){
+		.region_id = mr->region_id,
+		.offset = mr->offset + (uint64_t)((const char *)iov->iov_base - mr->base),
+		.length = iov->iov_len,
+	};
+	return 0;
+}
+
 /* Set the pieces of registered buffers. */
-static int set_pieces(const struct kvf_ep *ep, const struct kvf_work *work,
+static int set_pieces(struct kvf_op *op, const struct kvf_work *work,
 		      struct kverbs_piece *pieces, uint32_t *nr, uint64_t *length)
 {
-	const struct kvf_mr *mr;
 	size_t i;
+	int ret;
 
 	*nr = 0;
 	*length = 0;
@@ -65,16 +113,9 @@ static int set_pieces(const struct kvf_ep *ep, const struct kvf_work *work,
 	for (i = 0; i < work->count; i++) {
 		if (!work->iov[i].iov_len)
 			continue;
-		mr = work->desc ? work->desc[i] : NULL;
-		if (!contains(mr, ep, &work->iov[i])) {
-			kvf_warn(EP_DATA, "a buffer is not in the memory region of its descriptor\n");
-			return -FI_EINVAL;
-		}
-		pieces[(*nr)++] = (struct kverbs_piece){
-			.region_id = mr->region_id,
-			.offset = (uint64_t)((const char *)work->iov[i].iov_base - mr->base),
-			.length = work->iov[i].iov_len,
-		};
+		ret = set_piece(op, work, i, &pieces[(*nr)++]);
+		if (ret)
+			return ret;
 		*length += work->iov[i].iov_len;
 	}
 	return 0;
@@ -361,7 +402,7 @@ static int prepare(struct posting *p, struct kvf_op *op)
 	if (p->work->flags & FI_INJECT)
 		ret = set_slot(p, op);
 	else
-		ret = set_pieces(p->ep, p->work, p->local, &p->nr_local, &p->length);
+		ret = set_pieces(op, p->work, p->local, &p->nr_local, &p->length);
 	if (!ret && p->length > (is_rma(p->work) ? domain->max_rma : domain->max_msg))
 		ret = -FI_EMSGSIZE;
 	return ret;
@@ -421,7 +462,7 @@ static int fill_recv(struct kvf_op *op, const struct kvf_work *work)
 	uint32_t nr;
 	int ret;
 
-	ret = set_pieces(op->ep, work, op->pieces, &nr, &length);
+	ret = set_pieces(op, work, op->pieces, &nr, &length);
 	if (ret)
 		return ret;
 	memset(&op->sqe, 0, sizeof(op->sqe));

@@ -28,6 +28,8 @@ struct kvf_param kvf_param = {
 	.rx_size = 128,
 	.conn_timeout_ms = 10000,
 	.keepalive_ms = 60000,
+	.mr_cache_entries = 1024,
+	.mr_cache_size = 256u << 20,
 };
 
 static void cleanup(void)
@@ -71,6 +73,11 @@ static void get_params(void)
 		 "Time limit for a connection to become established, ms");
 	get_size("keepalive", &kvf_param.keepalive_ms, 0, 86400000,
 		 "Time after which an idle connection is probed, ms, 0: never");
+	get_size("mr_cache", &kvf_param.mr_cache, 0, 1,
+		 "1: cache registrations, and register buffers that the program does not");
+	get_size("mr_cache_entries", &kvf_param.mr_cache_entries, 0, 65536,
+		 "Registrations in the cache that nothing uses");
+	get_size("mr_cache_size", &kvf_param.mr_cache_size, 0, SIZE_MAX, "Bytes of them");
 }
 
 /*

@@ -20,6 +20,7 @@
 #include "compat.h"
 #include "region.h"
 #include "trace.h"
+#include "track.h"
 #include "verbs.h"
 #include "workqueue.h"
 
@@ -28,6 +29,9 @@
 #define SEGMENT_MAX	SZ_1G
 /* To some devices the highest bit of an entry's length means something else. */
 #define SGE_MAX	((u64)SZ_1G)
+
+/* A pin may replace pages; the next one finds these. Further attempts are for other changes. */
+#define PIN_ATTEMPTS	4
 
 /* Scatterlists count pages in an unsigned int, and the first may be used in part. */
 #define LENGTH_MAX	(((u64)UINT_MAX - 1) << PAGE_SHIFT)
@@ -99,6 +103,39 @@ static int pin_pages(struct kverbs_region *region, unsigned long addr)
 	return ret;
 }
 
+/* With @track, pins until no page has been replaced since, or until the track is stale. */
+static int pin_settled(struct kverbs_region *region, unsigned long addr,
+		       struct kverbs_track *track)
+{
+	unsigned int left = PIN_ATTEMPTS;
+	unsigned long seq;
+	int ret;
+
+	for (;;) {
+		seq = track ? kverbs_track_begin(track) : 0;
+		ret = pin_pages(region, addr);
+		if (ret || !track || kverbs_track_arm(track, seq, !--left))
+			return ret;
+		unpin_pages(region);
+		memset(&region->sgt, 0, sizeof(region->sgt));
+	}
+}
+
+static int pin_region(struct kverbs_region *region, unsigned long addr,
+		      struct kverbs_track *track)
+{
+	int ret = 0;
+
+	if (track)
+		ret = kverbs_track_start(track, addr & PAGE_MASK, region->npages);
+	if (ret)
+		return ret;
+	ret = pin_settled(region, addr, track);
+	if (ret && track)
+		kverbs_track_stop(track);
+	return ret;
+}
+
 static int check_range(unsigned long addr, u64 length)
 {
 	unsigned long end;
@@ -132,17 +169,22 @@ static struct kverbs_region *alloc_region(unsigned int page_offset, u64 length, 
 }
 
 /**
- * kverbs_region_create() - pin memory of the current process
+ * kverbs_region_create_tracked() - pin memory of the current process, and watch it
  * @addr: its start, any alignment
  * @length: bytes, at least 1
  * @writable: let the HCA write to it
+ * @track: to learn when the process no longer has the pages there, started, and to be
+ *	stopped before or after the region is destroyed; or NULL
+ *
+ * The pages stay pinned when they are stale, so work in flight is safe.
  *
  * Context: process, may sleep and be killed.
  * Return: the region or an ERR_PTR: -EINVAL for a bad range; -EFAULT, -EOPNOTSUPP if the
- * memory cannot be pinned; -EPERM, -ENOMEM for RLIMIT_MEMLOCK or want of memory; -EINTR.
+ * memory cannot be pinned, and -EOPNOTSUPP if the kernel cannot track it; -EPERM, -ENOMEM for
+ * RLIMIT_MEMLOCK or want of memory; -EINTR.
  */
-struct kverbs_region *kverbs_region_create(unsigned long addr, u64 length,
-					   bool writable)
+struct kverbs_region *kverbs_region_create_tracked(unsigned long addr, u64 length,
+						   bool writable, struct kverbs_track *track)
 {
 	struct kverbs_region *region;
 	int ret;
@@ -158,7 +200,7 @@ struct kverbs_region *kverbs_region_create(unsigned long addr, u64 length,
 	ret = kverbs_account_charge(&region->account, region->npages);
 	if (ret)
 		goto out_free_region;
-	ret = pin_pages(region, addr);
+	ret = pin_region(region, addr, track);
 	if (ret)
 		goto out_uncharge;
 	trace_kverbs_region_pin(region);
@@ -169,6 +211,21 @@ out_uncharge:
 out_free_region:
 	kfree(region);
 	return ERR_PTR(ret);
+}
+
+/**
+ * kverbs_region_create() - pin memory of the current process
+ * @addr: its start, any alignment
+ * @length: bytes, at least 1
+ * @writable: let the HCA write to it
+ *
+ * Context: process, may sleep and be killed.
+ * Return: as kverbs_region_create_tracked().
+ */
+struct kverbs_region *kverbs_region_create(unsigned long addr, u64 length,
+					   bool writable)
+{
+	return kverbs_region_create_tracked(addr, length, writable, NULL);
 }
 
 static bool is_valid(const struct bio_vec *bvec)

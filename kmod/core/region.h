@@ -13,6 +13,8 @@
 #include "account.h"
 #include "device.h"
 
+struct kverbs_track;
+
 /**
  * struct kverbs_region - a range of memory: a user's, pinned, or the kernel's own
  * @ref: one of the owner, and one of each mapping
@@ -95,6 +97,8 @@ struct kverbs_map {
 
 struct kverbs_region *kverbs_region_create(unsigned long addr, u64 length,
 					   bool writable);
+struct kverbs_region *kverbs_region_create_tracked(unsigned long addr, u64 length,
+						   bool writable, struct kverbs_track *track);
 struct kverbs_region *kverbs_region_of_bvecs(const struct bio_vec *bvecs, unsigned int nr,
 					     bool writable, gfp_t gfp);
 struct kverbs_region *kverbs_region_of_buffer(void *buffer, size_t length, bool writable,

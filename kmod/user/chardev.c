@@ -102,7 +102,7 @@ static const struct cmd_op cmd_ops[] = {
 	       struct kverbs_cmd_ring_create, out_cqes_offset),
 	CMD_OP(KVERBS_SUBMIT, kverbs_cmd_submit, struct kverbs_cmd_submit, out_error),
 	CMD_OP(KVERBS_REGION_CREATE, kverbs_cmd_region_create,
-	       struct kverbs_cmd_region_create, __reserved),
+	       struct kverbs_cmd_region_create, ring_id),
 	CMD_OP(KVERBS_LISTEN, kverbs_cmd_listen, struct kverbs_cmd_listen, __reserved),
 	CMD_OP(KVERBS_CONNECT, kverbs_cmd_connect, struct kverbs_cmd_connect, src),
 	CMD_OP_MUTE(KVERBS_ACCEPT, kverbs_cmd_accept, struct kverbs_cmd_accept,

@@ -21,8 +21,13 @@
 #else
 #define FEATURE_BENCH	0
 #endif
+#ifdef CONFIG_MMU_NOTIFIER
+#define FEATURE_TRACK	KVERBS_FEATURE_TRACK
+#else
+#define FEATURE_TRACK	0
+#endif
 #define FEATURES	(FEATURE_BENCH | KVERBS_FEATURE_GROUP | KVERBS_FEATURE_IOVA | \
-			 KVERBS_FEATURE_POOL)
+			 KVERBS_FEATURE_POOL | FEATURE_TRACK)
 
 /* How the flags of the table of opcodes appear to user space. */
 static const struct {

@@ -33,10 +33,23 @@ static bool region_busy(struct kverbs_object *obj)
 	return kverbs_region_is_busy(to_region_obj(obj)->region);
 }
 
+/* Gives the slot back that tells that the region became stale, unless it did. */
+static void detach_ring(struct kverbs_region_obj *region_obj)
+{
+	if (!region_obj->ring)
+		return;
+	if (!region_obj->track.stale)
+		kverbs_ring_unreserve(region_obj->ring, 1);
+	atomic_dec(&region_obj->ring->users);
+}
+
 static int region_destroy(struct kverbs_object *obj)
 {
 	struct kverbs_region_obj *region_obj = to_region_obj(obj);
 
+	if (region_obj->ring)
+		kverbs_track_stop(&region_obj->track);
+	detach_ring(region_obj);
 	if (atomic_long_read(&region_obj->region->cached))
 		kverbs_conn_forget_all(obj->file, region_obj->region);
 	kverbs_region_destroy(region_obj->region);
@@ -51,35 +64,92 @@ static const struct kverbs_object_ops region_ops = {
 	.destroy	= region_destroy,
 };
 
-int kverbs_cmd_region_create(struct kverbs_ucmd *ucmd)
+/* The range of memory has got other pages, or is about to. */
+static void region_changed(struct kverbs_track *track)
 {
-	struct kverbs_cmd_region_create *cmd = ucmd->cmd;
-	struct kverbs_region_obj *region_obj;
-	int ret;
+	struct kverbs_region_obj *region_obj =
+		container_of(track, struct kverbs_region_obj, track);
+	const struct kverbs_cqe cqe = {
+		.user_data = region_obj->user_data,
+		.id = region_obj->obj.id,
+		.type = KVERBS_CQE_REGION_STALE,
+	};
 
-	if (cmd->flags & ~KVERBS_REGION_READ_ONLY || cmd->__reserved)
+	kverbs_ring_stale(region_obj->ring, &cqe);
+}
+
+static int check_region(const struct kverbs_cmd_region_create *cmd)
+{
+	if (cmd->flags & ~(KVERBS_REGION_READ_ONLY | KVERBS_REGION_TRACK))
+		return -EINVAL;
+	if (!(cmd->flags & KVERBS_REGION_TRACK) && (cmd->ring_id || cmd->user_data))
 		return -EINVAL;
 	if (cmd->addr > ULONG_MAX)
 		return -EINVAL;
+	if (cmd->flags & KVERBS_REGION_TRACK && !IS_ENABLED(CONFIG_MMU_NOTIFIER))
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+static int attach_ring(struct kverbs_region_obj *region_obj, struct kverbs_file *file,
+		       const struct kverbs_cmd_region_create *cmd)
+{
+	struct kverbs_ring *ring;
+	int ret;
+
+	if (!(cmd->flags & KVERBS_REGION_TRACK))
+		return 0;
+	ring = kverbs_ring_get(file, cmd->ring_id);
+	if (IS_ERR(ring))
+		return PTR_ERR(ring);
+	ret = kverbs_ring_reserve(ring, 1);
+	if (!ret) {
+		atomic_inc(&ring->users);
+		region_obj->ring = ring;
+		region_obj->user_data = cmd->user_data;
+		region_obj->track.changed = region_changed;
+	}
+	kverbs_object_put(&ring->obj);
+	return ret;
+}
+
+int kverbs_cmd_region_create(struct kverbs_ucmd *ucmd)
+{
+	struct kverbs_cmd_region_create *cmd = ucmd->cmd;
+	bool writable = !(cmd->flags & KVERBS_REGION_READ_ONLY);
+	struct kverbs_region_obj *region_obj;
+	struct kverbs_track *track;
+	int ret;
+
+	ret = check_region(cmd);
+	if (ret)
+		return ret;
 	region_obj = kzalloc(sizeof(*region_obj), GFP_KERNEL_ACCOUNT);
 	if (!region_obj)
 		return -ENOMEM;
-	region_obj->region = kverbs_region_create(cmd->addr, cmd->length,
-						  !(cmd->flags & KVERBS_REGION_READ_ONLY));
-	if (IS_ERR(region_obj->region)) {
-		ret = PTR_ERR(region_obj->region);
-		goto out_free_obj;
-	}
+	/* The completion that tells of a change names the region, so it needs an id first. */
 	ret = kverbs_object_reserve(ucmd->file, &region_obj->obj, KVERBS_OBJ_REGION,
 				    &region_ops);
 	if (ret)
-		goto out_destroy_region;
+		goto out_free_obj;
+	ret = attach_ring(region_obj, ucmd->file, cmd);
+	if (ret)
+		goto out_unreserve;
+	track = region_obj->ring ? &region_obj->track : NULL;
+	region_obj->region = kverbs_region_create_tracked(cmd->addr, cmd->length, writable,
+							  track);
+	if (IS_ERR(region_obj->region)) {
+		ret = PTR_ERR(region_obj->region);
+		goto out_detach_ring;
+	}
 	cmd->out_id = region_obj->obj.id;
 	ucmd->new = &region_obj->obj;
 	return 0;
 
-out_destroy_region:
-	kverbs_region_destroy(region_obj->region);
+out_detach_ring:
+	detach_ring(region_obj);
+out_unreserve:
+	kverbs_object_unreserve(&region_obj->obj);
 out_free_obj:
 	kfree(region_obj);
 	return ret;

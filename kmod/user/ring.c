@@ -251,6 +251,25 @@ void kverbs_ring_event(struct kverbs_ring *ring, const struct kverbs_cqe *cqe)
 	spin_unlock_bh(&ring->lock);
 }
 
+/**
+ * kverbs_ring_stale() - write the completion of a region that became stale, and count it
+ * @ring: the ring, where a slot was reserved for it
+ * @cqe: the completion
+ *
+ * Context: process, maybe one that frees memory: allocates nothing.
+ */
+void kverbs_ring_stale(struct kverbs_ring *ring, const struct kverbs_cqe *cqe)
+{
+	struct kverbs_ring_kernel *shared = ring->cq.addr;
+
+	spin_lock_bh(&ring->lock);
+	*kverbs_ring_next_cqe(ring, 0) = *cqe;
+	kverbs_ring_publish(ring, 1);
+	/* A user that sees the count finds as many completions. */
+	smp_store_release(&shared->stale, ++ring->nr_stale);
+	spin_unlock_bh(&ring->lock);
+}
+
 static int sleep_until(u64 deadline_ns)
 {
 	ktime_t deadline = ns_to_ktime(min_t(u64, deadline_ns, KTIME_MAX));

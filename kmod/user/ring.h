@@ -46,6 +46,7 @@ struct kverbs_slot;
  *	counted here; under @submit_lock
  * @lock: guards all below; taken by completions: bottom halves off; innermost but
  *	for those of the wait queues and the eventfd
+ * @nr_stale: regions that became stale; the shared copy is never read back
  * @cq_tail: completions written; the shared copy is never read back; read without @lock
  * @epoch: how often @region was set; written under @submit_lock and @lock, either is enough
  *	to read it
@@ -56,7 +57,7 @@ struct kverbs_slot;
  * @wait: woken when a completion is written
  * @eventfd: told whenever completions are written, NULL if there is none
  * @closing: waiters shall come back
- * @users: connections and listeners that are attached
+ * @users: connections, listeners and tracked regions that are attached
  * @cqs: the connections' completion queues
  */
 struct kverbs_ring {
@@ -76,6 +77,7 @@ struct kverbs_ring {
 	struct kverbs_object *region;
 	u32 region_posted;
 	spinlock_t lock;
+	u32 nr_stale;
 	u32 cq_tail;
 	u64 epoch;
 	u32 region_done;
@@ -104,6 +106,7 @@ void kverbs_ring_unlock(struct kverbs_ring *ring);
 int kverbs_ring_reserve(struct kverbs_ring *ring, u32 nr);
 void kverbs_ring_unreserve(struct kverbs_ring *ring, u32 nr);
 void kverbs_ring_event(struct kverbs_ring *ring, const struct kverbs_cqe *cqe);
+void kverbs_ring_stale(struct kverbs_ring *ring, const struct kverbs_cqe *cqe);
 struct kverbs_cqe *kverbs_ring_next_cqe(struct kverbs_ring *ring, u32 nr);
 void kverbs_ring_publish(struct kverbs_ring *ring, u32 nr);
 void kverbs_ring_publish_room(struct kverbs_ring *ring);

@@ -37,6 +37,16 @@ def find(log, ignore=None):
 def leaks(report):
     """Return the blocks of a kmemleak report that kverbs has allocated."""
     blocks = re.split(r"(?m)^(?=unreferenced object)", report)
-    # KUnit of 6.12 never drops the reference on an mm that a test's thread uses.
-    ours = [block for block in blocks if "kverbs" in block and "kunit_vm_mmap_init" not in block]
+    ours = [block for block in blocks if "kverbs" in block and not is_of_kunit_mm(block)]
     return [line for block in ours for line in block.splitlines()]
+
+
+def is_of_kunit_mm(block):
+    """Tell whether a block is, or belongs to, an mm that KUnit leaks.
+
+    KUnit of 6.12 never drops the reference on an mm that a test's thread uses. The mm owns
+    what the first MMU notifier has allocated.
+    """
+    return "kunit_vm_mmap_init" in block or (
+        'comm "kunit_try_catch"' in block and "__mmu_notifier_register" in block
+    )

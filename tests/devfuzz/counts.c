@@ -18,7 +18,7 @@ static const char *const opcodes[OPCODES] = {
 
 static const char *const types[CQE_TYPES] = {
 	"(none)", "WORK", "CONN_REQUEST", "ESTABLISHED", "DISCONNECTED", "REJECTED", "FAILED",
-	"DEVICE_REMOVED",
+	"DEVICE_REMOVED", "REGION_STALE",
 };
 
 /* From enum ib_wc_status */

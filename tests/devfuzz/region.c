@@ -25,6 +25,18 @@ static bool make_room(struct fuzzer *f, struct region *region)
 	return true;
 }
 
+/* Its own ring has room only if the thread reads its completions, which it does. */
+static void choose_flags(struct fuzzer *f, struct kverbs_cmd_region_create *cmd)
+{
+	if (rng_once_in(&f->rng, 6))
+		cmd->flags |= KVERBS_REGION_READ_ONLY;
+	if (!rng_once_in(&f->rng, 4))
+		return;
+	cmd->flags |= KVERBS_REGION_TRACK;
+	cmd->ring_id = f->ring.out_id;
+	cmd->user_data = f->ring.out_id;
+}
+
 /**
  * region_make() - replace a region by a new one
  * @f: the thread
@@ -34,12 +46,12 @@ void region_make(struct fuzzer *f)
 	struct region *region = choose_place(f);
 	struct kverbs_cmd_region_create cmd = {
 		.size = sizeof(cmd),
-		.flags = rng_once_in(&f->rng, 6) ? KVERBS_REGION_READ_ONLY : 0,
 	};
 	int ret;
 
 	if (!make_room(f, region))
 		return;
+	choose_flags(f, &cmd);
 	cmd.addr = (uintptr_t)memory_choose(f, (uint64_t *)&cmd.length);
 	ret = world_try(f, KVERBS_REGION_CREATE, &cmd);
 	if (ret == -EFAULT)
@@ -49,7 +61,7 @@ void region_make(struct fuzzer *f)
 	world_note(f, REGION, cmd.out_id);
 	region->addr = cmd.addr;
 	region->length = cmd.length;
-	region->writable = !cmd.flags;
+	region->writable = !(cmd.flags & KVERBS_REGION_READ_ONLY);
 	region->id = cmd.out_id;
 }
 

@@ -103,6 +103,7 @@
 #define KVERBS_FEATURE_GROUP	(1ULL << 1)	/* KVERBS_GROUP_CREATE, and exports of groups */
 #define KVERBS_FEATURE_IOVA	(1ULL << 2)	/* KVERBS_EXPORT_IOVA */
 #define KVERBS_FEATURE_POOL	(1ULL << 3)	/* KVERBS_POOL_CREATE: receive pools */
+#define KVERBS_FEATURE_TRACK	(1ULL << 4)	/* KVERBS_REGION_TRACK */
 
 /* Bits of kverbs_op_info.flags */
 #define KVERBS_OP_INFO_REMOTE	(1U << 0)	/* names memory of the peer */
@@ -502,9 +503,11 @@ struct kverbs_sqe {
  * @KVERBS_CQE_FAILED: the connection was never established
  * @KVERBS_CQE_DEVICE_REMOVED: the device of a connection or a listener was
  *	removed
+ * @KVERBS_CQE_REGION_STALE: the memory of a region with KVERBS_REGION_TRACK has changed:
+ *	@id is the region's
  *
- * Exactly one of the last four is the last completion of a connection, unless the
- * connection is destroyed before.
+ * Exactly one of DISCONNECTED, REJECTED, FAILED and DEVICE_REMOVED is the last completion of
+ * a connection, unless the connection is destroyed before.
  */
 enum kverbs_cqe_type {
 	KVERBS_CQE_WORK = 1,
@@ -514,6 +517,7 @@ enum kverbs_cqe_type {
 	KVERBS_CQE_REJECTED = 5,
 	KVERBS_CQE_FAILED = 6,
 	KVERBS_CQE_DEVICE_REMOVED = 7,
+	KVERBS_CQE_REGION_STALE = 8,
 };
 
 /* Bits of kverbs_cqe.flags */
@@ -526,9 +530,9 @@ enum kverbs_cqe_type {
 
 /**
  * struct kverbs_cqe - a completion, written by the kernel
- * @user_data: the entry's; for events, and with KVERBS_CQE_F_BUFFER, the connection's or
- *	the listener's
- * @id: the connection, or the listener that lost its device
+ * @user_data: the entry's; for events, and with KVERBS_CQE_F_BUFFER, the connection's, the
+ *	listener's or the region's
+ * @id: the connection, the listener that lost its device, or the stale region
  * @result: 0 or -errno
  * @type: enum kverbs_cqe_type
  * @wc_status: WORK: work completion status, enum ib_wc_status by number
@@ -577,6 +581,8 @@ struct kverbs_cqe {
  * @__reserved2: 0
  * @sq_entries: size of the submission ring, a power of two
  * @cq_entries: size of the completion ring, a power of two
+ * @stale: regions that became stale so far, modulo 2^32, each with a completion
+ *	KVERBS_CQE_REGION_STALE in this ring; read it with acquire
  * @__reserved3: 0
  *
  * The completions are at @out_cqes_offset of the mapping: completion n, counted from 0,
@@ -590,7 +596,8 @@ struct kverbs_ring_kernel {
 	__u32 __reserved2[15];
 	__u32 sq_entries;
 	__u32 cq_entries;
-	__u32 __reserved3[14];
+	__u32 stale;
+	__u32 __reserved3[13];
 };
 
 /* Bits of kverbs_ring_user.flags */
@@ -632,7 +639,7 @@ struct kverbs_ring_user {
  * @sq_entries: submission entries, a power of two
  * @cq_entries: completions, a power of two. Every accepted entry reserves one, and
  *	so does every possible event: two per connection, three if a peer requested
- *	it, one per listener
+ *	it, one per listener, one per region with KVERBS_REGION_TRACK
  * @out_id: the ring
  * @event_fd: with KVERBS_RING_EVENTFD an eventfd(2): the kernel adds 1 to its count
  *	each time it writes one or more completions; else must be 0
@@ -739,21 +746,47 @@ struct kverbs_cmd_submit {
 
 /* Bits of kverbs_cmd_region_create.flags */
 #define KVERBS_REGION_READ_ONLY	(1U << 0)	/* the HCA only reads it */
+#define KVERBS_REGION_TRACK	(1U << 1)	/* tell when the memory has changed */
 
 /**
  * struct kverbs_cmd_region_create - KVERBS_REGION_CREATE: pin memory
  * @size: sizeof(struct kverbs_cmd_region_create)
- * @flags: KVERBS_REGION_READ_ONLY, or 0
+ * @flags: any of KVERBS_REGION_READ_ONLY and KVERBS_REGION_TRACK
  * @addr: start of the memory in the caller's address space, any alignment
  * @length: bytes, at least 1
  * @out_id: the region
- * @__reserved: must be 0
+ * @ring_id: with KVERBS_REGION_TRACK the ring that tells when the region becomes stale;
+ *	else must be 0
+ * @user_data: with KVERBS_REGION_TRACK: copied to that completion, not interpreted; else
+ *	must be 0
  *
  * The pages are pinned and charged to the caller's RLIMIT_MEMLOCK, unless the
  * caller has CAP_IPC_LOCK. EFAULT or EOPNOTSUPP is returned for memory that cannot
  * be pinned long-term, such as a writable shared mapping of a file on disk.
  *
- * Errors: EINVAL, E2BIG, EFAULT, EOPNOTSUPP, EPERM, ENOMEM, EINTR.
+ * A region keeps its pages, even if the process unmaps the memory and maps other memory at
+ * the same address. With KVERBS_REGION_TRACK the region becomes stale then: when a part of
+ * the range, in whole pages, is unmapped, remapped or discarded (munmap, mremap, mmap over
+ * it, MADV_DONTNEED, MADV_FREE, a hole in its file, or its truncation by any process), and
+ * when the process exits or calls execve(2). Before the system call that does so
+ * returns, @stale of struct kverbs_ring_kernel has been incremented, and a completion
+ * KVERBS_CQE_REGION_STALE with @user_data is in the ring, whose slot was reserved by
+ * REGION_CREATE. A region becomes stale once, and stays so. Work in flight and later work
+ * still use the pages of the region, which is of no use but to be destroyed.
+ *
+ * fork(2), in the parent, and mprotect(2) do not make a region stale. However, the kernel
+ * may report a change that then does not happen: if it splits a transparent huge page that
+ * is in the region in part, which fork and mprotect may do, at fork with private
+ * memory of hugetlbfs, and if it tries to move or to merge pages. So a region may become
+ * stale without need, but never has other pages than the process without being stale.
+ *
+ * A tracked region keeps its ring busy. Its completion may precede the return of
+ * REGION_CREATE, if the memory changes that early. If REGION_CREATE then fails, the
+ * completion names a region that does not exist.
+ *
+ * Errors: EINVAL, E2BIG, EFAULT, EOPNOTSUPP (KVERBS_REGION_TRACK without
+ * KVERBS_FEATURE_TRACK, too), EPERM, ENOMEM, EINTR; with KVERBS_REGION_TRACK ENOENT (no such
+ * ring) and EAGAIN (no completion slot).
  */
 struct kverbs_cmd_region_create {
 	__u32 size;
@@ -761,7 +794,8 @@ struct kverbs_cmd_region_create {
 	__aligned_u64 addr;
 	__aligned_u64 length;
 	__u32 out_id;
-	__u32 __reserved;
+	__u32 ring_id;
+	__aligned_u64 user_data;
 };
 
 /**

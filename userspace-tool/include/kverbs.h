@@ -180,14 +180,33 @@ KVERBS_API int kverbs_buf_alloc(struct kverbs *kv, size_t size,
  * @kv: the context
  * @addr: its start, any alignment
  * @size: bytes, at least 1
- * @flags: 0 or KVERBS_REGION_READ_ONLY
+ * @flags: any of KVERBS_REGION_READ_ONLY, and KVERBS_REGION_TRACK for kverbs_buf_stale()
  * @buf: set to the buffer
  *
+ * The buffer keeps the pages that are there now, even if the memory is unmapped, or other memory
+ * is mapped at its address. A context has 1024 buffers with KVERBS_REGION_TRACK at most.
+ *
  * Return: 0, -EPERM or -ENOMEM (RLIMIT_MEMLOCK, memory), -EFAULT or
- * -EOPNOTSUPP (memory that cannot be pinned), another -errno.
+ * -EOPNOTSUPP (memory that cannot be pinned, or KVERBS_REGION_TRACK without
+ * KVERBS_FEATURE_TRACK), -EAGAIN (too many with KVERBS_REGION_TRACK), another -errno.
  */
 KVERBS_API int kverbs_buf_register(struct kverbs *kv, void *addr, size_t size,
 				   unsigned int flags, struct kverbs_buf **buf);
+
+/**
+ * kverbs_buf_stale() - whether the memory of a buffer has changed
+ * @buf: the buffer, registered with KVERBS_REGION_TRACK
+ *
+ * The buffer is stale once a part of its memory was unmapped, remapped or discarded: by
+ * munmap(2), mremap(2), mmap(2) over it, MADV_DONTNEED, a hole in its file and so on, as
+ * struct kverbs_cmd_region_create describes. The function knows of each such call that has returned
+ * before, in any thread or process, and reads one counter if nothing has changed; it makes no
+ * system call. A stale buffer stays stale, and is of no use but to be freed. What is in flight
+ * completes, with the pages that the memory had.
+ *
+ * Return: true if it is stale, always in a child of fork(2); false without KVERBS_REGION_TRACK.
+ */
+KVERBS_API bool kverbs_buf_stale(struct kverbs_buf *buf);
 
 /**
  * kverbs_buf_free() - unregister memory, and free it if kverbs_buf_alloc() allocated it

@@ -289,6 +289,12 @@ public:
 		return kverbs_buf_size(get());
 	}
 
+	/* Whether memory registered with KVERBS_REGION_TRACK has changed. */
+	bool stale() const noexcept
+	{
+		return kverbs_buf_stale(get());
+	}
+
 	/* A piece is checked when it is posted. */
 	piece sub(std::size_t offset, std::size_t length = npos) const noexcept
 	{

@@ -12,6 +12,8 @@
 #include "sys.h"
 
 #define HUGE_SIZE ((size_t)2 << 20)
+/* Tracked buffers of a context, and buffers whose end is unread */
+#define STALE_ENTRIES 1024
 
 bool kverbs_buf_holds(const struct kverbs_buf *buf, const struct kverbs *kv,
 		      uint64_t offset, uint64_t length)
@@ -22,6 +24,73 @@ bool kverbs_buf_holds(const struct kverbs_buf *buf, const struct kverbs *kv,
 	       length <= buf->size - offset;
 }
 
+/* ---- which regions became stale ---- */
+
+static int open_stale(struct kverbs *kv)
+{
+	int ret = 0;
+
+	pthread_mutex_lock(&kv->lock);
+	if (!kv->stale.open) {
+		ret = kverbs_ring_open(&kv->stale.ring, kv->fd, 1, STALE_ENTRIES, 0, 0);
+		kv->stale.open = !ret;
+	}
+	pthread_mutex_unlock(&kv->lock);
+	return ret;
+}
+
+void kverbs_stale_reap(struct kverbs *kv)
+{
+	struct kverbs_stale *stale = &kv->stale;
+	struct kverbs_cqe cqe;
+	uint32_t n = 0;
+
+	if (!stale->open)
+		return;
+	for (; kverbs_ring_next(&stale->ring, &cqe); n++) {
+		struct kverbs_buf *buf = (struct kverbs_buf *)(uintptr_t)cqe.user_data;
+
+		__atomic_store_n(&buf->stale, true, __ATOMIC_RELAXED);
+	}
+	if (!n)
+		return;
+	kverbs_ring_seen(&stale->ring);
+	/* A thread that finds the counter equal to @seen finds the buffers marked. */
+	__atomic_store_n(&stale->seen, stale->seen + n, __ATOMIC_RELEASE);
+}
+
+void kverbs_stale_close(struct kverbs *kv)
+{
+	if (kv->stale.open)
+		kverbs_ring_close(&kv->stale.ring);
+}
+
+static bool is_news(const struct kverbs_stale *stale)
+{
+	uint32_t seen = __atomic_load_n(&stale->seen, __ATOMIC_ACQUIRE);
+
+	return __atomic_load_n(&stale->ring.kernel->stale, __ATOMIC_ACQUIRE) != seen;
+}
+
+bool kverbs_buf_stale(struct kverbs_buf *buf)
+{
+	struct kverbs *kv = buf->kv;
+
+	if (!buf->tracked)
+		return false;
+	/* The memory of a child is another one, and the ring is not mapped there. */
+	if (kverbs_is_child(kv))
+		return true;
+	if (is_news(&kv->stale)) {
+		pthread_mutex_lock(&kv->lock);
+		kverbs_stale_reap(kv);
+		pthread_mutex_unlock(&kv->lock);
+	}
+	return __atomic_load_n(&buf->stale, __ATOMIC_RELAXED);
+}
+
+/* ---- buffers ---- */
+
 static int create_region(struct kverbs_buf *buf, unsigned int flags)
 {
 	struct kverbs_cmd_region_create cmd = {
@@ -30,7 +99,16 @@ static int create_region(struct kverbs_buf *buf, unsigned int flags)
 		.addr = (uintptr_t)buf->addr,
 		.length = buf->size,
 	};
-	int ret;
+	int ret = 0;
+
+	if (flags & KVERBS_REGION_TRACK) {
+		ret = kverbs_is_child(buf->kv) ? -ECHILD : open_stale(buf->kv);
+		cmd.ring_id = buf->kv->stale.ring.id;
+		cmd.user_data = (uintptr_t)buf;
+		buf->tracked = true;
+	}
+	if (ret)
+		return ret;
 
 	do {
 		ret = kverbs_ioctl(buf->kv, KVERBS_REGION_CREATE, &cmd);
@@ -150,6 +228,8 @@ int kverbs_buf_free(struct kverbs_buf *buf)
 	if (ret)
 		return ret;
 	pthread_mutex_lock(&buf->kv->lock);
+	/* No completion that names the buffer may be left. */
+	kverbs_stale_reap(buf->kv);
 	list_del(&buf->node);
 	pthread_mutex_unlock(&buf->kv->lock);
 	if (buf->mapped)

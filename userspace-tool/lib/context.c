@@ -226,6 +226,7 @@ void kverbs_close(struct kverbs *kv)
 	free_groups(kv);
 	kverbs_pools_free(kv);
 	free_bufs(kv);
+	kverbs_stale_close(kv);
 	kverbs_ring_close(&kv->ring);
 	kverbs_sys_close(kv->fd);
 	pthread_mutex_destroy(&kv->lock);

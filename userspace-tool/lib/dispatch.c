@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 
+#include "buf.h"
 #include "conn.h"
 #include "dispatch.h"
 #include "internal.h"
@@ -72,6 +73,8 @@ unsigned int kverbs_reap(struct kverbs *kv)
 	struct kverbs_cqe cqe;
 	unsigned int n = 0;
 
+	/* Their completions make kverbs_fd() readable, too. */
+	kverbs_stale_reap(kv);
 	while (kverbs_ring_next(&kv->ring, &cqe)) {
 		dispatch(kv, &cqe);
 		n++;

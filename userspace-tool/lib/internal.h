@@ -34,6 +34,16 @@ struct kverbs_done {
 };
 
 /*
+ * The ring that tells which regions became stale. Nothing else completes there, so that it can
+ * be read without a callback becoming due. Opened for the first tracked buffer.
+ */
+struct kverbs_stale {
+	struct kverbs_ring ring;
+	bool open;
+	uint32_t seen;			/* completions read, atomic, written under the lock */
+};
+
+/*
  * @lock: all that follows it, all connections, listeners and requests. It is
  *	never held over a callback or a sleep, but over CONNECT and LISTEN: their
  *	objects must be in the table before their first event is read.
@@ -50,6 +60,7 @@ struct kverbs {
 	struct list_head conns;
 	struct list_head listeners;
 	struct list_head bufs;
+	struct kverbs_stale stale;
 	struct list_head groups;
 	struct list_head pools;
 	struct list_head waiters;	/* oldest first */

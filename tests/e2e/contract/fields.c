@@ -91,9 +91,11 @@ static const struct bad_field bad_fields[] = {
 	BAD(SUBMIT, submit, pool_id, U32, 1, ENOENT),
 	BAD(SUBMIT, submit, pool_id, U32, 0xffffffff, ENOENT),
 
-	BAD(REGION_CREATE, region_create, flags, U32, 2, EINVAL),
+	BAD(REGION_CREATE, region_create, flags, U32, KVERBS_REGION_TRACK, ENOENT),
+	BAD(REGION_CREATE, region_create, flags, U32, 4, EINVAL),
 	BAD(REGION_CREATE, region_create, flags, U32, 0x80000000, EINVAL),
-	BAD(REGION_CREATE, region_create, __reserved, U32, 1, EINVAL),
+	BAD(REGION_CREATE, region_create, ring_id, U32, 1, EINVAL),
+	BAD(REGION_CREATE, region_create, user_data, U64, 1, EINVAL),
 	BAD(REGION_CREATE, region_create, length, U64, 0, EINVAL),
 	BAD(REGION_CREATE, region_create, length, U64, UINT64_MAX, EINVAL),
 	BAD(REGION_CREATE, region_create, length, U64, 1ULL << 44, EINVAL),

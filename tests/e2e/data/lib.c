@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The same operations through libkverbs, which adds tokens, splitting and waiting. */
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <kverbs.h>
 
@@ -289,4 +291,26 @@ TEST(libkverbs_frees_a_connection_with_requests_in_flight)
 	}
 	CHECK_OK(kverbs_buf_free(to));
 	link_close(&both);
+}
+
+TEST(the_descriptor_is_readable_until_the_change_of_a_tracked_buffer_is_processed)
+{
+	char *memory = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct pollfd wait = { .events = POLLIN };
+	struct kverbs_buf *buf;
+	struct kverbs *kv;
+
+	CHECK(memory != MAP_FAILED);
+	CHECK_OK(kverbs_open(&kv, NULL));
+	wait.fd = kverbs_fd(kv);
+	CHECK_OK(kverbs_buf_register(kv, memory, PAGE, KVERBS_REGION_TRACK, &buf));
+	CHECK_EQ(poll(&wait, 1, 0), 0);
+	CHECK(!kverbs_buf_stale(buf));
+	CHECK_EQ(munmap(memory, PAGE), 0);
+	CHECK_EQ(poll(&wait, 1, 0), 1);
+	CHECK_EQ(kverbs_process(kv, 0), 0);
+	CHECK_EQ(poll(&wait, 1, 0), 0);
+	CHECK(kverbs_buf_stale(buf));
+	CHECK_OK(kverbs_buf_free(buf));
+	kverbs_close(kv);
 }

@@ -13,6 +13,7 @@ whole guest 6.12 rxe -- "$TOP/tests/e2e/fi/guest/fi"
 whole guest 6.12 rxe -- fi_test
 whole guest uml rxe -- fi_test
 every guest uml siw -- fi_test
+whole guest uml rxe -- fi_cache_test
 every guest uml rxe -- "$TOP/tests/e2e/fi/guest/rpc" 2000
 if [[ -e $TOP/tests/e2e/build/fi_mpi ]]; then
 	whole guest uml rxe -- "$TOP/tests/e2e/fi/guest/mpi"

@@ -51,6 +51,23 @@ uint32_t dev_region(int fd, const void *addr, uint64_t length, uint32_t flags)
 	return id;
 }
 
+/* A region with KVERBS_REGION_TRACK; @user_data is 0. */
+int dev_try_tracked(const struct ring *ring, const void *addr, uint64_t length, uint32_t *id)
+{
+	struct kverbs_cmd_region_create cmd = {
+		.size = sizeof(cmd),
+		.flags = KVERBS_REGION_TRACK,
+		.addr = (uintptr_t)addr,
+		.length = length,
+		.ring_id = ring->id,
+	};
+	int ret = dev_cmd(ring->fd, KVERBS_REGION_CREATE, &cmd);
+
+	if (!ret && id)
+		*id = cmd.out_id;
+	return ret;
+}
+
 int dev_destroy(int fd, uint32_t id)
 {
 	struct kverbs_cmd_destroy cmd = { .size = sizeof(cmd), .id = id };

@@ -76,6 +76,7 @@ int dev_open(void);
 int dev_cmd(int fd, unsigned long number, void *cmd);
 int dev_try_region(int fd, const void *addr, uint64_t length, uint32_t flags,
 		   uint32_t *id);
+int dev_try_tracked(const struct ring *ring, const void *addr, uint64_t length, uint32_t *id);
 uint32_t dev_region(int fd, const void *addr, uint64_t length, uint32_t flags);
 int dev_destroy(int fd, uint32_t id);
 uint32_t dev_device_index(int fd);

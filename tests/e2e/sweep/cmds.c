@@ -73,6 +73,11 @@ static int region_create_ro(struct world *w)
 	return dev_try_region(w->fd, w->memory, 4096, KVERBS_REGION_READ_ONLY, &w->id);
 }
 
+static int region_create_tracked(struct world *w)
+{
+	return dev_try_tracked(&w->ring, w->memory, WORLD_MEMORY, &w->id);
+}
+
 static int listen_cmd(struct world *w)
 {
 	struct kverbs_cmd_listen cmd = {
@@ -255,6 +260,7 @@ const struct sweep sweeps[] = {
 	{ "SUBMIT of a long WRITE", world_with_export, submit_long, settle_work },
 	{ "REGION_CREATE", world_with_nothing, region_create, NULL },
 	{ "REGION_CREATE to read", world_with_nothing, region_create_ro, NULL },
+	{ "REGION_CREATE with tracking", world_with_ring, region_create_tracked, NULL },
 	{ "LISTEN", world_with_ring, listen_cmd, NULL },
 	{ "CONNECT", world_with_listener, connect_cmd, settle_connect },
 	{ "ACCEPT", world_with_request, accept_cmd, settle_accept },

@@ -96,7 +96,7 @@ static void invalid_arguments_are_refused(void **state)
 	assert_int_equal(kverbs_buf_alloc(t->kv, SIZE_MAX, &buf), -ENOMEM);
 	assert_int_equal(kverbs_buf_alloc(t->kv, SIZE_MAX - HUGE_SIZE, &buf), -ENOMEM);
 	assert_int_equal(kverbs_buf_register(t->kv, mine, 0, 0, &buf), -EINVAL);
-	assert_int_equal(kverbs_buf_register(t->kv, mine, 8, 2, &buf), -EINVAL);
+	assert_int_equal(kverbs_buf_register(t->kv, mine, 8, 4, &buf), -EINVAL);
 	assert_int_equal(kverbs_buf_free(NULL), 0);
 }
 
@@ -139,6 +139,101 @@ static void busy_memory_stays_registered(void **state)
 	assert_int_equal(kverbs_buf_free(t->buf), 0);
 }
 
+static struct kverbs_buf *track(struct t *t, void *addr, size_t size)
+{
+	struct kverbs_buf *buf;
+
+	assert_int_equal(kverbs_buf_register(t->kv, addr, size, KVERBS_REGION_TRACK, &buf), 0);
+	return buf;
+}
+
+static void a_changed_buffer_is_stale_and_others_are_not(void **state)
+{
+	struct t *t = *state;
+	char mine[300];
+	struct kverbs_buf *first = track(t, mine, 100), *second = track(t, mine + 100, 100);
+	struct kverbs_buf *untracked;
+
+	assert_int_equal(kverbs_buf_register(t->kv, mine, 100, 0, &untracked), 0);
+	assert_false(kverbs_buf_stale(first));
+	fake_change(mine + 99, 1);
+	assert_true(kverbs_buf_stale(first));
+	assert_false(kverbs_buf_stale(second));
+	assert_false(kverbs_buf_stale(untracked));
+	fake_change(mine + 199, 1);
+	assert_true(kverbs_buf_stale(second));
+	assert_true(kverbs_buf_stale(first));
+	assert_int_equal(kverbs_buf_free(first), 0);
+	assert_int_equal(kverbs_buf_free(second), 0);
+	assert_int_equal(kverbs_buf_free(untracked), 0);
+}
+
+/* The completion that names it is read by then, or it would be taken for another buffer. */
+static void a_stale_buffer_can_be_freed_unseen(void **state)
+{
+	struct t *t = *state;
+	struct kverbs_buf *buf;
+	char mine[100];
+	unsigned int i;
+
+	for (i = 0; i < 2000; i++) {
+		buf = track(t, mine, 100);
+		fake_change(mine, 1);
+		assert_int_equal(kverbs_buf_free(buf), 0);
+	}
+	buf = track(t, mine, 100);
+	assert_false(kverbs_buf_stale(buf));
+	assert_int_equal(kverbs_buf_free(buf), 0);
+}
+
+static void a_context_has_a_limited_number_of_tracked_buffers(void **state)
+{
+	static struct kverbs_buf *bufs[1025];
+	struct t *t = *state;
+	char mine[8];
+	int i, n;
+
+	for (n = 0; n < 1025; n++)
+		if (kverbs_buf_register(t->kv, mine, 8, KVERBS_REGION_TRACK, &bufs[n]))
+			break;
+	assert_int_equal(n, 1024);
+	assert_int_equal(kverbs_buf_register(t->kv, mine, 8, KVERBS_REGION_TRACK, &bufs[n]),
+			 -EAGAIN);
+	/* One change makes all of them stale. */
+	fake_change(mine, 8);
+	for (i = 0; i < n; i++) {
+		assert_true(kverbs_buf_stale(bufs[i]));
+		assert_int_equal(kverbs_buf_free(bufs[i]), 0);
+	}
+}
+
+static void closing_frees_tracked_buffers(void **state)
+{
+	struct t *t = *state;
+	char mine[8];
+
+	track(t, mine, 8);
+	track(t, mine, 8);
+	fake_change(mine, 8);
+	track(t, mine, 8);
+}
+
+static void in_a_child_a_tracked_buffer_is_stale(void **state)
+{
+	struct t *t = *state;
+	char mine[8];
+	struct kverbs_buf *buf = track(t, mine, 8);
+	int status;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(!kverbs_buf_stale(buf));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_false(kverbs_buf_stale(buf));
+	assert_int_equal(kverbs_buf_free(buf), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -150,6 +245,11 @@ int main(void)
 		t_test(a_limit_is_reported_and_nothing_leaks),
 		t_test(a_signal_does_not_stop_registering),
 		t_test_conn(busy_memory_stays_registered),
+		t_test(a_changed_buffer_is_stale_and_others_are_not),
+		t_test(a_stale_buffer_can_be_freed_unseen),
+		t_test(a_context_has_a_limited_number_of_tracked_buffers),
+		t_test(closing_frees_tracked_buffers),
+		t_test(in_a_child_a_tracked_buffer_is_stale),
 	};
 
 	return cmocka_run_group_tests_name("buf", tests, NULL, NULL);

@@ -77,6 +77,20 @@ static int memory(struct kverbs *kv)
 	return ret;
 }
 
+static int tracked_memory(struct kverbs *kv)
+{
+	struct kverbs_buf *buf;
+	static char mine[8];
+
+	return kverbs_buf_register(kv, mine, 8, KVERBS_REGION_TRACK, &buf);
+}
+
+static void tracking_memory(void **state)
+{
+	(void)state;
+	assert_in_range(sweep(tracked_memory), 10, 100);
+}
+
 static void allocating_memory(void **state)
 {
 	(void)state;
@@ -145,6 +159,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(listing_devices),
 		cmocka_unit_test(allocating_memory),
+		cmocka_unit_test(tracking_memory),
 		cmocka_unit_test(connecting_and_writing),
 	};
 

@@ -35,6 +35,8 @@ struct fake_region {
 	uint64_t length;
 	unsigned int flags;
 	unsigned int users;
+	uint64_t user_data;
+	bool stale;
 };
 
 struct fake_listener {

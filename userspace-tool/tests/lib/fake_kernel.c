@@ -89,6 +89,8 @@ static int destroy(int fd, struct kverbs_cmd_destroy *cmd)
 	case FAKE_REGION:
 		if (o->region.users)
 			return -EBUSY;
+		if (o->ring && !o->region.stale)
+			fake_ring_return(fake_ring_of(o));
 		break;
 	case FAKE_GROUP:
 		if (fake_group_used(o))
@@ -114,16 +116,61 @@ static int destroy(int fd, struct kverbs_cmd_destroy *cmd)
 
 static int region_create(int fd, struct kverbs_cmd_region_create *cmd)
 {
-	struct fake_obj *o;
+	bool tracked = cmd->flags & KVERBS_REGION_TRACK;
+	struct fake_obj *o, *ring = NULL;
+	int ret;
 
-	if (!cmd->length || cmd->flags & ~KVERBS_REGION_READ_ONLY)
+	if (!cmd->length || cmd->flags & ~(KVERBS_REGION_READ_ONLY | KVERBS_REGION_TRACK) ||
+	    (!tracked && (cmd->ring_id || cmd->user_data)))
 		return -EINVAL;
+	if (tracked) {
+		ring = fake_find(fd, cmd->ring_id, FAKE_RING);
+		ret = ring ? fake_ring_reserve(ring, 1) : -ENOENT;
+		if (ret)
+			return ret;
+	}
 	o = fake_new(fd, FAKE_REGION);
+	o->ring = ring ? ring->id : 0;
+	o->region.user_data = cmd->user_data;
 	o->region.addr = (uint8_t *)(uintptr_t)cmd->addr;
 	o->region.length = cmd->length;
 	o->region.flags = cmd->flags;
 	cmd->out_id = o->id;
 	return 0;
+}
+
+static void make_stale(struct fake_obj *o)
+{
+	struct fake_obj *ring = fake_ring_of(o);
+	const struct kverbs_cqe cqe = {
+		.user_data = o->region.user_data,
+		.id = o->id,
+		.type = KVERBS_CQE_REGION_STALE,
+	};
+
+	o->region.stale = true;
+	fake_ring_put(ring, &cqe);
+	__atomic_store_n(&ring->r.kernel->stale, ring->r.kernel->stale + 1, __ATOMIC_RELEASE);
+}
+
+static bool overlaps(const struct fake_obj *o, const uint8_t *addr, size_t length)
+{
+	return o->region.addr < addr + length && addr < o->region.addr + o->region.length;
+}
+
+void fake_change(void *addr, size_t length)
+{
+	struct fake_obj *o;
+	uint32_t id;
+
+	pthread_mutex_lock(&fk.lock);
+	for (id = 1; id <= fk.nr_ids; id++) {
+		o = fk.objs[id];
+		if (o && o->type == FAKE_REGION && o->ring && !o->region.stale &&
+		    overlaps(o, addr, length))
+			make_stale(o);
+	}
+	pthread_mutex_unlock(&fk.lock);
 }
 
 /* ---- devices -------------------------------------------------------------------- */
@@ -214,7 +261,8 @@ static int info(struct kverbs_cmd_info *cmd)
 {
 	cmd->out_abi = fake.abi;
 	cmd->out_nr_devices = nr_devices;
-	cmd->out_features = KVERBS_FEATURE_GROUP | KVERBS_FEATURE_IOVA | KVERBS_FEATURE_POOL;
+	cmd->out_features = KVERBS_FEATURE_GROUP | KVERBS_FEATURE_IOVA | KVERBS_FEATURE_POOL |
+			    KVERBS_FEATURE_TRACK;
 	cmd->out_max_cq_entries = 262144;
 	cmd->out_max_backlog = 4096;
 	snprintf(cmd->out_version, sizeof(cmd->out_version), "fake");

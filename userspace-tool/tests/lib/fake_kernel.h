@@ -121,6 +121,8 @@ void fake_interrupt_follower(void);
 void fake_advance(unsigned int ms);
 /* Write a byte as a peer does, and wake threads that watch it. */
 void fake_write(uint8_t *byte, uint8_t value);
+/* Let memory change, as munmap(2) does: tracked regions become stale. */
+void fake_change(void *addr, size_t length);
 /* Return when @n threads sleep in SUBMIT. */
 void fake_wait_sleepers(unsigned int n);
 
