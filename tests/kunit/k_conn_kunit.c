@@ -78,6 +78,8 @@ static void k_conn_ends_when_its_device_is_removed(struct kunit *test)
 						 KVERBS_K_REMOTE_READ, &segment));
 	KUNIT_ASSERT_EQ(test, 0, fake_k_post_locked(exposing));
 	fake_device_remove(fake->hca);
+	/* The last thing that a connection does, after it has left the device. */
+	KUNIT_ASSERT_TRUE(test, fake_k_await(&fake->ended));
 	KUNIT_EXPECT_EQ(test, -ENODEV, fake->error);
 	KUNIT_EXPECT_EQ(test, 1, exposing->nr_done);
 	KUNIT_EXPECT_EQ(test, -EIO, exposing->k->result);
