@@ -5,7 +5,8 @@
  *	insmod pull.ko addr=192.0.2.1
  *
  * The address is one of an RDMA device. The passive end exposes a page in the message that tells
- * of it, and the active end reads the page.
+ * of it, and the active end reads the page, in pieces that are posted together. The active end
+ * polls for its completions, those of the passive end are reported from a workqueue.
  */
 #include <linux/completion.h>
 #include <linux/in.h>
@@ -20,9 +21,14 @@ static char *addr = "";
 module_param(addr, charp, 0);
 MODULE_PARM_DESC(addr, "IPv4 address of an RDMA device of this host");
 
+#define PIECES		4
+#define PIECE_LEN	(PAGE_SIZE / PIECES)
+
 static struct end {
 	struct kverbs_k_conn *conn;
 	struct kverbs_k_req *req;
+	struct kverbs_k_req *reads[PIECES];
+	struct kverbs_k_batch *batch;
 	struct kverbs_region *region;
 	void *memory;			/* a page for the message, and one for the text */
 	struct completion up, done;
@@ -45,7 +51,7 @@ static void ended(struct kverbs_k_conn *conn, int error)
 }
 
 static const struct kverbs_k_conn_ops conn_ops = { established, ended };
-static const struct kverbs_k_conn_param param;
+static const struct kverbs_k_conn_param param, polled = { .polled = true };
 
 /* The module owns the connection from here on, whether or not it can be accepted. */
 static void request(struct kverbs_k_listener *listener, struct kverbs_k_conn *conn)
@@ -66,35 +72,42 @@ static void done(struct kverbs_k_req *req)
 	complete(req->context);
 }
 
+static void fill(struct kverbs_k_req *req, struct end *end, enum kverbs_k_opcode opcode,
+		 u64 offset, u64 length)
+{
+	req->opcode = opcode;
+	req->region = end->region;
+	req->offset = offset;
+	req->length = length;
+	req->done = done;
+	req->context = &end->done;
+}
+
 static int post(struct end *end, enum kverbs_k_opcode opcode, u64 offset, u64 length)
 {
-	end->req->opcode = opcode;
-	end->req->region = end->region;
-	end->req->offset = offset;
-	end->req->length = length;
-	end->req->done = done;
-	end->req->context = &end->done;
+	fill(end->req, end, opcode, offset, length);
 	return kverbs_k_post(end->req);
 }
 
-static int await(struct end *end)
+/* Requests also complete, with an error, when the connection ends. */
+static int await(struct end *end, struct kverbs_k_req *req)
 {
+	if (end == &active)
+		while (!completion_done(&end->done))
+			if (!kverbs_k_conn_poll(end->conn))
+				cond_resched();
 	wait_for_completion(&end->done);
-	return end->req->result;
+	return req->result;
 }
 
-static int prepare(struct end *end, struct kverbs_k_req_size size)
+static int alloc_req(struct end *end, struct kverbs_k_req_size size, struct kverbs_k_req **to)
 {
-	struct kverbs_k_req *req;
-	int ret;
+	struct kverbs_k_req *req = kverbs_k_req_alloc(end->conn, &size, GFP_KERNEL);
 
-	ret = end->error ?: kverbs_k_region_map(end->conn, end->region);
-	if (ret)
-		return ret;
-	req = kverbs_k_req_alloc(end->conn, &size, GFP_KERNEL);
-	if (!IS_ERR(req))
-		end->req = req;
-	return PTR_ERR_OR_ZERO(req);
+	if (IS_ERR(req))
+		return PTR_ERR(req);
+	*to = req;
+	return 0;
 }
 
 /* Both ends run on one kind of machine; a real protocol fixes the order of bytes. */
@@ -104,50 +117,74 @@ static int offer(void)
 	int ret;
 
 	strscpy(passive.memory + PAGE_SIZE, "hello from the passive end", PAGE_SIZE);
-	ret = prepare(&passive, (struct kverbs_k_req_size) { .expose_pages = 1 });
+	ret = passive.error ?: kverbs_k_region_map(passive.conn, passive.region);
+	if (!ret)
+		ret = alloc_req(&passive, (struct kverbs_k_req_size) { .expose_pages = 1 },
+				&passive.req);
 	if (!ret)
 		ret = kverbs_k_expose(passive.req, passive.region, PAGE_SIZE, PAGE_SIZE,
 				      KVERBS_K_REMOTE_READ, segment);
 	if (!ret)
 		ret = post(&passive, KVERBS_K_SEND, 0, sizeof(*segment));
-	return ret ?: await(&passive);
+	return ret ?: await(&passive, passive.req);
 }
 
-static int pull(void)
+static int prepare_reads(const struct kverbs_k_segment *segment)
 {
-	struct kverbs_k_segment *segment = active.memory;
+	struct kverbs_k_batch *batch;
+	unsigned int i;
 	int ret;
 
-	ret = await(&active);
-	kverbs_k_req_free(active.req);
-	active.req = NULL;
+	for (i = 0; i < PIECES; i++) {
+		ret = alloc_req(&active, (struct kverbs_k_req_size) { .read_pages = 1 },
+				&active.reads[i]);
+		if (ret)
+			return ret;
+		fill(active.reads[i], &active, KVERBS_K_READ, PAGE_SIZE + i * PIECE_LEN,
+		     PIECE_LEN);
+		active.reads[i]->remote_addr = segment->addr + i * PIECE_LEN;
+		active.reads[i]->rkey = segment->rkey;
+	}
+	batch = kverbs_k_batch_alloc(active.conn, PIECES, GFP_KERNEL);
+	if (!IS_ERR(batch))
+		active.batch = batch;
+	return PTR_ERR_OR_ZERO(batch);
+}
+
+/* Each request that was posted completes, also if another one was not posted. */
+static int pull(void)
+{
+	unsigned int nr, i;
+	int ret, error;
+
+	ret = await(&active, active.req);
 	if (!ret)
-		ret = prepare(&active, (struct kverbs_k_req_size) { .read_pages = 1 });
+		ret = kverbs_k_region_map(active.conn, active.region);
+	if (!ret)
+		ret = prepare_reads(active.memory);
 	if (ret)
 		return ret;
-	active.req->remote_addr = segment->addr;
-	active.req->rkey = segment->rkey;
-	ret = post(&active, KVERBS_K_READ, PAGE_SIZE, segment->length);
-	return ret ?: await(&active);
+	nr = kverbs_k_post_list(active.batch, active.reads, PIECES, &ret);
+	for (i = 0; i < nr; i++) {
+		error = await(&active, active.reads[i]);
+		ret = ret ?: error;
+	}
+	return ret;
 }
 
 /* The receive is there before the peer can send. */
 static int join(struct sockaddr *sa)
 {
-	const struct kverbs_k_req_size size = {};
 	struct kverbs_k_conn *conn;
-	struct kverbs_k_req *req;
 	int ret;
 
-	conn = kverbs_k_conn_create(&init_net, &conn_ops, &active, &param, NULL, sa);
+	conn = kverbs_k_conn_create(&init_net, &conn_ops, &active, &polled, NULL, sa);
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
 	active.conn = conn;
-	req = kverbs_k_req_alloc(conn, &size, GFP_KERNEL);
-	if (IS_ERR(req))
-		return PTR_ERR(req);
-	active.req = req;
-	ret = post(&active, KVERBS_K_RECV, 0, sizeof(struct kverbs_k_segment));
+	ret = alloc_req(&active, (struct kverbs_k_req_size) {}, &active.req);
+	if (!ret)
+		ret = post(&active, KVERBS_K_RECV, 0, sizeof(struct kverbs_k_segment));
 	if (ret)
 		return ret;
 	kverbs_k_conn_start(conn);
@@ -173,8 +210,14 @@ static int open_end(struct end *end)
 /* Requests first complete, then go, and the connection after them. */
 static void close_end(struct end *end)
 {
+	unsigned int i;
+
 	if (end->conn)
 		kverbs_k_conn_close(end->conn);
+	kverbs_k_batch_free(end->batch);
+	for (i = 0; i < PIECES; i++)
+		if (end->reads[i])
+			kverbs_k_req_free(end->reads[i]);
 	if (end->req)
 		kverbs_k_req_free(end->req);
 	if (end->conn)

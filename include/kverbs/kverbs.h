@@ -9,13 +9,20 @@
  * Neither this interface nor its binary form is stable: build a module and kverbs together.
  *
  * Contexts. Functions are for process context and may sleep, unless they say otherwise.
- * kverbs_k_post(), kverbs_k_expose() and kverbs_k_conceal() never sleep: they are for process
- * and softirq context, also with a spinlock held. All that these need is allocated before, by
- * kverbs_k_req_alloc() and kverbs_k_region_map().
+ * kverbs_k_post(), kverbs_k_post_list(), kverbs_k_expose() and kverbs_k_conceal() never sleep: they
+ * are for process and softirq context, also with a spinlock held. All that these need is allocated
+ * before, by kverbs_k_req_alloc(), kverbs_k_batch_alloc() and kverbs_k_region_map().
  *
  * Callbacks. A callback must not free or close its connection, nor destroy a region or an export:
- * these wait for callbacks. It may post. "done" of a request runs in a workqueue or, if the
- * connection asks for it, in softirq context; all others run in process context.
+ * these wait for callbacks. A callback may post. "done" of a request runs in a workqueue, in
+ * softirq context, or within kverbs_k_conn_poll(), as the connection asks for it; all others run
+ * in process context.
+ *
+ * Polling. A connection that is "polled" raises no interrupt for a completion, and nothing but a
+ * poll calls "done". A module with a thread of its own saves the interrupts, and the switches to
+ * the workqueue and back. kverbs polls by itself only where it waits: for a registration, for a
+ * peer that seems dead, and to end the connection. So "done" may also be called by another task
+ * than the one that polls, but never by two at a time.
  *
  * Life. A region outlives the exports and the requests in flight that use it. Requests and exports
  * of a connection are freed after it has ended, or before, but not after kverbs_k_conn_free().
@@ -39,6 +46,8 @@ struct kverbs_region;
 struct kverbs_k_conn;
 /* A listener. */
 struct kverbs_k_listener;
+/* Room in which requests are posted together. */
+struct kverbs_k_batch;
 
 /* Once in a module that calls any of these functions. */
 #define KVERBS_K_IMPORT()	MODULE_INFO(import_ns, "KVERBS")
@@ -124,6 +133,7 @@ struct kverbs_k_conn_ops {
  * @max_sge: scatter/gather entries of a work request; default: up to 8, as the device has
  * @max_read: READs in flight in each direction; default: up to 16, as the device has
  * @softirq: call "done" in softirq context, which saves a switch to a workqueue
+ * @polled: call "done" when kverbs_k_conn_poll() finds the completion; not with @softirq
  * @timeout_ms: time to become established; default 10000
  * @keepalive_ns: how long nothing may complete before the peer is probed; default: no probes
  * @priv: private data for the peer; copied
@@ -135,6 +145,7 @@ struct kverbs_k_conn_param {
 	u32 max_sge;
 	u8 max_read;
 	bool softirq;
+	bool polled;
 	u32 timeout_ms;
 	u64 keepalive_ns;
 	const void *priv;
@@ -150,6 +161,7 @@ struct kverbs_k_conn_param {
  * @max_read_sge: entries of a work request of READ
  * @mr_pages: pages that one request can expose at most
  * @max_msg: bytes of a SEND
+ * @node: NUMA node of the device, where memory is best; NUMA_NO_NODE before it is known
  * @is_iwarp: immediate data and atomics are missing, and a READ needs
  *	kverbs_k_req_size.read_pages
  * @priv: private data of the peer
@@ -165,6 +177,7 @@ struct kverbs_k_conn_info {
 	u32 max_read_sge;
 	u32 mr_pages;
 	u64 max_msg;
+	int node;
 	bool is_iwarp;
 	u8 priv[196];
 	u8 priv_len;
@@ -271,6 +284,35 @@ void *kverbs_k_conn_context(const struct kverbs_k_conn *conn);
  */
 void kverbs_k_conn_query(struct kverbs_k_conn *conn, struct kverbs_k_conn_info *info);
 
+/**
+ * kverbs_k_conn_is_up() - whether requests can be posted
+ * @conn: the connection
+ *
+ * For a thread that polls memory, which shows the data of a peer but not that the peer is gone.
+ *
+ * Context: any.
+ * Return: true from before "established" until the connection begins to end.
+ */
+bool kverbs_k_conn_is_up(const struct kverbs_k_conn *conn);
+
+/**
+ * kverbs_k_conn_poll() - handle completions of a connection that is polled
+ * @conn: the connection, in any state
+ *
+ * Calls "done" of requests that have completed. At most about 64 completions are handled, so that
+ * a thread can poll several connections fairly. Does nothing while another task polls.
+ *
+ * Do not stop polling while requests are in flight, but for kverbs_k_conn_end(),
+ * kverbs_k_conn_close() and kverbs_k_conn_free(), which complete all of them. In particular
+ * kverbs_k_region_destroy() waits for requests without polling.
+ *
+ * Context: process; not in a callback.
+ * Return: how many completions were handled. One of them may complete several requests of a list,
+ * or be of a work request of kverbs. 0 if there was none, another task polls, or the connection
+ * is not polled.
+ */
+unsigned int kverbs_k_conn_poll(struct kverbs_k_conn *conn);
+
 /* ---- listeners ----------------------------------------------------------- */
 
 /**
@@ -352,6 +394,7 @@ enum kverbs_k_opcode {
 /* Bits of kverbs_k_req.flags */
 #define KVERBS_K_FENCE		BIT(0)	/* begin after earlier READs have completed */
 #define KVERBS_K_SOLICITED	BIT(1)	/* ask for an event at the peer */
+#define KVERBS_K_UNSIGNALLED	BIT(2)	/* may complete as late as the list it is posted with */
 
 /* Bits of kverbs_k_req.out_flags */
 #define KVERBS_K_HAS_IMM	BIT(0)	/* @out_imm is valid */
@@ -378,7 +421,7 @@ struct kverbs_k_segment {
 /**
  * struct kverbs_k_req - a request
  * @opcode: enum kverbs_k_opcode
- * @flags: KVERBS_K_FENCE and KVERBS_K_SOLICITED, but for a RECV
+ * @flags: KVERBS_K_FENCE, KVERBS_K_SOLICITED and KVERBS_K_UNSIGNALLED, but for a RECV
  * @region: the local buffer; NULL if @length is 0
  * @offset: first byte of the buffer in @region
  * @length: bytes of the buffer
@@ -387,8 +430,8 @@ struct kverbs_k_segment {
  * @imm: WRITE_IMM, SEND_IMM: immediate data
  * @operand: CMP_SWAP: what is expected; FETCH_ADD: what is added
  * @swap: CMP_SWAP: the new value
- * @done: called once for each successful kverbs_k_post() and for each kverbs_k_conceal() that
- *	returns 0. The request, and its memory, is the module's again
+ * @done: called once for each successful post and for each kverbs_k_conceal() that returns 0. The
+ *	request, and its memory, is the module's again
  * @context: for the module
  * @result: for @done: 0; -EIO: it failed or was flushed since the connection ends, and @wc_status
  *	says why; or another errno, which says that it was never with the device
@@ -481,6 +524,46 @@ void kverbs_k_req_free(struct kverbs_k_req *req);
  * memory exposed; or the error of the device.
  */
 int kverbs_k_post(struct kverbs_k_req *req);
+
+/**
+ * kverbs_k_batch_alloc() - allocate room to post requests of a connection together
+ * @conn: the connection
+ * @nr: requests that go to the device at a time, 1 to 4096; longer lists take several turns
+ * @gfp: how to allocate
+ *
+ * Context: process; may sleep if @gfp permits it.
+ * Return: the room or an ERR_PTR: -EINVAL, -ENOMEM.
+ */
+struct kverbs_k_batch *kverbs_k_batch_alloc(struct kverbs_k_conn *conn, unsigned int nr,
+					    gfp_t gfp);
+
+/**
+ * kverbs_k_batch_free() - free the room
+ * @batch: the room, not in use, or NULL; its connection may be gone
+ *
+ * Context: process.
+ */
+void kverbs_k_batch_free(struct kverbs_k_batch *batch);
+
+/**
+ * kverbs_k_post_list() - post requests together
+ * @batch: room for that, of the same connection; the caller serialises its use
+ * @reqs: the requests, each as for kverbs_k_post(), and none twice
+ * @nr: how many
+ * @error: why not all were posted, as for kverbs_k_post(); else 0
+ *
+ * Consecutive requests of one work request each are handed to the device with one doorbell. Their
+ * completions are coalesced: the device tells of one for up to 32 requests or 16 KiB, or of the
+ * last one only if the others are KVERBS_K_UNSIGNALLED. "done" is called for each request, in
+ * order. RECVs, requests of several work requests, atomics, those that expose memory, and READs on
+ * iWARP are handed over one by one, in their order.
+ *
+ * Context: process or softirq, never sleeps.
+ * Return: how many were posted, from the first on. "done" is called for these, maybe before this
+ * returns, and the others are the module's.
+ */
+unsigned int kverbs_k_post_list(struct kverbs_k_batch *batch, struct kverbs_k_req **reqs,
+				unsigned int nr, int *error);
 
 /**
  * kverbs_k_expose() - let the peer access memory from the next post of a request on

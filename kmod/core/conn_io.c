@@ -386,6 +386,29 @@ int kverbs_conn_post_now(struct kverbs_conn *conn, struct kverbs_req *req,
 	return ret;
 }
 
+/**
+ * kverbs_conn_post_list_now() - post the first of some operations together, without sleeping
+ * @conn: the connection
+ * @reqs: the operations, none that receives or has an MR; @done is called for those that are
+ *	posted
+ * @nr: how many, at least 1
+ * @chain: room to build them in
+ * @error: as for kverbs_wr_post_direct(); -ENOTCONN
+ *
+ * Context: process or softirq.
+ * Return: how many were posted. If that is less than @nr, and @error is 0, the next one is for
+ * kverbs_conn_post_now().
+ */
+unsigned int kverbs_conn_post_list_now(struct kverbs_conn *conn, struct kverbs_req **reqs,
+				       unsigned int nr, struct kverbs_chain *chain, int *error)
+{
+	*error = kverbs_queue_check_up(&conn->queue);
+	if (*error)
+		return 0;
+	return kverbs_wr_post_direct(&conn->queue, reqs, count_direct(conn, reqs, nr), chain,
+				     error);
+}
+
 /* Before the queue pair exists the connection's work posts the receive. */
 static int recv_early(struct kverbs_conn *conn, struct kverbs_req *req)
 {

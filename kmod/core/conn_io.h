@@ -21,6 +21,9 @@ void kverbs_conn_post_deferred(struct kverbs_conn *conn);
 void kverbs_conn_post_held(struct kverbs_conn *conn);
 int kverbs_conn_post_now(struct kverbs_conn *conn, struct kverbs_req *req,
 			 struct kverbs_chain *chain, struct kverbs_mr *mr);
+unsigned int kverbs_conn_post_list_now(struct kverbs_conn *conn, struct kverbs_req **reqs,
+				       unsigned int nr, struct kverbs_chain *chain,
+				       int *error);
 int kverbs_conn_recv_now(struct kverbs_conn *conn, struct kverbs_req *req,
 			 struct kverbs_chain *chain);
 int kverbs_conn_invalidate_now(struct kverbs_conn *conn, struct kverbs_req *req,

@@ -21,6 +21,16 @@ void kverbs_cq_set_init(struct kverbs_cq_set *set, enum ib_poll_context context)
 {
 	mutex_init(&set->lock);
 	INIT_LIST_HEAD(&set->cqs);
+	kverbs_cq_set_choose(set, context);
+}
+
+/**
+ * kverbs_cq_set_choose() - change where the completions of an empty set are handled
+ * @set: the set
+ * @context: as for kverbs_cq_set_init()
+ */
+void kverbs_cq_set_choose(struct kverbs_cq_set *set, enum ib_poll_context context)
+{
 	set->context = context;
 	set->direct = context == IB_POLL_DIRECT;
 }
@@ -48,13 +58,16 @@ static int poll_batch(struct kverbs_cq *cq)
 	return nr;
 }
 
-static void poll_cq(struct kverbs_cq *cq)
+static unsigned int poll_cq(struct kverbs_cq *cq)
 {
-	int i;
+	unsigned int nr = 0;
+	int batch;
 
-	for (i = 0; i < PASS_SIZE; i += KVERBS_CQ_BATCH)
-		if (poll_batch(cq) < KVERBS_CQ_BATCH)
-			return;
+	do {
+		batch = max(poll_batch(cq), 0);
+		nr += batch;
+	} while (batch == KVERBS_CQ_BATCH && nr < PASS_SIZE);
+	return nr;
 }
 
 /**
@@ -64,16 +77,19 @@ static void poll_cq(struct kverbs_cq *cq)
  * Does nothing while another task polls: the next call handles what that task left.
  *
  * Context: process, may sleep; not from a completion handler.
+ * Return: how many completions it has handled.
  */
-void kverbs_cq_set_poll(struct kverbs_cq_set *set)
+unsigned int kverbs_cq_set_poll(struct kverbs_cq_set *set)
 {
 	struct kverbs_cq *cq;
+	unsigned int nr = 0;
 
 	if (!mutex_trylock(&set->lock))
-		return;
+		return 0;
 	list_for_each_entry(cq, &set->cqs, entry)
-		poll_cq(cq);
+		nr += poll_cq(cq);
 	mutex_unlock(&set->lock);
+	return nr;
 }
 
 /**

@@ -46,8 +46,9 @@ struct kverbs_cq_set {
 };
 
 void kverbs_cq_set_init(struct kverbs_cq_set *set, enum ib_poll_context context);
+void kverbs_cq_set_choose(struct kverbs_cq_set *set, enum ib_poll_context context);
 void kverbs_cq_set_exit(struct kverbs_cq_set *set);
-void kverbs_cq_set_poll(struct kverbs_cq_set *set);
+unsigned int kverbs_cq_set_poll(struct kverbs_cq_set *set);
 void kverbs_cq_set_poll_all(struct kverbs_cq_set *set);
 bool kverbs_cq_has_passed(u64 deadline_ns);
 int kverbs_cq_set_await(struct kverbs_cq_set *set, bool (*check)(void *arg), void *arg,

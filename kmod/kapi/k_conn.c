@@ -35,7 +35,7 @@ static void on_accepting(struct kverbs_conn *conn, struct kverbs_conn_attr *attr
 
 	k_conn->ops = acceptance->ops;
 	k_conn->context = acceptance->context;
-	k_conn->cqs.context = acceptance->context_of_cqs;
+	kverbs_cq_set_choose(&k_conn->cqs, acceptance->context_of_cqs);
 }
 
 static void on_established(struct kverbs_conn *conn)
@@ -61,6 +61,8 @@ static const struct kverbs_conn_ops conn_ops = {
 
 static enum ib_poll_context poll_context(const struct kverbs_k_conn_param *param)
 {
+	if (param->polled)
+		return IB_POLL_DIRECT;
 	return param->softirq ? IB_POLL_SOFTIRQ : IB_POLL_WORKQUEUE;
 }
 
@@ -69,7 +71,8 @@ static int fill_attr(struct kverbs_conn_attr *attr, struct kverbs_k_conn *k_conn
 {
 	if (param->sq_depth > MAX_DEPTH || param->rq_depth > MAX_DEPTH ||
 	    param->max_sge > KVERBS_RECV_SGES || param->timeout_ms > INT_MAX ||
-	    param->keepalive_ns > MAX_KEEPALIVE_NS || param->priv_len > priv_max)
+	    param->keepalive_ns > MAX_KEEPALIVE_NS || param->priv_len > priv_max ||
+	    (param->polled && param->softirq))
 		return -EINVAL;
 	*attr = (struct kverbs_conn_attr) {
 		.ops = &conn_ops,
@@ -225,6 +228,19 @@ void *kverbs_k_conn_context(const struct kverbs_k_conn *k_conn)
 }
 EXPORT_SYMBOL_KVERBS(kverbs_k_conn_context);
 
+bool kverbs_k_conn_is_up(const struct kverbs_k_conn *k_conn)
+{
+	return !kverbs_queue_check_up(&k_conn->conn->queue) &&
+	       !kverbs_conn_is_ending(k_conn->conn);
+}
+EXPORT_SYMBOL_KVERBS(kverbs_k_conn_is_up);
+
+unsigned int kverbs_k_conn_poll(struct kverbs_k_conn *k_conn)
+{
+	return k_conn->cqs.direct ? kverbs_cq_set_poll(&k_conn->cqs) : 0;
+}
+EXPORT_SYMBOL_KVERBS(kverbs_k_conn_poll);
+
 static void query_limits(const struct kverbs_conn *conn, struct kverbs_k_conn_info *info)
 {
 	info->max_sge = conn->queue.max_sge;
@@ -248,6 +264,7 @@ void kverbs_k_conn_query(struct kverbs_k_conn *k_conn, struct kverbs_k_conn_info
 	spin_unlock_irqrestore(&conn->lock, flags);
 	info->local = conn->local;
 	info->remote = conn->remote;
+	info->node = conn->node;
 	if (!kverbs_queue_check_up(&conn->queue))
 		query_limits(conn, info);
 }

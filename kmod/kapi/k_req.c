@@ -8,6 +8,7 @@
 #include "conn_io.h"
 #include "export.h"
 #include "k_conn.h"
+#include "k_req.h"
 #include "opcode.h"
 #include "quirks.h"
 #include "region.h"
@@ -15,6 +16,7 @@
 
 /* Of one request, so that its chain is far below the limits of memory. */
 #define MAX_SGES	65536U
+#define FLAGS		((u32)(KVERBS_K_FENCE | KVERBS_K_SOLICITED | KVERBS_K_UNSIGNALLED))
 
 static_assert((int)KVERBS_K_SEND == KVERBS_OP_SEND);
 static_assert((int)KVERBS_K_RECV == KVERBS_OP_RECV);
@@ -25,31 +27,6 @@ static_assert((int)KVERBS_K_SEND_IMM == KVERBS_OP_SEND_IMM);
 static_assert((int)KVERBS_K_SEND_INV == KVERBS_OP_SEND_INV);
 static_assert((int)KVERBS_K_CMP_SWAP == KVERBS_OP_CMP_SWAP);
 static_assert((int)KVERBS_K_FETCH_ADD == KVERBS_OP_FETCH_ADD);
-
-/**
- * struct k_req - a request with all that it takes to post it
- * @k: what the module sees
- * @conn: the connection
- * @req: what is posted
- * @chain: its work requests
- * @mr: its MR, or NULL. It belongs to the connection, and ends with that
- * @may_expose: @mr is for kverbs_k_expose()
- * @is_sink: @mr is the sink of the READ in flight
- */
-struct k_req {
-	struct kverbs_k_req k;
-	struct kverbs_conn *conn;
-	struct kverbs_req req;
-	struct kverbs_chain *chain;
-	struct kverbs_mr *mr;
-	bool may_expose;
-	bool is_sink;
-};
-
-static struct k_req *to_k_req(struct kverbs_k_req *k)
-{
-	return container_of(k, struct k_req, k);
-}
 
 static unsigned int smallest_wr(const struct kverbs_queue *queue)
 {
@@ -192,7 +169,7 @@ static bool is_valid(const struct kverbs_k_req *k)
 {
 	const struct kverbs_opdef *op = kverbs_opdef_find(k->opcode);
 
-	if (!op || !k->done || k->flags & ~(u32)(KVERBS_K_FENCE | KVERBS_K_SOLICITED))
+	if (!op || !k->done || k->flags & ~FLAGS)
 		return false;
 	if (op->flags & KVERBS_OPF_RECV && k->flags)
 		return false;
@@ -221,29 +198,56 @@ static void fill_req(struct k_req *request)
 		.swap = k->swap,
 		.fence = k->flags & KVERBS_K_FENCE,
 		.solicited = k->flags & KVERBS_K_SOLICITED,
+		.unsignalled = k->flags & KVERBS_K_UNSIGNALLED,
 		.direct = true,
 		.done = req_done,
 	};
 	request->is_sink = kverbs_wr_needs_sink(&request->conn->queue, &request->req);
 }
 
+/**
+ * kverbs_k_req_begin() - check a request, and keep its memory until it completes
+ * @request: the request
+ *
+ * kverbs_req_unuse() is due if the request is not posted.
+ *
+ * Context: process or softirq.
+ * Return: 0 or -EINVAL.
+ */
+int kverbs_k_req_begin(struct k_req *request)
+{
+	if (!is_valid(&request->k))
+		return -EINVAL;
+	fill_req(request);
+	kverbs_req_use(&request->req);
+	return 0;
+}
+
+/**
+ * kverbs_k_req_post() - post a request alone
+ * @request: the request, begun
+ *
+ * Context: process or softirq.
+ * Return: as kverbs_k_post(). After 0 the request may be gone.
+ */
+int kverbs_k_req_post(struct k_req *request)
+{
+	if (request->k.opcode == KVERBS_K_RECV)
+		return kverbs_conn_recv_now(request->conn, &request->req, request->chain);
+	return kverbs_conn_post_now(request->conn, &request->req, request->chain, request->mr);
+}
+
 int kverbs_k_post(struct kverbs_k_req *k)
 {
 	struct k_req *request = to_k_req(k);
-	struct kverbs_req *req = &request->req;
 	int ret;
 
-	if (!is_valid(k))
-		return -EINVAL;
-	fill_req(request);
-	kverbs_req_use(req);
-	if (k->opcode == KVERBS_K_RECV)
-		ret = kverbs_conn_recv_now(request->conn, req, request->chain);
-	else
-		ret = kverbs_conn_post_now(request->conn, req, request->chain, request->mr);
-	/* From here on a request that was posted may be gone. */
+	ret = kverbs_k_req_begin(request);
 	if (ret)
-		kverbs_req_unuse(req);
+		return ret;
+	ret = kverbs_k_req_post(request);
+	if (ret)
+		kverbs_req_unuse(&request->req);
 	return ret;
 }
 EXPORT_SYMBOL_KVERBS(kverbs_k_post);

@@ -42,6 +42,7 @@ static void k_conn_has_the_private_data_of_the_peer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->hca->limits.max_send_sge, info->max_sge);
 	KUNIT_EXPECT_EQ(test, FAKE_MR_ROOM, info->mr_pages);
 	KUNIT_EXPECT_TRUE(test, info->is_iwarp);
+	KUNIT_EXPECT_EQ(test, ibdev_to_node(&fake->hca->ib), info->node);
 }
 
 static void k_conn_tells_that_it_was_rejected(struct kunit *test)
@@ -77,6 +78,8 @@ static void k_conn_ends_when_its_device_is_removed(struct kunit *test)
 						 KVERBS_K_REMOTE_READ, &segment));
 	KUNIT_ASSERT_EQ(test, 0, fake_k_post_locked(exposing));
 	fake_device_remove(fake->hca);
+	/* The last thing that a connection does, after it has left the device. */
+	KUNIT_ASSERT_TRUE(test, fake_k_await(&fake->ended));
 	KUNIT_EXPECT_EQ(test, -ENODEV, fake->error);
 	KUNIT_EXPECT_EQ(test, 1, exposing->nr_done);
 	KUNIT_EXPECT_EQ(test, -EIO, exposing->k->result);
@@ -84,7 +87,7 @@ static void k_conn_ends_when_its_device_is_removed(struct kunit *test)
 }
 
 /**
- * struct excess - a parameter beyond its limit
+ * struct excess - parameters that are refused
  * @what: the parameter, for the test's name
  * @param: all of them
  */
@@ -100,6 +103,7 @@ static const struct excess excesses[] = {
 	{ "time to become established", { .timeout_ms = (u32)INT_MAX + 1 } },
 	{ "interval of probes", { .keepalive_ns = U64_MAX } },
 	{ "private data", { .priv = "", .priv_len = 57 } },
+	{ "softirq context and polls", { .softirq = true, .polled = true } },
 };
 
 KUNIT_ARRAY_PARAM_DESC(excesses, excesses, what);

@@ -240,7 +240,7 @@ static void k_req_is_checked(struct kunit *test)
 	req->k->length = FAKE_K_BYTES + 1;
 	KUNIT_EXPECT_EQ(test, -EINVAL, fake_k_post_locked(req));
 	req->k->length = PAGE_SIZE;
-	req->k->flags = BIT(2);
+	req->k->flags = BIT(3);
 	KUNIT_EXPECT_EQ(test, -EINVAL, fake_k_post_locked(req));
 	req->k->flags = 0;
 	req->k->opcode = KVERBS_K_FETCH_ADD + 1;

@@ -12,6 +12,7 @@
 #define DATA_PAGES	20
 #define DATA_BYTES	(DATA_PAGES * PAGE_SIZE)
 #define REQS		3
+#define LIST		16
 
 /**
  * struct end - one end of the connection
@@ -170,14 +171,35 @@ static void join(struct kunit *test, struct rpc *rpc)
 	map_regions(test, &rpc->server);
 }
 
+/**
+ * struct context - where completions are handled
+ * @name: of the context
+ * @softirq: parameter of the connection
+ * @polled: parameter of the connection
+ */
+struct context {
+	const char *name;
+	bool softirq;
+	bool polled;
+};
+
+static const struct context contexts[] = {
+	{ .name = "workqueue" },
+	{ .name = "softirq", .softirq = true },
+	{ .name = "polled", .polled = true },
+};
+
+KUNIT_ARRAY_PARAM_DESC(contexts, contexts, name);
+
 static struct rpc *rpc_open(struct kunit *test)
 {
-	const bool *softirq = test->param_value;
+	const struct context *context = test->param_value;
 	struct rpc *rpc = kunit_kzalloc(test, sizeof(*rpc), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, rpc);
 	rpc->param.timeout_ms = FAKE_PATIENCE_MS;
-	rpc->param.softirq = *softirq;
+	rpc->param.softirq = context->softirq;
+	rpc->param.polled = context->polled;
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, rpc_close, rpc));
 	end_open(test, &rpc->client);
 	end_open(test, &rpc->server);
@@ -221,9 +243,26 @@ static void post(struct kunit *test, struct kverbs_k_req *req)
 	KUNIT_ASSERT_EQ(test, 0, ret);
 }
 
-static void await(struct kunit *test, struct kverbs_k_req *req)
+/* If completions are polled, those of both ends are. */
+static bool poll_for(struct rpc *rpc, struct completion *done)
 {
-	KUNIT_ASSERT_TRUE(test, live_await(req->context));
+	unsigned long end = jiffies + FAKE_PATIENCE;
+
+	while (!try_wait_for_completion(done)) {
+		if (time_after(jiffies, end))
+			return false;
+		if (!kverbs_k_conn_poll(rpc->client.conn) && !kverbs_k_conn_poll(rpc->server.conn))
+			cond_resched();
+	}
+	return true;
+}
+
+static void await(struct rpc *rpc, struct kverbs_k_req *req)
+{
+	struct kunit *test = rpc->client.test;
+
+	KUNIT_ASSERT_TRUE(test, rpc->param.polled ? poll_for(rpc, req->context) :
+						    live_await(req->context));
 	KUNIT_ASSERT_EQ(test, 0, req->result);
 }
 
@@ -246,33 +285,23 @@ static void call(struct kunit *test, struct rpc *rpc, enum kverbs_k_opcode opcod
 						 KVERBS_K_REMOTE_READ | KVERBS_K_REMOTE_WRITE,
 						 message(&rpc->client)));
 	post(test, question);
-	await(test, asked);
+	await(rpc, asked);
 	move->region = rpc->server.data;
 	move->length = DATA_BYTES;
 	move->remote_addr = segment->addr;
 	move->rkey = segment->rkey;
 	post(test, move);
-	await(test, move);
+	await(rpc, move);
 	reply->length = 0;
 	reply->rkey = segment->rkey;
 	post(test, reply);
-	await(test, answer);
-	await(test, question);
-	await(test, reply);
+	await(rpc, answer);
+	await(rpc, question);
+	await(rpc, reply);
 	KUNIT_EXPECT_EQ(test, KVERBS_K_HAS_REVOKED, answer->out_flags);
 	KUNIT_EXPECT_EQ(test, segment->rkey, answer->out_revoked);
 	KUNIT_EXPECT_EQ(test, 1, kverbs_k_conceal(question));
 }
-
-/* ib_core's completions in a workqueue and in softirq context. */
-static const bool contexts[] = { false, true };
-
-static void describe(const bool *softirq, char *desc)
-{
-	strscpy(desc, *softirq ? "softirq" : "workqueue", KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(contexts, contexts, describe);
 
 static void live_k_call_fetches_data_that_are_exposed(struct kunit *test)
 {
@@ -290,9 +319,112 @@ static void live_k_call_stores_data_into_memory_that_is_exposed(struct kunit *te
 	KUNIT_EXPECT_EQ(test, 0, memcmp(rpc->client.memory, rpc->server.memory, DATA_BYTES));
 }
 
+/**
+ * struct stream - WRITEs that are posted together
+ * @rpc: the connection
+ * @batch: where they are posted
+ * @reqs: LIST of them, of which all but the last are unsignalled
+ * @nr_done: how many have completed
+ * @in_order: none has completed before its predecessor
+ * @done: signalled when all have completed
+ */
+struct stream {
+	struct rpc *rpc;
+	struct kverbs_k_batch *batch;
+	struct kverbs_k_req *reqs[LIST];
+	unsigned int nr_done;
+	bool in_order;
+	struct completion done;
+};
+
+static void free_stream(void *data)
+{
+	struct stream *stream = data;
+	unsigned int i;
+
+	kverbs_k_conn_close(stream->rpc->client.conn);
+	for (i = 0; i < LIST && stream->reqs[i]; i++)
+		kverbs_k_req_free(stream->reqs[i]);
+	kverbs_k_batch_free(stream->batch);
+}
+
+static void one_done(struct kverbs_k_req *req)
+{
+	struct stream *stream = req->context;
+
+	stream->in_order &= req == stream->reqs[stream->nr_done] && !req->result;
+	if (++stream->nr_done == LIST)
+		complete(&stream->done);
+}
+
+static void add_writes(struct stream *stream, const struct kverbs_k_segment *segment)
+{
+	struct end *end = &stream->rpc->client;
+	const struct kverbs_k_req_size size = {};
+	struct kverbs_k_req *req;
+	unsigned int i;
+
+	for (i = 0; i < LIST; i++) {
+		req = kverbs_k_req_alloc(end->conn, &size, GFP_KERNEL);
+		KUNIT_ASSERT_FALSE(end->test, IS_ERR(req));
+		stream->reqs[i] = req;
+		req->opcode = KVERBS_K_WRITE;
+		req->flags = i + 1 < LIST ? KVERBS_K_UNSIGNALLED : 0;
+		req->region = end->data;
+		req->offset = i * PAGE_SIZE;
+		req->length = PAGE_SIZE;
+		req->remote_addr = segment->addr + req->offset;
+		req->rkey = segment->rkey;
+		req->done = one_done;
+		req->context = stream;
+	}
+}
+
+static struct stream *open_stream(struct kunit *test, const struct kverbs_k_segment *segment,
+				  struct rpc *rpc)
+{
+	struct stream *stream = kunit_kzalloc(test, sizeof(*stream), GFP_KERNEL);
+	struct kverbs_k_batch *batch;
+
+	KUNIT_ASSERT_NOT_NULL(test, stream);
+	stream->rpc = rpc;
+	stream->in_order = true;
+	init_completion(&stream->done);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, free_stream, stream));
+	batch = kverbs_k_batch_alloc(rpc->client.conn, LIST, GFP_KERNEL);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(batch));
+	stream->batch = batch;
+	add_writes(stream, segment);
+	return stream;
+}
+
+static void live_k_list_of_writes_completes_in_order(struct kunit *test)
+{
+	struct rpc *rpc = rpc_open(test);
+	struct kverbs_k_segment segment;
+	struct kverbs_export *export;
+	struct stream *stream;
+	unsigned int nr = 1;
+	int error;
+
+	export = kverbs_k_export_create(rpc->server.conn, rpc->server.data, 0, DATA_BYTES,
+					KVERBS_K_REMOTE_WRITE, &segment, &nr);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(export));
+	stream = open_stream(test, &segment, rpc);
+	KUNIT_ASSERT_EQ(test, LIST, kverbs_k_post_list(stream->batch, stream->reqs, LIST, &error));
+	KUNIT_EXPECT_EQ(test, 0, error);
+	KUNIT_ASSERT_TRUE(test, rpc->param.polled ? poll_for(rpc, &stream->done) :
+						    live_await(&stream->done));
+	KUNIT_EXPECT_TRUE(test, stream->in_order);
+	KUNIT_EXPECT_EQ(test, 0, memcmp(data_page(&rpc->client, LIST - 1),
+					data_page(&rpc->server, LIST - 1), LIST * PAGE_SIZE));
+	KUNIT_EXPECT_EQ(test, 0, kverbs_k_export_destroy(export));
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE_PARAM(live_k_call_fetches_data_that_are_exposed, contexts_gen_params),
 	KUNIT_CASE_PARAM(live_k_call_stores_data_into_memory_that_is_exposed, contexts_gen_params),
+	KUNIT_CASE_PARAM(live_k_list_of_writes_completes_in_order, contexts_gen_params),
 	{}
 };
 

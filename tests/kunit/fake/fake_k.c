@@ -180,6 +180,7 @@ static void on_done(struct kverbs_k_req *k)
 
 	req->nr_done++;
 	req->in_softirq = in_serving_softirq();
+	req->task = current;
 	complete_all(&req->done);
 }
 

@@ -18,12 +18,14 @@
  * @done: signalled when it has completed
  * @nr_done: how often it has completed
  * @in_softirq: the last time it did so in softirq context
+ * @task: the task in which it did so
  */
 struct fake_k_req {
 	struct kverbs_k_req *k;
 	struct completion done;
 	unsigned int nr_done;
 	bool in_softirq;
+	const struct task_struct *task;
 };
 
 /**
