@@ -129,7 +129,7 @@ bool kverbs_cq_has_passed(u64 deadline_ns)
 
 /**
  * kverbs_cq_set_await() - wait within the kernel
- * @set: polled meanwhile, if it is direct, since user space cannot poll it
+ * @set: polled in that time, if it is direct, since user space cannot poll it
  * @check: what is waited for; set or woken by completions
  * @arg: for @check
  * @timeout: jiffies

@@ -131,7 +131,7 @@ u64 kverbs_device_large_pages(const struct ib_device *ib);
 u32 kverbs_device_mr_pages(struct ib_device *ib);
 bool kverbs_device_has_atomics(struct ib_device *ib);
 
-/* The two below are for a tenant that is on its device, and stays meanwhile. */
+/* The two below are for a tenant that is on its device, and stays during the call. */
 static inline void kverbs_device_note_no_atomics(struct kverbs_tenant *tenant)
 {
 	WRITE_ONCE(tenant->dev->no_atomics, true);

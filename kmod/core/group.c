@@ -91,7 +91,7 @@ static int alloc_domain(struct kverbs_group *group, struct ib_device *ib)
 	return 0;
 }
 
-/* A removal that begins meanwhile waits in evict_work(), for @use. */
+/* A removal that begins in that time waits in evict_work(), for @use. */
 static int enter_device(struct kverbs_group *group, u32 index, const struct net *net)
 {
 	enum kverbs_unusable unusable;

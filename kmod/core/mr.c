@@ -507,7 +507,7 @@ static void prepare_reg(struct kverbs_mr *mr, struct kverbs_region *region, int 
 /**
  * kverbs_mr_settle() - charge the owner for an MR that a worker made
  * @pool: the pool
- * @mr: the MR, which no other task uses or frees meanwhile
+ * @mr: the MR, which no other task uses or frees during the call
  *
  * A worker makes MRs for operations that had to wait, and cannot charge them. The next task that
  * uses the MR is one of the owner.

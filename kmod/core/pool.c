@@ -155,7 +155,7 @@ static bool fill(struct kverbs_recv_pool *pool, struct kverbs_pool_taker *taker,
 			return false;
 		if (ret < 0 && waits)
 			return false;
-		/* Look once more: a buffer added meanwhile may have found no taker waiting. */
+		/* Look once more: a buffer added since then may have found no taker waiting. */
 		waits = ret < 0;
 		if (waits) {
 			begin_wait(pool, taker, wanted_by(taker, ret));

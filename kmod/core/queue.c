@@ -976,7 +976,7 @@ static bool parked_is_posted(void *arg)
 /**
  * kverbs_queue_await_posted() - wait until a receive is with the HCA
  * @queue: the queue; returns at once unless it is up
- * @cqs: the completion queues, polled meanwhile if they are direct
+ * @cqs: the completion queues, polled in that time if they are direct
  * @ticket: of the receive
  *
  * After this the peer may be asked to send. A receive is deferred while a registration of

@@ -136,7 +136,7 @@ void kverbs_sync_abort(struct kverbs_sync *sync)
 /**
  * kverbs_sync_post() - post a chain and wait for it
  * @sync: the caller excludes others
- * @cqs: the completion queues of the connection, polled meanwhile if they are direct
+ * @cqs: the completion queues of the connection, polled in that time if they are direct
  * @first: first of at most KVERBS_SYNC_WRS linked requests
  * @last: last of them
  *
