@@ -13,7 +13,8 @@
 #define FAKE_MR_PAGES	4
 #define FAKE_MR_ROOM	16
 #define FAKE_MR_LARGE	32
-#define FAKE_LKEY	0x1001
+/* No MR has it: their keys are counted up, with a random last byte. */
+#define FAKE_LKEY	0xfffff001
 
 /**
  * enum fake_verb - what a device can be told to fail
