@@ -10,11 +10,7 @@ static struct fake_k *make_polled(struct kunit *test)
 	struct fake_k *fake = fake_k_create(test);
 
 	fake->param.polled = true;
-	fake_k_make(fake);
-	fake_k_ask(fake);
-	fake_iw_answer(fake->hca, 0, NULL, 0);
-	KUNIT_ASSERT_TRUE(test, fake_k_await(&fake->up));
-	KUNIT_ASSERT_EQ(test, 0, kverbs_k_region_map(fake->conn, fake->region));
+	fake_k_connect(fake);
 	return fake;
 }
 

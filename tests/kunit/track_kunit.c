@@ -292,15 +292,22 @@ static void count_change(struct kverbs_track *track)
 	nr_changed++;
 }
 
+static unsigned long begin_track(struct kunit *test, struct kverbs_track *track)
+{
+	struct scene *s = test->priv;
+
+	nr_changed = 0;
+	KUNIT_ASSERT_EQ(test, 0, kverbs_track_start(track, s->addr, 1));
+	return kverbs_track_begin(track);
+}
+
 static void track_asks_for_another_pin_if_pages_changed(struct kunit *test)
 {
 	struct scene *s = test->priv;
 	struct kverbs_track track = { .changed = count_change };
 	unsigned long seq;
 
-	nr_changed = 0;
-	KUNIT_ASSERT_EQ(test, 0, kverbs_track_start(&track, s->addr, 1));
-	seq = kverbs_track_begin(&track);
+	seq = begin_track(test, &track);
 	KUNIT_ASSERT_EQ(test, 0, put_user((u8)1, (u8 __user *)s->addr));
 	KUNIT_ASSERT_EQ(test, 0, vm_munmap(s->addr, PAGE_SIZE));
 	KUNIT_EXPECT_FALSE(test, kverbs_track_arm(&track, seq, false));
@@ -319,9 +326,7 @@ static void track_is_stale_from_the_start_if_pages_change_each_time(struct kunit
 	struct kverbs_track track = { .changed = count_change };
 	unsigned long seq;
 
-	nr_changed = 0;
-	KUNIT_ASSERT_EQ(test, 0, kverbs_track_start(&track, s->addr, 1));
-	seq = kverbs_track_begin(&track);
+	seq = begin_track(test, &track);
 	KUNIT_ASSERT_EQ(test, 0, vm_munmap(s->addr, PAGE_SIZE));
 	KUNIT_EXPECT_TRUE(test, kverbs_track_arm(&track, seq, true));
 	KUNIT_EXPECT_TRUE(test, track.stale);

@@ -339,20 +339,30 @@ TEST(a_tracked_region_needs_a_ring_and_a_slot)
 static struct pair pair;
 static struct buf local;
 
-/* A receive keeps its pages, and new memory at the same address stays as it is. */
-TEST(a_receive_into_a_stale_region_completes_and_leaves_new_memory_alone)
+/* Connect, fill a page to send, and track so many bytes of other memory. Returns their region. */
+static uint32_t open_tracked(uint64_t length)
 {
-	struct kverbs_sqe sqe;
-	uint32_t region;
-
 	pair_open(&pair);
 	buf_open(&local, pair.fd, BUF_ANON, PAGE);
 	buf_fill(&local, 1);
 	memory = map_pages(MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	region = track(&pair.ring, memory, PAGE);
-	sqe = sqe_recv(pair.server, region, 0, PAGE);
-	sqe.user_data = 7;
+	return track(&pair.ring, memory, length);
+}
+
+static void put_recv(uint32_t region, uint64_t offset, uint64_t user_data)
+{
+	struct kverbs_sqe sqe = sqe_recv(pair.server, region, offset, PAGE);
+
+	sqe.user_data = user_data;
 	CHECK_OK(ring_put(&pair.ring, &sqe));
+}
+
+/* A receive keeps its pages, and new memory at the same address stays as it is. */
+TEST(a_receive_into_a_stale_region_completes_and_leaves_new_memory_alone)
+{
+	uint32_t region = open_tracked(PAGE);
+
+	put_recv(region, 0, 7);
 	CHECK(mmap(memory, SIZE, RW, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == memory);
 	CHECK_EQ(ring_event(&pair.ring, KVERBS_CQE_REGION_STALE, region).user_data, DATA);
 	memset(memory, 0x33, SIZE);
@@ -368,15 +378,10 @@ TEST(a_receive_into_a_stale_region_completes_and_leaves_new_memory_alone)
 TEST(a_peer_may_write_to_an_export_while_its_region_becomes_stale)
 {
 	struct kverbs_segment seg;
+	uint32_t region = open_tracked(PAGE), export;
 	struct kverbs_sqe sqe;
-	uint32_t region, export;
 	unsigned int i;
 
-	pair_open(&pair);
-	buf_open(&local, pair.fd, BUF_ANON, PAGE);
-	buf_fill(&local, 2);
-	memory = map_pages(MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	region = track(&pair.ring, memory, PAGE);
 	export = dev_export(pair.fd, pair.server, region, 0, PAGE, KVERBS_REMOTE_WRITE, &seg,
 			    NULL);
 	for (i = 0; i < 16; i++) {
@@ -397,17 +402,9 @@ TEST(a_peer_may_write_to_an_export_while_its_region_becomes_stale)
 
 TEST(a_tracked_region_moves_data_like_any_other)
 {
-	uint32_t region;
-	struct kverbs_sqe sqe;
+	uint32_t region = open_tracked(SIZE);
 
-	pair_open(&pair);
-	buf_open(&local, pair.fd, BUF_ANON, PAGE);
-	buf_fill(&local, 3);
-	memory = map_pages(MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	region = track(&pair.ring, memory, SIZE);
-	sqe = sqe_recv(pair.server, region, 100, PAGE);
-	sqe.user_data = 8;
-	CHECK_OK(ring_put(&pair.ring, &sqe));
+	put_recv(region, 100, 8);
 	CHECK_DONE(ring_do(&pair.ring, sqe_send(pair.client, local.region, 0, PAGE)));
 	CHECK_DONE(ring_work(&pair.ring, 8));
 	CHECK_EQ(memcmp(memory + 100, local.addr, PAGE), 0);

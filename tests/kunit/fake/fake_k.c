@@ -157,6 +157,19 @@ void fake_k_ask(struct fake_k *fake)
 }
 
 /**
+ * fake_k_connect() - establish the connection of a module, and map its memory
+ * @fake: the module, whose parameters are set
+ */
+void fake_k_connect(struct fake_k *fake)
+{
+	fake_k_make(fake);
+	fake_k_ask(fake);
+	fake_iw_answer(fake->hca, 0, NULL, 0);
+	KUNIT_ASSERT_TRUE(fake->test, fake_k_await(&fake->up));
+	KUNIT_ASSERT_EQ(fake->test, 0, kverbs_k_region_map(fake->conn, fake->region));
+}
+
+/**
  * fake_k_up() - make a module with a connection and memory that is mapped
  * @test: the test, at whose end all of it is freed
  *
@@ -166,11 +179,7 @@ struct fake_k *fake_k_up(struct kunit *test)
 {
 	struct fake_k *fake = fake_k_create(test);
 
-	fake_k_make(fake);
-	fake_k_ask(fake);
-	fake_iw_answer(fake->hca, 0, NULL, 0);
-	KUNIT_ASSERT_TRUE(test, fake_k_await(&fake->up));
-	KUNIT_ASSERT_EQ(test, 0, kverbs_k_region_map(fake->conn, fake->region));
+	fake_k_connect(fake);
 	return fake;
 }
 

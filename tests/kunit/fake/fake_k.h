@@ -71,6 +71,7 @@ struct fake_k *fake_k_create(struct kunit *test);
 void fake_k_listen(struct fake_k *fake);
 void fake_k_make(struct fake_k *fake);
 void fake_k_ask(struct fake_k *fake);
+void fake_k_connect(struct fake_k *fake);
 struct fake_k *fake_k_up(struct kunit *test);
 struct fake_k_req *fake_k_req(struct fake_k *fake, enum kverbs_k_opcode opcode,
 			      struct kverbs_k_req_size size);
