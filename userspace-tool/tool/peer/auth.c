@@ -135,8 +135,8 @@ static int shake_hands(struct session *s, struct tls *tls)
 }
 
 /*
- * The client's proof comes first, and the server tells of the end of its handshake by its own: what
- * it does not take is answered by an alert in place of it.
+ * The client's proof comes first. The server's own one also says that its handshake is complete; if
+ * the server rejects the client's last flight, an alert comes in place of it.
  */
 static int bind_client(struct session *s, const struct auth *a, struct wire_msg *msg)
 {
@@ -300,7 +300,7 @@ static int door_handshake(struct door *d)
 			return 0;
 		err = ret == -EAGAIN ? post_recv(d) : ret;
 		ret = door_flight(d);
-		/* That an alert cannot be sent is no reason. */
+		/* An alert that cannot be sent does not replace the reason for it. */
 		if (err || ret)
 			return err ? err : ret;
 	}

@@ -21,7 +21,7 @@
 #define SUITE_OF_PSK	((const unsigned char[]){ 0x13, 0x01 })
 #define PSK_LEN		32
 #define PSK_LABEL	"kverbs tls psk 1"
-/* TLS has no empty identities, and no key has this name. */
+/* Identity of a key without a name: TLS has no empty identities, and no key has this name. */
 #define UNNAMED		"*"
 #define RECORD_HEAD	5
 /* Types of records: alert, handshake, and any that is encrypted */
@@ -98,7 +98,7 @@ static int find_psk(SSL *ssl, const unsigned char *id, size_t len, SSL_SESSION *
 
 /* ---- contexts -------------------------------------------------------------- */
 
-/* A certificate is nothing to prove a key by. */
+/* Only the PSK authenticates: a certificate does not prove that its holder has the key. */
 static int refuse_certificate(X509_STORE_CTX *store, void *arg)
 {
 	(void)store;
@@ -112,7 +112,7 @@ static bool configure(SSL_CTX *ctx)
 	SSL_CTX_clear_options(ctx, SSL_OP_ALLOW_NO_DHE_KEX | SSL_OP_ENABLE_MIDDLEBOX_COMPAT);
 	SSL_CTX_set_options(ctx, SSL_OP_NO_COMPRESSION | SSL_OP_NO_TICKET |
 				 SSL_OP_NO_RENEGOTIATION);
-	/* Two buffers of a record's size for each client that says nothing would be much. */
+	/* Idle clients would otherwise keep two buffers of a record's size each. */
 	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
 	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
 	SSL_CTX_set_quiet_shutdown(ctx, 1);
