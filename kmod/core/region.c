@@ -1,170 +1,73 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Memory of a user, pinned for as long as a region lives, or of the kernel, and its DMA mapping
- * on each device, made when the region is first used there.
+ * Regions of memory, and their DMA mapping on each device, made when a region is first used
+ * there.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/dma-map-ops.h>
 #include <linux/iommu.h>
 #include <linux/mm.h>
-#include <linux/overflow.h>
 #include <linux/pci.h>
 #include <linux/rculist.h>
-#include <linux/sched/mm.h>
 #include <linux/sched/task_stack.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "compat.h"
+#include "memory.h"
 #include "region.h"
-#include "trace.h"
 #include "track.h"
 #include "verbs.h"
 #include "workqueue.h"
 
-#define PIN_BATCH	(PAGE_SIZE / sizeof(struct page *))
-/* Keeps one scatterlist entry's length, and so an SGE's, far below 2^32. */
-#define SEGMENT_MAX	SZ_1G
 /* To some devices the highest bit of an entry's length means something else. */
 #define SGE_MAX	((u64)SZ_1G)
 
-/* A pin may replace pages; the next one finds these. Further attempts are for other changes. */
-#define PIN_ATTEMPTS	4
-
-/* Scatterlists count pages in an unsigned int, and the first may be used in part. */
-#define LENGTH_MAX	(((u64)UINT_MAX - 1) << PAGE_SHIFT)
-
 /**
- * struct pin - a pin in progress
- * @addr: next page's address
- * @left: pages left to pin
- * @pages: room for PIN_BATCH of them
+ * kverbs_region_of_memory() - another region of memory that is there
+ * @memory: the memory; a reference is taken
+ * @writable: let the HCA write to it
+ *
+ * Regions of the same memory have their own mappings and uses.
+ *
+ * Context: process, may sleep if @gfp permits it.
+ * Return: the region or an ERR_PTR: -EACCES if @memory is not writable and @writable asks for
+ * that; -ENOMEM.
  */
-struct pin {
-	unsigned long addr;
-	unsigned long left;
-	struct page **pages;
-};
-
-static int pin_batch(struct kverbs_region *region, struct pin *pin)
+struct kverbs_region *kverbs_region_of_memory(struct kverbs_memory *memory, bool writable,
+					      gfp_t gfp)
 {
-	unsigned long nr = min_t(unsigned long, pin->left, PIN_BATCH);
-	long pinned;
-	int ret;
+	struct kverbs_region *region;
 
-	pinned = kverbs_pin_pages(pin->addr, nr, region->writable, pin->pages);
-	if (pinned <= 0)
-		return pinned ?: -EFAULT;
-	pin->addr += (unsigned long)pinned << PAGE_SHIFT;
-	pin->left -= pinned;
-	ret = sg_alloc_append_table_from_pages(&region->sgt, pin->pages, pinned, 0,
-					       (unsigned long)pinned << PAGE_SHIFT,
-					       SEGMENT_MAX, pin->left,
-					       GFP_KERNEL_ACCOUNT);
-	if (ret)
-		unpin_user_pages(pin->pages, pinned);
-	return ret;
-}
-
-static void unpin_pages(struct kverbs_region *region)
-{
-	struct scatterlist *sg;
-	unsigned int i;
-
-	for_each_sgtable_sg(&region->sgt.sgt, sg, i) {
-		unpin_user_page_range_dirty_lock(sg_page(sg),
-						 DIV_ROUND_UP(sg->length, PAGE_SIZE),
-						 region->writable);
-		cond_resched();
-	}
-	sg_free_append_table(&region->sgt);
-}
-
-static int pin_pages(struct kverbs_region *region, unsigned long addr)
-{
-	struct pin pin = {
-		.addr = addr & PAGE_MASK,
-		.left = region->npages,
-	};
-	int ret = 0;
-
-	pin.pages = (struct page **)__get_free_page(GFP_KERNEL);
-	if (!pin.pages)
-		return -ENOMEM;
-	while (pin.left && !ret) {
-		ret = fatal_signal_pending(current) ? -EINTR : pin_batch(region, &pin);
-		cond_resched();
-	}
-	free_page((unsigned long)pin.pages);
-	if (ret)
-		unpin_pages(region);
-	return ret;
-}
-
-/* With @track, pins until no page has been replaced since, or until the track is stale. */
-static int pin_settled(struct kverbs_region *region, unsigned long addr,
-		       struct kverbs_track *track)
-{
-	unsigned int left = PIN_ATTEMPTS;
-	unsigned long seq;
-	int ret;
-
-	for (;;) {
-		seq = track ? kverbs_track_begin(track) : 0;
-		ret = pin_pages(region, addr);
-		if (ret || !track || kverbs_track_arm(track, seq, !--left))
-			return ret;
-		unpin_pages(region);
-		memset(&region->sgt, 0, sizeof(region->sgt));
-	}
-}
-
-static int pin_region(struct kverbs_region *region, unsigned long addr,
-		      struct kverbs_track *track)
-{
-	int ret = 0;
-
-	if (track)
-		ret = kverbs_track_start(track, addr & PAGE_MASK, region->npages);
-	if (ret)
-		return ret;
-	ret = pin_settled(region, addr, track);
-	if (ret && track)
-		kverbs_track_stop(track);
-	return ret;
-}
-
-static int check_range(unsigned long addr, u64 length)
-{
-	unsigned long end;
-
-	if (!length || length > ULONG_MAX - PAGE_SIZE || length > LENGTH_MAX)
-		return -EINVAL;
-	if (check_add_overflow(addr, (unsigned long)length, &end) ||
-	    PAGE_ALIGN(end) < end)
-		return -EINVAL;
-	if (!access_ok((void __user *)addr, length))
-		return -EFAULT;
-	return 0;
-}
-
-static struct kverbs_region *alloc_region(unsigned int page_offset, u64 length, bool writable,
-					  gfp_t gfp)
-{
-	struct kverbs_region *region = kzalloc(sizeof(*region), gfp);
-
+	if (writable && !memory->writable)
+		return ERR_PTR(-EACCES);
+	region = kzalloc(sizeof(*region), gfp);
 	if (!region)
-		return NULL;
+		return ERR_PTR(-ENOMEM);
 	kref_init(&region->ref);
 	init_waitqueue_head(&region->idle);
 	mutex_init(&region->lock);
 	INIT_LIST_HEAD(&region->maps);
-	region->length = length;
+	kverbs_memory_get(memory);
+	region->memory = memory;
+	region->length = memory->length;
+	region->npages = memory->npages;
+	region->page_offset = memory->page_offset;
+	region->gaps = memory->gaps;
 	region->writable = writable;
-	region->page_offset = page_offset;
-	region->npages = PAGE_ALIGN(page_offset + length) >> PAGE_SHIFT;
+	return region;
+}
+
+/* The region gets the caller's reference, which is dropped if there can be no region. */
+static struct kverbs_region *region_of_new(struct kverbs_memory *memory, gfp_t gfp)
+{
+	struct kverbs_region *region;
+
+	if (IS_ERR(memory))
+		return ERR_CAST(memory);
+	region = kverbs_region_of_memory(memory, memory->writable, gfp);
+	kverbs_memory_put(memory);
 	return region;
 }
 
@@ -186,31 +89,12 @@ static struct kverbs_region *alloc_region(unsigned int page_offset, u64 length, 
 struct kverbs_region *kverbs_region_create_tracked(unsigned long addr, u64 length,
 						   bool writable, struct kverbs_track *track)
 {
-	struct kverbs_region *region;
-	int ret;
+	struct kverbs_memory *memory = kverbs_memory_pin(addr, length, writable, track);
+	struct kverbs_region *region = region_of_new(memory, GFP_KERNEL_ACCOUNT);
 
-	ret = check_range(addr, length);
-	if (ret)
-		return ERR_PTR(ret);
-	region = alloc_region(offset_in_page(addr), length, writable, GFP_KERNEL_ACCOUNT);
-	if (!region)
-		return ERR_PTR(-ENOMEM);
-	region->pinned = true;
-
-	ret = kverbs_account_charge(&region->account, region->npages);
-	if (ret)
-		goto out_free_region;
-	ret = pin_region(region, addr, track);
-	if (ret)
-		goto out_uncharge;
-	trace_kverbs_region_pin(region);
+	if (!IS_ERR(memory) && IS_ERR(region) && track)
+		kverbs_track_stop(track);
 	return region;
-
-out_uncharge:
-	kverbs_account_uncharge(&region->account);
-out_free_region:
-	kfree(region);
-	return ERR_PTR(ret);
 }
 
 /**
@@ -226,43 +110,6 @@ struct kverbs_region *kverbs_region_create(unsigned long addr, u64 length,
 					   bool writable)
 {
 	return kverbs_region_create_tracked(addr, length, writable, NULL);
-}
-
-static bool is_valid(const struct bio_vec *bvec)
-{
-	return bvec->bv_len && bvec->bv_len <= SEGMENT_MAX;
-}
-
-static u64 sum_up(const struct bio_vec *bvecs, unsigned int nr)
-{
-	u64 length = 0;
-	unsigned int i;
-
-	for (i = 0; i < nr; i++) {
-		if (!is_valid(&bvecs[i]))
-			return 0;
-		length += bvecs[i].bv_len;
-	}
-	return length;
-}
-
-/* True if a page ends before the bytes of @bvec begin, or after they end. */
-static bool leaves_gap(const struct bio_vec *bvec, bool first, bool last)
-{
-	return (!first && offset_in_page(bvec->bv_offset)) ||
-	       (!last && offset_in_page(bvec->bv_offset + bvec->bv_len));
-}
-
-/* The first entry begins with its page, like that of pinned memory. */
-static void set_entry(struct scatterlist *sg, const struct bio_vec *bvec, bool first)
-{
-	unsigned int offset = offset_in_page(bvec->bv_offset);
-	struct page *page = bvec->bv_page + bvec->bv_offset / PAGE_SIZE;
-
-	if (first)
-		sg_set_page(sg, page, bvec->bv_len + offset, 0);
-	else
-		sg_set_page(sg, page, bvec->bv_len, offset);
 }
 
 /**
@@ -281,25 +128,7 @@ static void set_entry(struct scatterlist *sg, const struct bio_vec *bvec, bool f
 struct kverbs_region *kverbs_region_of_bvecs(const struct bio_vec *bvecs, unsigned int nr,
 					     bool writable, gfp_t gfp)
 {
-	u64 length = sum_up(bvecs, nr);
-	struct kverbs_region *region;
-	struct scatterlist *sg;
-	unsigned int i;
-
-	if (!length || length > LENGTH_MAX)
-		return ERR_PTR(-EINVAL);
-	region = alloc_region(offset_in_page(bvecs->bv_offset), length, writable, gfp);
-	if (!region)
-		return ERR_PTR(-ENOMEM);
-	if (sg_alloc_table(&region->sgt.sgt, nr, gfp)) {
-		kfree(region);
-		return ERR_PTR(-ENOMEM);
-	}
-	for_each_sgtable_sg(&region->sgt.sgt, sg, i) {
-		set_entry(sg, &bvecs[i], !i);
-		region->gaps |= leaves_gap(&bvecs[i], !i, i == nr - 1);
-	}
-	return region;
+	return region_of_new(kverbs_memory_of_bvecs(bvecs, nr, writable, gfp), gfp);
 }
 
 static struct kverbs_region *region_of_vmalloc(void *buffer, size_t length, bool writable,
@@ -345,7 +174,7 @@ struct kverbs_region *kverbs_region_of_buffer(void *buffer, size_t length, bool 
 	struct bio_vec bvec;
 
 	/* A stack may be in vmalloc()'s range. */
-	if (!length || length > SEGMENT_MAX || object_is_on_stack(buffer))
+	if (!length || length > KVERBS_SEGMENT_MAX || object_is_on_stack(buffer))
 		return ERR_PTR(-EINVAL);
 	if (is_vmalloc_addr(buffer))
 		return region_of_vmalloc(buffer, length, writable, gfp);
@@ -376,7 +205,7 @@ static enum dma_data_direction direction(const struct kverbs_region *region)
 
 static int clone_pages(struct kverbs_map *map)
 {
-	struct sg_table *from = &map->region->sgt.sgt;
+	struct sg_table *from = &map->region->memory->sgt.sgt;
 	struct scatterlist *src, *dst = NULL;
 	unsigned int i;
 	int ret;
@@ -785,15 +614,8 @@ void kverbs_region_destroy(struct kverbs_region *region)
 	/* Wait until unuse_last() has released the lock. */
 	spin_lock_irq(&region->idle.lock);
 	spin_unlock_irq(&region->idle.lock);
-	if (region->pinned)
-		trace_kverbs_region_unpin(region);
 	unmap_all(region);
-	if (region->pinned) {
-		unpin_pages(region);
-		kverbs_account_uncharge(&region->account);
-	} else {
-		sg_free_table(&region->sgt.sgt);
-	}
+	kverbs_memory_put(region->memory);
 	put_region(region);
 }
 
@@ -810,7 +632,7 @@ u8 *kverbs_region_byte(const struct kverbs_region *region, u64 offset)
 	struct scatterlist *sg;
 	unsigned int i;
 
-	for_each_sgtable_sg(&region->sgt.sgt, sg, i) {
+	for_each_sgtable_sg(&region->memory->sgt.sgt, sg, i) {
 		if (skip < sg->length)
 			return (u8 *)sg_virt(sg) + skip;
 		skip -= sg->length;
@@ -828,6 +650,7 @@ u8 *kverbs_region_byte(const struct kverbs_region *region, u64 offset)
 void kverbs_region_peek(const struct kverbs_region *region, u64 offset, void *to,
 			size_t length)
 {
-	sg_pcopy_to_buffer(region->sgt.sgt.sgl, region->sgt.sgt.nents, to, length,
-			   region->page_offset + offset);
+	const struct sg_table *sgt = &region->memory->sgt.sgt;
+
+	sg_pcopy_to_buffer(sgt->sgl, sgt->nents, to, length, region->page_offset + offset);
 }

@@ -10,22 +10,21 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
-#include "account.h"
 #include "device.h"
 
+struct kverbs_memory;
 struct kverbs_track;
 
 /**
- * struct kverbs_region - a range of memory: a user's, pinned, or the kernel's own
+ * struct kverbs_region - memory as its owner lets HCAs access it
  * @ref: one of the owner, and one of each mapping
- * @length: bytes
- * @npages: number of pages
- * @page_offset: offset of the first byte in the first page
- * @writable: the HCA may write to it
- * @pinned: the pages are a user's
- * @gaps: somewhere within the range a page is used in part, so no MR can cover that place
- * @sgt: the pages
- * @account: the charge for the pages of a user
+ * @memory: its pages, to which other regions may refer, too; a reference is held until
+ *	kverbs_region_destroy()
+ * @length: as of @memory, copied so that a post reads one struct
+ * @npages: the same
+ * @page_offset: the same
+ * @gaps: the same
+ * @writable: the HCA may write to it through this region
  * @uses: exports, operations in flight and registrations of lkey caches. While it is
  *	not 0, the region is neither unmapped nor unpinned.
  * @cached: the part of @uses that lkey caches hold, and can drop
@@ -33,20 +32,19 @@ struct kverbs_track;
  * @lock: held to change @maps, and while a mapping is created
  * @maps: struct kverbs_map, one for each device that has used the region; read under RCU
  *
- * Life: pinned by kverbs_region_create(), or made of the caller's memory by
- * kverbs_region_of_bvecs(); mapped for a device on first use there, and unmapped, unpinned and
- * uncharged by kverbs_region_destroy() when @uses is 0.
+ * Life: made of memory that is pinned by kverbs_region_create(), is the caller's at
+ * kverbs_region_of_bvecs(), or is that of another region; mapped for a device on first use
+ * there, and unmapped by kverbs_region_destroy() when @uses is 0. Its last region, or
+ * descriptor, unpins the memory.
  */
 struct kverbs_region {
 	struct kref ref;
+	struct kverbs_memory *memory;
 	u64 length;
 	unsigned long npages;
 	unsigned int page_offset;
-	bool writable;
-	bool pinned;
 	bool gaps;
-	struct sg_append_table sgt;
-	struct kverbs_account account;
+	bool writable;
 	atomic_long_t uses;
 	atomic_long_t cached;
 	wait_queue_head_t idle;
@@ -99,6 +97,8 @@ struct kverbs_region *kverbs_region_create(unsigned long addr, u64 length,
 					   bool writable);
 struct kverbs_region *kverbs_region_create_tracked(unsigned long addr, u64 length,
 						   bool writable, struct kverbs_track *track);
+struct kverbs_region *kverbs_region_of_memory(struct kverbs_memory *memory, bool writable,
+					      gfp_t gfp);
 struct kverbs_region *kverbs_region_of_bvecs(const struct bio_vec *bvecs, unsigned int nr,
 					     bool writable, gfp_t gfp);
 struct kverbs_region *kverbs_region_of_buffer(void *buffer, size_t length, bool writable,

@@ -11,8 +11,8 @@
 
 struct ib_mr;
 struct kverbs_conn;
+struct kverbs_memory;
 struct kverbs_queue;
-struct kverbs_region;
 struct kverbs_req;
 struct rdma_cm_event;
 
@@ -226,29 +226,29 @@ TRACE_EVENT(kverbs_register,
 				{ IB_ACCESS_REMOTE_ATOMIC, "REMOTE_ATOMIC" }))
 );
 
-DECLARE_EVENT_CLASS(kverbs_region,
-	TP_PROTO(const struct kverbs_region *region),
-	TP_ARGS(region),
+DECLARE_EVENT_CLASS(kverbs_memory,
+	TP_PROTO(const struct kverbs_memory *memory),
+	TP_ARGS(memory),
 	TP_STRUCT__entry(
-		__field(const void *, region)
+		__field(const void *, memory)
 		__field(u64, length)
 		__field(unsigned long, pages)
 		__field(bool, writable)
 	),
 	TP_fast_assign(
-		__entry->region = region;
-		__entry->length = region->length;
-		__entry->pages = region->npages;
-		__entry->writable = region->writable;
+		__entry->memory = memory;
+		__entry->length = memory->length;
+		__entry->pages = memory->npages;
+		__entry->writable = memory->writable;
 	),
-	TP_printk("region=%p length=%llu pages=%lu%s", __entry->region, __entry->length,
+	TP_printk("memory=%p length=%llu pages=%lu%s", __entry->memory, __entry->length,
 		  __entry->pages, __entry->writable ? "" : " read-only")
 );
 
-DEFINE_EVENT(kverbs_region, kverbs_region_pin,
-	TP_PROTO(const struct kverbs_region *region), TP_ARGS(region));
-DEFINE_EVENT(kverbs_region, kverbs_region_unpin,
-	TP_PROTO(const struct kverbs_region *region), TP_ARGS(region));
+DEFINE_EVENT(kverbs_memory, kverbs_memory_pin,
+	TP_PROTO(const struct kverbs_memory *memory), TP_ARGS(memory));
+DEFINE_EVENT(kverbs_memory, kverbs_memory_unpin,
+	TP_PROTO(const struct kverbs_memory *memory), TP_ARGS(memory));
 
 #endif /* KVERBS_TRACE_H */
 
