@@ -173,6 +173,7 @@ SHOW(kverbs_recv_pool_init);
 SHOW(kverbs_region_byte);
 SHOW(kverbs_region_create);
 SHOW(kverbs_region_destroy);
+SHOW(kverbs_region_of_memory);
 SHOW(kverbs_region_unuse_many);
 
 SHOW(kverbs_req_use);

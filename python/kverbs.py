@@ -268,6 +268,8 @@ _CALLS: Dict[str, Tuple[Any, ...]] = {
     "kverbs_conn_explain": (c_void_p, POINTER(_Failure), POINTER(_Explanation), c_size_t),
     "kverbs_device_list": (c_void_p, POINTER(POINTER(_Device))),
     "kverbs_buf_register": (c_void_p, c_void_p, c_size_t, c_uint, POINTER(c_void_p)),
+    "kverbs_buf_share": (c_void_p, c_uint),
+    "kverbs_buf_import": (c_void_p, c_int, c_void_p, c_uint, POINTER(c_void_p)),
     "kverbs_buf_free": (c_void_p,),
     "kverbs_group_create": (c_void_p, c_uint32, POINTER(c_void_p)),
     "kverbs_group_free": (c_void_p,),
@@ -310,6 +312,7 @@ _OTHERS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "kverbs_conn_free": (None, (c_void_p,)),
     "kverbs_addr_format": (c_char_p, (POINTER(_Addr), c_char_p, c_size_t)),
     "kverbs_token_packed_size": (c_size_t, (POINTER(_Token),)),
+    "kverbs_buf_size": (c_size_t, (c_void_p,)),
     "kverbs_token_free": (None, (POINTER(_Token),)),
     "kverbs_wc_status_str": (c_char_p, (c_uint,)),
     "kverbs_cause_name": (c_char_p, (c_uint,)),
@@ -508,24 +511,40 @@ class _Closing:
 
 
 class Region(_Closing):
-    """Registered memory, made by Context.register() or Context.allocate()."""
+    """Registered memory, made by Context.register(), allocate() or import_shared()."""
 
-    def __init__(self, context: Context, obj: Any, read_only: bool = False) -> None:
+    def __init__(self, context: Context, obj: Any, read_only: bool = False,
+                 shared: Optional[int] = None) -> None:
         self.context = context
         self.read_only = read_only
         self._handle: Optional[int] = None
         self._memory = _Memory(obj, not read_only)
         self._object = obj
         handle = c_void_p()
-        _call("kverbs_buf_register", context._open(), self._memory.address, self._memory.size,
-              _REGION_READ_ONLY if read_only else 0, byref(handle))
+        flags = _REGION_READ_ONLY if read_only else 0
+        if shared is None:
+            _call("kverbs_buf_register", context._open(), self._memory.address,
+                  self._memory.size, flags, byref(handle))
+        else:
+            _call("kverbs_buf_import", context._open(), shared, self._memory.address, flags,
+                  byref(handle))
         self._handle = handle.value
         context._regions.add(self)
+        if shared is not None and _lib.kverbs_buf_size(handle) != self._memory.size:
+            self.close()
+            raise ValueError("the buffer has another size than the shared memory")
 
     def _open(self) -> int:
         if self._handle is None or self.context._handle is None:
             raise ValueError("the region is closed")
         return self._handle
+
+    def share(self, *, read_only: bool = False) -> int:
+        """A descriptor of the memory for Context.import_shared(), here or in another process.
+
+        The caller closes it. "read_only": regions made of it are read-only.
+        """
+        return _call("kverbs_buf_share", self._open(), _REGION_READ_ONLY if read_only else 0)
 
     @property
     def address(self) -> int:
@@ -1512,6 +1531,14 @@ class Context(_Closing):
         "read_only": the device only reads the memory, so that bytes can be registered.
         """
         return Region(self, obj, read_only)
+
+    def import_shared(self, fd: int, obj: Any, *, read_only: bool = False) -> Region:
+        """A region of the memory that a descriptor of Region.share() refers to.
+
+        "obj" is a buffer that has that memory, such as a mapping of the same memfd, and has its
+        size. The memory is pinned and charged once, by the region that was registered.
+        """
+        return Region(self, obj, read_only, fd)
 
     def allocate(self, size: int) -> Region:
         """Allocate page-aligned, zeroed memory and register it."""

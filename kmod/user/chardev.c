@@ -2,6 +2,7 @@
 /* /dev/kverbs: one table of commands, one way in and out for all of them. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/memcontrol.h>
 #include <linux/miscdevice.h>
@@ -23,6 +24,7 @@
 #include "pool_cmd.h"
 #include "pool_obj.h"
 #include "region_cmd.h"
+#include "region_fd.h"
 #include "ring.h"
 #include "ring_cmd.h"
 #include "submit.h"
@@ -44,6 +46,7 @@ union cmd_buffer {
 	struct kverbs_cmd_bench bench;
 	struct kverbs_cmd_group_create group_create;
 	struct kverbs_cmd_pool_create pool_create;
+	struct kverbs_cmd_region_export_fd region_export_fd;
 };
 
 /**
@@ -121,6 +124,8 @@ static const struct cmd_op cmd_ops[] = {
 	       struct kverbs_cmd_group_create, out_id),
 	CMD_OP(KVERBS_POOL_CREATE, kverbs_cmd_pool_create, struct kverbs_cmd_pool_create,
 	       out_bufs_offset),
+	CMD_OP(KVERBS_REGION_EXPORT_FD, kverbs_cmd_region_export_fd,
+	       struct kverbs_cmd_region_export_fd, out_fd),
 };
 
 /* Destroys a new object whose id could not be copied to user space. */
@@ -142,6 +147,17 @@ static void publish_new(struct kverbs_ucmd *ucmd)
 	kverbs_object_put(obj);
 }
 
+/* From here on the descriptor is the process's, which may close it at any time. */
+static void finish_file(struct kverbs_ucmd *ucmd, bool failed)
+{
+	if (!failed) {
+		fd_install(ucmd->new_fd, ucmd->new_filp);
+		return;
+	}
+	put_unused_fd(ucmd->new_fd);
+	fput(ucmd->new_filp);
+}
+
 static bool has_answer(const struct cmd_op *op, int ret)
 {
 	return op->answers && (!ret || ret == -EMSGSIZE);
@@ -160,6 +176,8 @@ static int run_cmd(struct kverbs_ucmd *ucmd, const struct cmd_op *op, void __use
 		abort_new(ucmd->new);
 	else if (ucmd->new)
 		publish_new(ucmd);
+	if (ucmd->new_filp)
+		finish_file(ucmd, ret || err);
 	if (ucmd->parent)
 		kverbs_object_put(ucmd->parent);
 	return ret ?: err;

@@ -9,6 +9,7 @@
 #include <linux/wait.h>
 #include <linux/xarray.h>
 
+struct file;
 struct kverbs_object;
 
 /* Objects that one file may hold at a time. */
@@ -59,6 +60,9 @@ struct kverbs_file {
  * @new: an object that it made; published when all has been copied out, and
  *	destroyed if that fails
  * @start: what to do with @new once it is published; cannot fail
+ * @new_filp: a file that it made, or NULL; installed as @new_fd when all has been copied out,
+ *	and released if that fails
+ * @new_fd: the descriptor reserved for @new_filp
  * @parent: the object that destroys @new when it is destroyed itself, or NULL; held until
  *	@new is published, since before that it would not find @new by its id
  */
@@ -67,6 +71,8 @@ struct kverbs_ucmd {
 	void *cmd;
 	struct kverbs_object *new;
 	void (*start)(struct kverbs_object *obj);
+	struct file *new_filp;
+	int new_fd;
 	struct kverbs_object *parent;
 };
 

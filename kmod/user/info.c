@@ -27,7 +27,7 @@
 #define FEATURE_TRACK	0
 #endif
 #define FEATURES	(FEATURE_BENCH | KVERBS_FEATURE_GROUP | KVERBS_FEATURE_IOVA | \
-			 KVERBS_FEATURE_POOL | FEATURE_TRACK)
+			 KVERBS_FEATURE_POOL | FEATURE_TRACK | KVERBS_FEATURE_REGION_FD)
 
 /* How the flags of the table of opcodes appear to user space. */
 static const struct {

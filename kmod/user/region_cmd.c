@@ -5,8 +5,10 @@
 
 #include "conn_cmd.h"
 #include "file.h"
+#include "memory.h"
 #include "region.h"
 #include "region_cmd.h"
+#include "region_fd.h"
 #include "ring.h"
 
 static struct kverbs_region_obj *to_region_obj(struct kverbs_object *obj)
@@ -80,8 +82,15 @@ static void region_changed(struct kverbs_track *track)
 
 static int check_region(const struct kverbs_cmd_region_create *cmd)
 {
-	if (cmd->flags & ~(KVERBS_REGION_READ_ONLY | KVERBS_REGION_TRACK))
+	if (cmd->flags & ~(KVERBS_REGION_READ_ONLY | KVERBS_REGION_TRACK | KVERBS_REGION_FD) ||
+	    cmd->__reserved)
 		return -EINVAL;
+	if (cmd->flags & KVERBS_REGION_FD) {
+		if (cmd->flags & KVERBS_REGION_TRACK || cmd->addr || cmd->length)
+			return -EINVAL;
+	} else if (cmd->fd) {
+		return -EINVAL;
+	}
 	if (!(cmd->flags & KVERBS_REGION_TRACK) && (cmd->ring_id || cmd->user_data))
 		return -EINVAL;
 	if (cmd->addr > ULONG_MAX)
@@ -113,12 +122,32 @@ static int attach_ring(struct kverbs_region_obj *region_obj, struct kverbs_file 
 	return ret;
 }
 
+static struct kverbs_region *region_of_fd(int fd, bool writable)
+{
+	struct kverbs_memory *memory = kverbs_memory_of_fd(fd, writable);
+	struct kverbs_region *region;
+
+	if (IS_ERR(memory))
+		return ERR_CAST(memory);
+	region = kverbs_region_of_memory(memory, writable, GFP_KERNEL_ACCOUNT);
+	kverbs_memory_put(memory);
+	return region;
+}
+
+static struct kverbs_region *new_region(const struct kverbs_cmd_region_create *cmd,
+					struct kverbs_track *track)
+{
+	bool writable = !(cmd->flags & KVERBS_REGION_READ_ONLY);
+
+	if (cmd->flags & KVERBS_REGION_FD)
+		return region_of_fd(cmd->fd, writable);
+	return kverbs_region_create_tracked(cmd->addr, cmd->length, writable, track);
+}
+
 int kverbs_cmd_region_create(struct kverbs_ucmd *ucmd)
 {
 	struct kverbs_cmd_region_create *cmd = ucmd->cmd;
-	bool writable = !(cmd->flags & KVERBS_REGION_READ_ONLY);
 	struct kverbs_region_obj *region_obj;
-	struct kverbs_track *track;
 	int ret;
 
 	ret = check_region(cmd);
@@ -135,14 +164,13 @@ int kverbs_cmd_region_create(struct kverbs_ucmd *ucmd)
 	ret = attach_ring(region_obj, ucmd->file, cmd);
 	if (ret)
 		goto out_unreserve;
-	track = region_obj->ring ? &region_obj->track : NULL;
-	region_obj->region = kverbs_region_create_tracked(cmd->addr, cmd->length, writable,
-							  track);
+	region_obj->region = new_region(cmd, region_obj->ring ? &region_obj->track : NULL);
 	if (IS_ERR(region_obj->region)) {
 		ret = PTR_ERR(region_obj->region);
 		goto out_detach_ring;
 	}
 	cmd->out_id = region_obj->obj.id;
+	cmd->out_length = region_obj->region->length;
 	ucmd->new = &region_obj->obj;
 	return 0;
 

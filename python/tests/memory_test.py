@@ -6,6 +6,7 @@ import array
 import ctypes
 import errno
 import mmap
+import os
 
 import t
 from t import kverbs
@@ -73,6 +74,25 @@ class Memory(t.Case):
         with kverbs.Context() as context, context.allocate(5000) as region:
             self.assertEqual(bytes(region), bytes(5000))
             self.assertEqual(region.address % mmap.PAGESIZE, 0)
+
+    def test_a_region_can_be_shared_by_a_descriptor(self):
+        memory = mmap.mmap(-1, 4096)
+        with kverbs.Context() as context, context.register(memory) as region:
+            fd = region.share()
+            with kverbs.Context() as other, other.import_shared(fd, memory) as again:
+                region.view[:3] = b"abc"
+                self.assertEqual(bytes(again)[:3], b"abc")
+            self.assertRaises(ValueError, context.import_shared, fd, bytearray(4095))
+            os.close(fd)
+
+    def test_a_read_only_descriptor_gives_read_only_regions(self):
+        with kverbs.Context() as context, context.register(bytearray(8)) as region:
+            fd = region.share(read_only=True)
+            with self.assertRaises(kverbs.Error) as caught:
+                context.import_shared(fd, bytearray(8))
+            self.assertEqual(caught.exception.errno, errno.EACCES)
+            context.import_shared(fd, bytes(8), read_only=True).close()
+            os.close(fd)
 
     def test_a_slice_is_a_piece(self):
         with kverbs.Context() as context, context.register(bytearray(b"abcdef")) as region:

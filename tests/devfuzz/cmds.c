@@ -147,12 +147,15 @@ static void bench(struct fuzzer *f)
  */
 void cmds_any(struct fuzzer *f)
 {
-	switch (rng_below(&f->rng, 39)) {
+	switch (rng_below(&f->rng, 41)) {
 	case 33:
 		pool_make(f);
 		break;
 	case 34 ... 37:
 		pool_feed(f);
+		break;
+	case 39 ... 40:
+		region_share(f);
 		break;
 	case 38:
 		if (rng_once_in(&f->rng, 2))

@@ -8,7 +8,7 @@
 static const char *const commands[COMMANDS] = {
 	"INFO", "DEVICE_QUERY", "RING_CREATE", "SUBMIT", "REGION_CREATE", "LISTEN", "CONNECT",
 	"ACCEPT", "REJECT", "DISCONNECT", "CONN_QUERY", "EXPORT", "DESTROY", "BENCH",
-	"GROUP_CREATE", "POOL_CREATE", "(none)",
+	"GROUP_CREATE", "POOL_CREATE", "REGION_EXPORT_FD", "(none)",
 };
 
 static const char *const opcodes[OPCODES] = {

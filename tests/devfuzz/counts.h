@@ -7,7 +7,7 @@
 #include <linux/kverbs.h>
 
 /* Sizes of the tables: command numbers, opcodes and types from 1, errnos */
-#define COMMANDS	17
+#define COMMANDS	18
 #define OPCODES		(KVERBS_OP_FETCH_ADD + 1)
 #define CQE_TYPES	(KVERBS_CQE_REGION_STALE + 1)
 #define ERRNOS		134

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Creating and destroying regions. */
 #include <errno.h>
+#include <unistd.h>
 
 #include "world.h"
 
@@ -63,6 +64,50 @@ void region_make(struct fuzzer *f)
 	region->length = cmd.length;
 	region->writable = !(cmd.flags & KVERBS_REGION_READ_ONLY);
 	region->id = cmd.out_id;
+}
+
+static int choose_fd(struct fuzzer *f, int shared)
+{
+	if (rng_once_in(&f->rng, 8))
+		return rng_once_in(&f->rng, 2) ? f->world->fd : (int)rng_number(&f->rng);
+	return shared;
+}
+
+/**
+ * region_share() - replace a region by one that has the memory of another
+ * @f: the thread
+ *
+ * The file that passes the memory on is closed when the region has been created, or not.
+ */
+void region_share(struct fuzzer *f)
+{
+	const struct region *from = &f->world->regions[rng_below(&f->rng, IDS)];
+	struct kverbs_cmd_region_export_fd shared = {
+		.size = sizeof(shared),
+		.flags = rng_once_in(&f->rng, 6) ? KVERBS_REGION_READ_ONLY : 0,
+		.region_id = from->id,
+	};
+	struct kverbs_cmd_region_create cmd = {
+		.size = sizeof(cmd),
+		.flags = KVERBS_REGION_FD,
+	};
+	struct region *region = choose_place(f), made = *from;
+
+	if (!make_room(f, region) || world_try(f, KVERBS_REGION_EXPORT_FD, &shared))
+		return;
+	if (rng_once_in(&f->rng, 6))
+		cmd.flags |= KVERBS_REGION_READ_ONLY;
+	cmd.fd = choose_fd(f, shared.out_fd);
+	if (rng_once_in(&f->rng, 4))
+		world_destroy(f, shared.region_id);
+	if (!world_try(f, KVERBS_REGION_CREATE, &cmd)) {
+		world_note(f, REGION, cmd.out_id);
+		made.length = cmd.out_length;
+		made.writable = !(cmd.flags & KVERBS_REGION_READ_ONLY);
+		made.id = cmd.out_id;
+		*region = made;
+	}
+	close(shared.out_fd);
 }
 
 /**

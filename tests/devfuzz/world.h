@@ -165,6 +165,7 @@ void memory_disturb(struct fuzzer *f);
 
 /* region.c */
 void region_make(struct fuzzer *f);
+void region_share(struct fuzzer *f);
 const struct region *region_choose(struct fuzzer *f, uint64_t least, bool writable,
 				   bool lasting);
 

@@ -3,6 +3,7 @@
 #include <linux/mman.h>
 
 #include "fake_region.h"
+#include "memory.h"
 
 #define LENGTH	10000
 
@@ -196,6 +197,57 @@ static void region_with_a_hole_is_refused_and_unpinned(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, atomic64_read(&current->mm->pinned_vm));
 }
 
+static void region_of_memory_is_what_the_first_region_is(struct kunit *test)
+{
+	unsigned long addr = map_user(test, 3 * PAGE_SIZE, PROT_READ | PROT_WRITE);
+	struct kverbs_region *region, *other;
+
+	region = kverbs_region_create(addr + 100, 2 * PAGE_SIZE, true);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(region));
+	other = kverbs_region_of_memory(region->memory, false, GFP_KERNEL);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(other));
+	KUNIT_EXPECT_EQ(test, 2 * PAGE_SIZE, other->length);
+	KUNIT_EXPECT_EQ(test, 100, other->page_offset);
+	KUNIT_EXPECT_EQ(test, 3, other->npages);
+	KUNIT_EXPECT_FALSE(test, other->writable);
+	KUNIT_EXPECT_PTR_EQ(test, kverbs_region_byte(region, 5000),
+			    kverbs_region_byte(other, 5000));
+	kverbs_region_destroy(other);
+	kverbs_region_destroy(region);
+}
+
+static void memory_is_pinned_once_until_its_last_region_is_destroyed(struct kunit *test)
+{
+	unsigned long addr = map_user(test, PAGE_SIZE, PROT_READ | PROT_WRITE);
+	struct kverbs_region *region, *other;
+
+	region = kverbs_region_create(addr, PAGE_SIZE, true);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(region));
+	other = kverbs_region_of_memory(region->memory, true, GFP_KERNEL);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(other));
+	KUNIT_EXPECT_EQ(test, 1, atomic64_read(&current->mm->pinned_vm));
+	kverbs_region_use(other);
+	KUNIT_EXPECT_FALSE(test, kverbs_region_is_busy(region));
+	kverbs_region_destroy(region);
+	KUNIT_EXPECT_EQ(test, 1, atomic64_read(&current->mm->pinned_vm));
+	kverbs_region_unuse(other);
+	kverbs_region_destroy(other);
+	KUNIT_EXPECT_EQ(test, 0, atomic64_read(&current->mm->pinned_vm));
+}
+
+static void region_is_not_more_writable_than_its_memory(struct kunit *test)
+{
+	unsigned long addr = map_user(test, PAGE_SIZE, PROT_READ | PROT_WRITE);
+	struct kverbs_region *region;
+
+	region = kverbs_region_create(addr, PAGE_SIZE, false);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(region));
+	KUNIT_EXPECT_EQ(test, -EACCES,
+			PTR_ERR(kverbs_region_of_memory(region->memory, true, GFP_KERNEL)));
+	kverbs_region_destroy(region);
+	KUNIT_EXPECT_EQ(test, 0, atomic64_read(&current->mm->pinned_vm));
+}
+
 static struct kunit_case region_cases[] = {
 	KUNIT_CASE_PARAM(region_covers_ranges_within_it, ranges_gen_params),
 	KUNIT_CASE(region_of_the_largest_length_is_checked_at_its_borders),
@@ -209,6 +261,9 @@ static struct kunit_case region_cases[] = {
 	KUNIT_CASE(region_that_cannot_be_read_is_refused),
 	KUNIT_CASE(region_may_have_a_tagged_address),
 	KUNIT_CASE(region_with_a_hole_is_refused_and_unpinned),
+	KUNIT_CASE(region_of_memory_is_what_the_first_region_is),
+	KUNIT_CASE(memory_is_pinned_once_until_its_last_region_is_destroyed),
+	KUNIT_CASE(region_is_not_more_writable_than_its_memory),
 	{}
 };
 

@@ -94,6 +94,7 @@
 #define KVERBS_BENCH		_IO(KVERBS_IOC_TYPE, 0x0D)
 #define KVERBS_GROUP_CREATE	_IO(KVERBS_IOC_TYPE, 0x0E)
 #define KVERBS_POOL_CREATE	_IO(KVERBS_IOC_TYPE, 0x0F)
+#define KVERBS_REGION_EXPORT_FD	_IO(KVERBS_IOC_TYPE, 0x10)
 
 /* Bit of flags of CONNECT, ACCEPT and SUBMIT: @timeout_ns is a time, not a duration */
 #define KVERBS_TIME_ABSOLUTE	(1U << 31)
@@ -104,6 +105,7 @@
 #define KVERBS_FEATURE_IOVA	(1ULL << 2)	/* KVERBS_EXPORT_IOVA */
 #define KVERBS_FEATURE_POOL	(1ULL << 3)	/* KVERBS_POOL_CREATE: receive pools */
 #define KVERBS_FEATURE_TRACK	(1ULL << 4)	/* KVERBS_REGION_TRACK */
+#define KVERBS_FEATURE_REGION_FD (1ULL << 5)	/* KVERBS_REGION_EXPORT_FD, KVERBS_REGION_FD */
 
 /* Bits of kverbs_op_info.flags */
 #define KVERBS_OP_INFO_REMOTE	(1U << 0)	/* names memory of the peer */
@@ -747,18 +749,24 @@ struct kverbs_cmd_submit {
 /* Bits of kverbs_cmd_region_create.flags */
 #define KVERBS_REGION_READ_ONLY	(1U << 0)	/* the HCA only reads it */
 #define KVERBS_REGION_TRACK	(1U << 1)	/* tell when the memory has changed */
+#define KVERBS_REGION_FD	(1U << 2)	/* the memory of KVERBS_REGION_EXPORT_FD */
 
 /**
  * struct kverbs_cmd_region_create - KVERBS_REGION_CREATE: pin memory
  * @size: sizeof(struct kverbs_cmd_region_create)
- * @flags: any of KVERBS_REGION_READ_ONLY and KVERBS_REGION_TRACK
- * @addr: start of the memory in the caller's address space, any alignment
- * @length: bytes, at least 1
+ * @flags: any of KVERBS_REGION_READ_ONLY, KVERBS_REGION_TRACK and KVERBS_REGION_FD, the last
+ *	two not together
+ * @addr: start of the memory in the caller's address space, any alignment; with
+ *	KVERBS_REGION_FD must be 0
+ * @length: bytes, at least 1; with KVERBS_REGION_FD must be 0
  * @out_id: the region
  * @ring_id: with KVERBS_REGION_TRACK the ring that tells when the region becomes stale;
  *	else must be 0
  * @user_data: with KVERBS_REGION_TRACK: copied to that completion, not interpreted; else
  *	must be 0
+ * @fd: with KVERBS_REGION_FD a descriptor from KVERBS_REGION_EXPORT_FD; else must be 0
+ * @__reserved: must be 0
+ * @out_length: bytes of the region
  *
  * The pages are pinned and charged to the caller's RLIMIT_MEMLOCK, unless the
  * caller has CAP_IPC_LOCK. EFAULT or EOPNOTSUPP is returned for memory that cannot
@@ -784,9 +792,14 @@ struct kverbs_cmd_submit {
  * REGION_CREATE, if the memory changes that early. If REGION_CREATE then fails, the
  * completion names a region that does not exist.
  *
+ * With KVERBS_REGION_FD the region refers to memory that is pinned already, which the caller
+ * need not have mapped; nothing is charged. What one region is used for does not concern the
+ * other: it may be destroyed, and the file that it belongs to closed, at any time.
+ *
  * Errors: EINVAL, E2BIG, EFAULT, EOPNOTSUPP (KVERBS_REGION_TRACK without
  * KVERBS_FEATURE_TRACK, too), EPERM, ENOMEM, EINTR; with KVERBS_REGION_TRACK ENOENT (no such
- * ring) and EAGAIN (no completion slot).
+ * ring) and EAGAIN (no completion slot); with KVERBS_REGION_FD EBADF (not open), EINVAL (a
+ * descriptor of something else) and EACCES (read-only, and KVERBS_REGION_READ_ONLY is not set).
  */
 struct kverbs_cmd_region_create {
 	__u32 size;
@@ -796,6 +809,36 @@ struct kverbs_cmd_region_create {
 	__u32 out_id;
 	__u32 ring_id;
 	__aligned_u64 user_data;
+	__s32 fd;
+	__u32 __reserved;
+	__aligned_u64 out_length;
+};
+
+/**
+ * struct kverbs_cmd_region_export_fd - KVERBS_REGION_EXPORT_FD: share the memory of a region
+ * @size: sizeof(struct kverbs_cmd_region_export_fd)
+ * @flags: KVERBS_REGION_READ_ONLY: regions made of the descriptor are read-only; 0: they may be
+ *	written to if @region_id may
+ * @region_id: the region
+ * @out_fd: a descriptor with FD_CLOEXEC, to be passed to other processes or used with another
+ *	open /dev/kverbs
+ *
+ * The memory is pinned and charged once: to the process that created the first region, until
+ * its last region and descriptor are gone. The descriptor knows no operation but
+ * KVERBS_REGION_FD, and keeps the module loaded. Who receives one cannot read or write the
+ * memory by it, but can let peers do so. Its line "length" in /proc/PID/fdinfo gives the bytes.
+ *
+ * A descriptor of a tracked region refers to the pages that the region has; regions made of it
+ * are not told when they become stale.
+ *
+ * Errors: EINVAL, E2BIG, EFAULT, ENOENT (no such region), EACCES (the region is read-only, and
+ * KVERBS_REGION_READ_ONLY is not set), EMFILE, ENFILE, ENOMEM.
+ */
+struct kverbs_cmd_region_export_fd {
+	__u32 size;
+	__u32 flags;
+	__u32 region_id;
+	__s32 out_fd;
 };
 
 /**

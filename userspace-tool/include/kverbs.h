@@ -209,6 +209,37 @@ KVERBS_API int kverbs_buf_register(struct kverbs *kv, void *addr, size_t size,
 KVERBS_API bool kverbs_buf_stale(struct kverbs_buf *buf);
 
 /**
+ * kverbs_buf_share() - share the memory of a buffer by a descriptor
+ * @buf: the buffer
+ * @flags: KVERBS_REGION_READ_ONLY: buffers made of the descriptor are read-only; or 0
+ *
+ * The descriptor has FD_CLOEXEC, and can be passed to another process, which gives it to
+ * kverbs_buf_import(). The memory is pinned and charged once, until its last buffer and
+ * descriptor are gone. The caller closes the descriptor.
+ *
+ * Return: the descriptor, -EACCES for a read-only buffer without KVERBS_REGION_READ_ONLY,
+ * -EMFILE, another -errno.
+ */
+KVERBS_API int kverbs_buf_share(struct kverbs_buf *buf, unsigned int flags);
+
+/**
+ * kverbs_buf_import() - a buffer with the memory of another one
+ * @kv: the context, which need not be that of the other buffer
+ * @fd: from kverbs_buf_share(); may be closed afterwards
+ * @addr: where the caller has mapped the memory, for kverbs_buf_addr(), or NULL
+ * @flags: KVERBS_REGION_READ_ONLY or 0
+ * @buf: set to the buffer, whose size is that of the other one
+ *
+ * The memory is not mapped by this: processes that shall read and write it map the same file,
+ * such as one of memfd_create(2).
+ *
+ * Return: 0, -EBADF or -EINVAL (@fd is not such a descriptor), -EACCES (it is read-only, and
+ * KVERBS_REGION_READ_ONLY is not set), another -errno.
+ */
+KVERBS_API int kverbs_buf_import(struct kverbs *kv, int fd, void *addr, unsigned int flags,
+				 struct kverbs_buf **buf);
+
+/**
  * kverbs_buf_free() - unregister memory, and free it if kverbs_buf_alloc() allocated it
  * @buf: the buffer, or NULL
  *
@@ -220,7 +251,7 @@ KVERBS_API int kverbs_buf_free(struct kverbs_buf *buf);
  * kverbs_buf_addr() - address of a buffer
  * @buf: the buffer
  *
- * Return: the address of its first byte.
+ * Return: the address of its first byte, or what the caller gave to kverbs_buf_import().
  */
 KVERBS_API void *kverbs_buf_addr(const struct kverbs_buf *buf);
 

@@ -268,6 +268,26 @@ public:
 		return region(buf);
 	}
 
+	/*
+	 * The memory that a descriptor of share() refers to; @data: where this process has mapped
+	 * it, if it has.
+	 */
+	static region import_fd(const context &context, int fd, void *data = nullptr,
+				unsigned int flags = 0)
+	{
+		kverbs_buf *buf;
+
+		detail::check(kverbs_buf_import(context.get(), fd, data, flags, &buf),
+			      "kverbs_buf_import");
+		return region(buf);
+	}
+
+	/* A descriptor of the memory for import_fd(), in this or another process; the caller closes it. */
+	int share(unsigned int flags = 0) const
+	{
+		return detail::check(kverbs_buf_share(get(), flags), "kverbs_buf_share");
+	}
+
 	kverbs_buf *get() const noexcept
 	{
 		return handle_.get();

@@ -91,6 +91,18 @@ bool kverbs_buf_stale(struct kverbs_buf *buf)
 
 /* ---- buffers ---- */
 
+/* A signal may end the pinning of much memory. */
+static int run_create(struct kverbs_buf *buf, struct kverbs_cmd_region_create *cmd)
+{
+	int ret;
+
+	do {
+		ret = kverbs_ioctl(buf->kv, KVERBS_REGION_CREATE, cmd);
+	} while (ret == -EINTR);
+	buf->id = cmd->out_id;
+	return ret;
+}
+
 static int create_region(struct kverbs_buf *buf, unsigned int flags)
 {
 	struct kverbs_cmd_region_create cmd = {
@@ -107,43 +119,80 @@ static int create_region(struct kverbs_buf *buf, unsigned int flags)
 		cmd.user_data = (uintptr_t)buf;
 		buf->tracked = true;
 	}
-	if (ret)
-		return ret;
+	return ret ? ret : run_create(buf, &cmd);
+}
 
-	do {
-		ret = kverbs_ioctl(buf->kv, KVERBS_REGION_CREATE, &cmd);
-	} while (ret == -EINTR);
-	buf->id = cmd.out_id;
+static int import_region(struct kverbs_buf *buf, int fd, unsigned int flags)
+{
+	struct kverbs_cmd_region_create cmd = {
+		.size = sizeof(cmd),
+		.flags = flags | KVERBS_REGION_FD,
+		.fd = fd,
+	};
+	int ret = run_create(buf, &cmd);
+
+	buf->size = cmd.out_length;
 	return ret;
+}
+
+static struct kverbs_buf *alloc_buf(struct kverbs *kv, void *addr, size_t size)
+{
+	struct kverbs_buf *buf = calloc(1, sizeof(*buf));
+
+	if (!buf)
+		return NULL;
+	buf->kv = kv;
+	buf->addr = addr;
+	buf->size = size;
+	return buf;
+}
+
+/* Keep a buffer that has a region, or free it if @ret says that it has none. */
+static int finish_buf(struct kverbs_buf *new, int ret, struct kverbs_buf **buf)
+{
+	if (ret) {
+		free(new);
+		return ret;
+	}
+	pthread_mutex_lock(&new->kv->lock);
+	list_add_tail(&new->node, &new->kv->bufs);
+	pthread_mutex_unlock(&new->kv->lock);
+	*buf = new;
+	return 0;
 }
 
 static int new_buf(struct kverbs *kv, void *addr, size_t size, unsigned int flags,
 		   struct kverbs_buf **buf)
 {
-	struct kverbs_buf *b = calloc(1, sizeof(*b));
-	int ret;
+	struct kverbs_buf *new = alloc_buf(kv, addr, size);
 
-	if (!b)
-		return -ENOMEM;
-	b->kv = kv;
-	b->addr = addr;
-	b->size = size;
-	ret = create_region(b, flags);
-	if (ret) {
-		free(b);
-		return ret;
-	}
-	pthread_mutex_lock(&kv->lock);
-	list_add_tail(&b->node, &kv->bufs);
-	pthread_mutex_unlock(&kv->lock);
-	*buf = b;
-	return 0;
+	return new ? finish_buf(new, create_region(new, flags), buf) : -ENOMEM;
 }
 
 int kverbs_buf_register(struct kverbs *kv, void *addr, size_t size, unsigned int flags,
 			struct kverbs_buf **buf)
 {
 	return new_buf(kv, addr, size, flags, buf);
+}
+
+int kverbs_buf_share(struct kverbs_buf *buf, unsigned int flags)
+{
+	struct kverbs_cmd_region_export_fd cmd = {
+		.size = sizeof(cmd),
+		.flags = flags,
+		.region_id = buf->id,
+	};
+	int ret = kverbs_ioctl(buf->kv, KVERBS_REGION_EXPORT_FD, &cmd);
+
+	return ret ? ret : cmd.out_fd;
+}
+
+int kverbs_buf_import(struct kverbs *kv, int fd, void *addr, unsigned int flags,
+		      struct kverbs_buf **buf)
+{
+	struct kverbs_buf *new = alloc_buf(kv, addr, 0);
+
+	return new ? finish_buf(new, import_region(new, fd, flags), buf) : -ENOMEM;
 }
 
 /* Round up; 0: it does not fit a size_t. */

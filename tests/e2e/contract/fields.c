@@ -92,10 +92,14 @@ static const struct bad_field bad_fields[] = {
 	BAD(SUBMIT, submit, pool_id, U32, 0xffffffff, ENOENT),
 
 	BAD(REGION_CREATE, region_create, flags, U32, KVERBS_REGION_TRACK, ENOENT),
-	BAD(REGION_CREATE, region_create, flags, U32, 4, EINVAL),
+	BAD(REGION_CREATE, region_create, flags, U32, KVERBS_REGION_FD, EINVAL),
+	BAD(REGION_CREATE, region_create, flags, U32, 8, EINVAL),
 	BAD(REGION_CREATE, region_create, flags, U32, 0x80000000, EINVAL),
 	BAD(REGION_CREATE, region_create, ring_id, U32, 1, EINVAL),
 	BAD(REGION_CREATE, region_create, user_data, U64, 1, EINVAL),
+	BAD(REGION_CREATE, region_create, fd, U32, 1, EINVAL),
+	BAD(REGION_CREATE, region_create, fd, U32, 0xffffffff, EINVAL),
+	BAD(REGION_CREATE, region_create, __reserved, U32, 1, EINVAL),
 	BAD(REGION_CREATE, region_create, length, U64, 0, EINVAL),
 	BAD(REGION_CREATE, region_create, length, U64, UINT64_MAX, EINVAL),
 	BAD(REGION_CREATE, region_create, length, U64, 1ULL << 44, EINVAL),
@@ -205,6 +209,10 @@ static const struct bad_field bad_fields[] = {
 	BAD(POOL_CREATE, pool_create, entries, U32, 0x20000, EINVAL),
 	BAD(POOL_CREATE, pool_create, entries, U32, 0x80000000, EINVAL),
 	BAD(POOL_CREATE, pool_create, entries, U32, 0xffffffff, EINVAL),
+	BAD(REGION_EXPORT_FD, region_export_fd, flags, U32, KVERBS_REGION_TRACK, EINVAL),
+	BAD(REGION_EXPORT_FD, region_export_fd, flags, U32, KVERBS_REGION_FD, EINVAL),
+	BAD(REGION_EXPORT_FD, region_export_fd, flags, U32, 0x80000000, EINVAL),
+	BAD(REGION_EXPORT_FD, region_export_fd, region_id, U32, 0, ENOENT),
 };
 
 static union any_cmd cmd;

@@ -126,6 +126,12 @@ static void fill_pool_create(const struct ring *ring, union any_cmd *cmd)
 	cmd->pool_create.entries = 4;
 }
 
+static void fill_region_export_fd(const struct ring *ring, union any_cmd *cmd)
+{
+	(void)ring;
+	cmd->region_export_fd.region_id = NOBODY;
+}
+
 #define GROWN(_name, _struct, _first_size, _answer, _fill) {		\
 		.name = #_name,						\
 		.number = KVERBS_##_name,				\
@@ -162,6 +168,7 @@ const struct command commands[] = {
 	COMMAND(BENCH, kverbs_cmd_bench, ENOENT, fill_bench),
 	COMMAND(GROUP_CREATE, kverbs_cmd_group_create, 0, fill_group_create),
 	COMMAND(POOL_CREATE, kverbs_cmd_pool_create, 0, fill_pool_create),
+	COMMAND(REGION_EXPORT_FD, kverbs_cmd_region_export_fd, ENOENT, fill_region_export_fd),
 };
 
 const size_t nr_commands = ARRAY_SIZE(commands);

@@ -22,6 +22,7 @@ union any_cmd {
 	struct kverbs_cmd_bench bench;
 	struct kverbs_cmd_group_create group_create;
 	struct kverbs_cmd_pool_create pool_create;
+	struct kverbs_cmd_region_export_fd region_export_fd;
 	uint32_t size;
 	unsigned char bytes[4096];
 };

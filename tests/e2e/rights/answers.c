@@ -51,7 +51,8 @@ static const struct answer answers[] = {
 	  .out = { U32(ring_create, out_id), REST(ring_create, out_sq_offset) } },
 	{ .number = KVERBS_SUBMIT, .out = { U32(submit, out_taken),
 		   FIELDS(submit, out_ready, sizeof(uint32_t) + sizeof(int32_t)) } },
-	{ .number = KVERBS_REGION_CREATE, .out = { U32(region_create, out_id) } },
+	{ .number = KVERBS_REGION_CREATE,
+	  .out = { U32(region_create, out_id), REST(region_create, out_length) } },
 	{ .number = KVERBS_LISTEN, .out = { U32(listen, out_id) },
 	  .both = { FIELDS(listen, inout_addr, sizeof(struct kverbs_addr)) } },
 	{ .number = KVERBS_CONNECT, .out = { U32(connect, out_id) } },
@@ -68,6 +69,7 @@ static const struct answer answers[] = {
 	{ .number = KVERBS_GROUP_CREATE, .out = { U32(group_create, out_id) } },
 	{ .number = KVERBS_POOL_CREATE,
 	  .out = { U32(pool_create, out_id), REST(pool_create, out_user_offset) } },
+	{ .number = KVERBS_REGION_EXPORT_FD, .out = { U32(region_export_fd, out_fd) } },
 };
 
 static struct pair pair;
@@ -125,6 +127,9 @@ static void prepare(const struct command *command, union any_cmd *cmd)
 		break;
 	case KVERBS_DISCONNECT:
 		pair_join(&pair, &client, &cmd->disconnect.conn_id);
+		break;
+	case KVERBS_REGION_EXPORT_FD:
+		cmd->region_export_fd.region_id = exported.region;
 		break;
 	case KVERBS_CONN_QUERY:
 		cmd->conn_query.conn_id = pair.server;

@@ -78,6 +78,23 @@ static int region_create_tracked(struct world *w)
 	return dev_try_tracked(&w->ring, w->memory, WORLD_MEMORY, &w->id);
 }
 
+/* Shares a region, and makes another one of the descriptor. */
+static int region_export_fd(struct world *w)
+{
+	struct kverbs_cmd_region_export_fd cmd = { .size = sizeof(cmd), .region_id = w->region };
+	struct kverbs_cmd_region_create create = { .size = sizeof(create),
+						   .flags = KVERBS_REGION_FD };
+	int ret = RUN(w->fd, &cmd, REGION_EXPORT_FD);
+
+	if (ret)
+		return ret;
+	create.fd = cmd.out_fd;
+	ret = RUN(w->fd, &create, REGION_CREATE);
+	close(cmd.out_fd);
+	w->id = create.out_id;
+	return ret;
+}
+
 static int listen_cmd(struct world *w)
 {
 	struct kverbs_cmd_listen cmd = {
@@ -261,6 +278,7 @@ const struct sweep sweeps[] = {
 	{ "REGION_CREATE", world_with_nothing, region_create, NULL },
 	{ "REGION_CREATE to read", world_with_nothing, region_create_ro, NULL },
 	{ "REGION_CREATE with tracking", world_with_ring, region_create_tracked, NULL },
+	{ "REGION_EXPORT_FD", world_with_memory, region_export_fd, NULL },
 	{ "LISTEN", world_with_ring, listen_cmd, NULL },
 	{ "CONNECT", world_with_listener, connect_cmd, settle_connect },
 	{ "ACCEPT", world_with_request, accept_cmd, settle_accept },

@@ -100,6 +100,56 @@ static void invalid_arguments_are_refused(void **state)
 	assert_int_equal(kverbs_buf_free(NULL), 0);
 }
 
+static void a_shared_buffer_is_imported_with_its_size(void **state)
+{
+	struct t *t = *state;
+	struct kverbs_buf *buf, *other;
+	char mine[100];
+	int fd;
+
+	assert_int_equal(kverbs_buf_register(t->kv, mine, sizeof(mine), 0, &buf), 0);
+	fd = kverbs_buf_share(buf, 0);
+	assert_true(fd >= 0);
+	assert_int_equal(kverbs_buf_import(t->kv, fd, NULL, 0, &other), 0);
+	close(fd);
+	assert_int_equal(kverbs_buf_size(other), sizeof(mine));
+	assert_null(kverbs_buf_addr(other));
+	assert_int_equal(kverbs_buf_free(other), 0);
+	assert_int_equal(kverbs_buf_free(buf), 0);
+}
+
+static void an_imported_buffer_has_the_address_that_the_caller_names(void **state)
+{
+	struct t *t = *state;
+	struct kverbs_buf *other;
+	int fd = kverbs_buf_share(t->buf, KVERBS_REGION_READ_ONLY);
+	char here;
+
+	assert_true(fd >= 0);
+	assert_int_equal(kverbs_buf_import(t->kv, fd, &here, 0, &other), -EACCES);
+	assert_int_equal(kverbs_buf_import(t->kv, fd, &here, KVERBS_REGION_READ_ONLY, &other), 0);
+	close(fd);
+	assert_ptr_equal(kverbs_buf_addr(other), &here);
+	assert_int_equal(kverbs_buf_size(other), kverbs_buf_size(t->buf));
+	assert_int_equal(kverbs_buf_free(other), 0);
+}
+
+static void what_cannot_be_shared_or_imported_is_refused(void **state)
+{
+	struct t *t = *state;
+	struct kverbs_buf *buf;
+	char mine[8] = "";
+
+	assert_int_equal(kverbs_buf_register(t->kv, mine, 8, KVERBS_REGION_READ_ONLY, &buf), 0);
+	assert_int_equal(kverbs_buf_share(buf, 0), -EACCES);
+	assert_int_equal(kverbs_buf_share(buf, KVERBS_REGION_TRACK), -EINVAL);
+	fake_fail(KVERBS_REGION_EXPORT_FD, 1, -EMFILE);
+	assert_int_equal(kverbs_buf_share(buf, KVERBS_REGION_READ_ONLY), -EMFILE);
+	assert_int_equal(kverbs_buf_free(buf), 0);
+	assert_int_equal(kverbs_buf_import(t->kv, -1, NULL, 0, &buf), -EBADF);
+	assert_int_equal(kverbs_buf_import(t->kv, STDIN_FILENO, NULL, 0, &buf), -EINVAL);
+}
+
 static void a_limit_is_reported_and_nothing_leaks(void **state)
 {
 	struct t *t = *state;
@@ -242,6 +292,9 @@ int main(void)
 		t_test(a_child_does_not_see_the_memory),
 		t_test(registers_the_callers_memory),
 		t_test(invalid_arguments_are_refused),
+		t_test(a_shared_buffer_is_imported_with_its_size),
+		t_test_conn(an_imported_buffer_has_the_address_that_the_caller_names),
+		t_test(what_cannot_be_shared_or_imported_is_refused),
 		t_test(a_limit_is_reported_and_nothing_leaks),
 		t_test(a_signal_does_not_stop_registering),
 		t_test_conn(busy_memory_stays_registered),

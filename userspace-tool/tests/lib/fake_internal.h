@@ -37,6 +37,7 @@ struct fake_region {
 	unsigned int users;
 	uint64_t user_data;
 	bool stale;
+	ino_t shared;			/* inode of the file that shares it, 0: none */
 };
 
 struct fake_listener {

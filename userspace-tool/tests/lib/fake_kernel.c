@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The fake kernel: system calls, the object table, and injected failures. */
+#define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "fake_internal.h"
@@ -114,12 +117,92 @@ static int destroy(int fd, struct kverbs_cmd_destroy *cmd)
 	return 0;
 }
 
+static ino_t inode_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) ? 0 : st.st_ino;
+}
+
+static struct fake_obj *shared_by(int fd)
+{
+	ino_t inode = inode_of(fd);
+	uint32_t id;
+
+	for (id = 1; inode && id <= fk.nr_ids; id++)
+		if (fk.objs[id] && fk.objs[id]->type == FAKE_REGION &&
+		    fk.objs[id]->region.shared == inode)
+			return fk.objs[id];
+	return NULL;
+}
+
+/* The memory is found as long as the region exists that has shared it. */
+static int region_import(int fd, struct kverbs_cmd_region_create *cmd)
+{
+	struct fake_obj *from, *o;
+
+	if (cmd->addr || cmd->length || cmd->flags & KVERBS_REGION_TRACK)
+		return -EINVAL;
+	if (fcntl(cmd->fd, F_GETFD) < 0)
+		return -EBADF;
+	from = shared_by(cmd->fd);
+	if (!from)
+		return -EINVAL;
+	if ((fcntl(cmd->fd, F_GETFL) & O_ACCMODE) == O_RDONLY &&
+	    !(cmd->flags & KVERBS_REGION_READ_ONLY))
+		return -EACCES;
+	o = fake_new(fd, FAKE_REGION);
+	o->region.addr = from->region.addr;
+	o->region.length = from->region.length;
+	o->region.flags = cmd->flags & KVERBS_REGION_READ_ONLY;
+	cmd->out_id = o->id;
+	cmd->out_length = o->region.length;
+	return 0;
+}
+
+/* A file without contents, of which only the inode and the mode are used. */
+static int open_unnamed(void)
+{
+	return open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+}
+
+static int reopen(int file, int mode)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+	return open(path, mode | O_CLOEXEC);
+}
+
+static int region_export_fd(int fd, struct kverbs_cmd_region_export_fd *cmd)
+{
+	struct fake_obj *o = fake_find(fd, cmd->region_id, FAKE_REGION);
+	bool read_only = cmd->flags & KVERBS_REGION_READ_ONLY;
+	int file;
+
+	if (cmd->flags & ~KVERBS_REGION_READ_ONLY)
+		return -EINVAL;
+	if (!o)
+		return -ENOENT;
+	if (o->region.flags & KVERBS_REGION_READ_ONLY && !read_only)
+		return -EACCES;
+	file = open_unnamed();
+	if (file < 0)
+		return -errno;
+	o->region.shared = inode_of(file);
+	cmd->out_fd = reopen(file, read_only ? O_RDONLY : O_RDWR);
+	close(file);
+	return cmd->out_fd < 0 ? -errno : 0;
+}
+
 static int region_create(int fd, struct kverbs_cmd_region_create *cmd)
 {
 	bool tracked = cmd->flags & KVERBS_REGION_TRACK;
 	struct fake_obj *o, *ring = NULL;
 	int ret;
 
+	if (cmd->flags & KVERBS_REGION_FD)
+		return region_import(fd, cmd);
 	if (!cmd->length || cmd->flags & ~(KVERBS_REGION_READ_ONLY | KVERBS_REGION_TRACK) ||
 	    (!tracked && (cmd->ring_id || cmd->user_data)))
 		return -EINVAL;
@@ -136,6 +219,7 @@ static int region_create(int fd, struct kverbs_cmd_region_create *cmd)
 	o->region.length = cmd->length;
 	o->region.flags = cmd->flags;
 	cmd->out_id = o->id;
+	cmd->out_length = cmd->length;
 	return 0;
 }
 
@@ -384,6 +468,8 @@ static int dispatch(int fd, unsigned long cmd, void *arg)
 		return fake_bench(fd, arg);
 	case KVERBS_POOL_CREATE:
 		return fake_pool_create(fd, arg);
+	case KVERBS_REGION_EXPORT_FD:
+		return region_export_fd(fd, arg);
 	default:
 		return -ENOTTY;
 	}

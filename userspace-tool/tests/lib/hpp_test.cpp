@@ -6,6 +6,7 @@
 #include <kverbs.hpp>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 extern "C" {
@@ -82,6 +83,19 @@ void a_failure_is_an_exception_with_errno_and_text()
 	expect(std::strstr(e.what(), "kverbs_open"));
 	expect(e.code() == std::errc::no_such_file_or_directory);
 	expect(!e.wc_status());
+}
+
+void a_region_is_shared_by_a_descriptor()
+{
+	kv::context context, other;
+	kv::region region = kv::region::allocate(context, 100);
+	int fd = region.share(KVERBS_REGION_READ_ONLY);
+
+	fails(EACCES, [&] { kv::region::import_fd(other, fd); });
+	kv::region again = kv::region::import_fd(other, fd, region.data(), KVERBS_REGION_READ_ONLY);
+	close(fd);
+	expect(again.size() == 100 && again.data() == region.data());
+	fails(EBADF, [&] { kv::region::import_fd(other, -1); });
 }
 
 void objects_can_be_moved()
@@ -384,6 +398,7 @@ const struct {
 #define entry(name) { #name, name }
 	entry(what_is_created_is_freed),
 	entry(a_failure_is_an_exception_with_errno_and_text),
+	entry(a_region_is_shared_by_a_descriptor),
 	entry(objects_can_be_moved),
 	entry(containers_are_registered_where_they_are),
 	entry(a_message_arrives_and_its_request_tells_the_length),

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Memory of regions that files and processes share by a descriptor. */
+#include <linux/anon_inodes.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/kverbs.h>
+#include <linux/module.h>
+#include <linux/seq_file.h>
+
+#include "file.h"
+#include "memory.h"
+#include "region.h"
+#include "region_cmd.h"
+#include "region_fd.h"
+
+static int memory_release(struct inode *inode, struct file *filp)
+{
+	kverbs_memory_put(filp->private_data);
+	return 0;
+}
+
+static void memory_show_fdinfo(struct seq_file *m, struct file *filp)
+{
+	const struct kverbs_memory *memory = filp->private_data;
+
+	seq_printf(m, "length:\t%llu\n", memory->length);
+}
+
+/* The mode of the file says whether the memory may be written to. */
+static const struct file_operations memory_fops = {
+	.owner		= THIS_MODULE,
+	.release	= memory_release,
+	.show_fdinfo	= memory_show_fdinfo,
+};
+
+/**
+ * kverbs_memory_of_fd() - the memory that a descriptor of the current process shares
+ * @fd: the descriptor
+ * @writable: whether it will be written to
+ *
+ * Return: the memory, to be kverbs_memory_put(), or an ERR_PTR: -EBADF if @fd is not open,
+ * -EINVAL if it is of another kind, -EACCES if it is read-only and @writable asks for more.
+ */
+struct kverbs_memory *kverbs_memory_of_fd(int fd, bool writable)
+{
+	struct file *filp = fget(fd);
+	struct kverbs_memory *memory;
+
+	if (!filp)
+		return ERR_PTR(-EBADF);
+	if (filp->f_op != &memory_fops) {
+		memory = ERR_PTR(-EINVAL);
+	} else if (writable && !(filp->f_mode & FMODE_WRITE)) {
+		memory = ERR_PTR(-EACCES);
+	} else {
+		memory = filp->private_data;
+		kverbs_memory_get(memory);
+	}
+	fput(filp);
+	return memory;
+}
+
+static int share(struct kverbs_ucmd *ucmd, struct kverbs_region *region, bool writable)
+{
+	struct kverbs_memory *memory = region->memory;
+	struct file *filp;
+	int fd;
+
+	if (writable && !region->writable)
+		return -EACCES;
+	fd = get_unused_fd_flags(O_CLOEXEC);
+	if (fd < 0)
+		return fd;
+	kverbs_memory_get(memory);
+	filp = anon_inode_getfile("[kverbs-region]", &memory_fops, memory,
+				  writable ? O_RDWR : O_RDONLY);
+	if (IS_ERR(filp)) {
+		kverbs_memory_put(memory);
+		put_unused_fd(fd);
+		return PTR_ERR(filp);
+	}
+	ucmd->new_filp = filp;
+	ucmd->new_fd = fd;
+	return 0;
+}
+
+int kverbs_cmd_region_export_fd(struct kverbs_ucmd *ucmd)
+{
+	struct kverbs_cmd_region_export_fd *cmd = ucmd->cmd;
+	struct kverbs_region_obj *region_obj;
+	int ret;
+
+	if (cmd->flags & ~KVERBS_REGION_READ_ONLY)
+		return -EINVAL;
+	region_obj = kverbs_region_obj_get(ucmd->file, cmd->region_id);
+	if (IS_ERR(region_obj))
+		return PTR_ERR(region_obj);
+	ret = share(ucmd, region_obj->region, !(cmd->flags & KVERBS_REGION_READ_ONLY));
+	kverbs_object_put(&region_obj->obj);
+	cmd->out_fd = ucmd->new_fd;
+	return ret;
+}
