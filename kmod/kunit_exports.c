@@ -3,7 +3,6 @@
 #include <linux/module.h>
 
 #include "addr.h"
-#include "bench.h"
 #include "bench_cmd.h"
 #include "conn_cm.h"
 #include "conn_cmd.h"
@@ -36,9 +35,6 @@
 
 SHOW(kverbs_addr_in);
 SHOW(kverbs_addr_out);
-
-SHOW(kverbs_bench_bucket);
-SHOW(kverbs_bench_run);
 
 SHOW(kverbs_check_recv);
 SHOW(kverbs_check_send);
