@@ -110,8 +110,8 @@ compare:
 	perf/compare
 
 help:
-	@echo 'make                 kverbs.ko, libkverbs and the kverbs command'
-	@echo 'make module          kverbs.ko; KDIR= names a kernel build tree'
+	@echo 'make                 the modules, libkverbs and the kverbs command'
+	@echo 'make module          kverbs.ko and kverbs_bench.ko; KDIR= names a kernel build tree'
 	@echo 'make tool            libkverbs, the kverbs command, and the provider of libfabric'
 	@echo 'make docs            pages to browse and man pages, in build/docs'
 	@echo 'make install         all of it; DESTDIR= PREFIX= INSTALL_MOD_PATH='

@@ -3,7 +3,6 @@
 #include <linux/module.h>
 
 #include "addr.h"
-#include "bench.h"
 #include "bench_cmd.h"
 #include "conn_cm.h"
 #include "conn_cmd.h"
@@ -13,6 +12,7 @@
 #include "group.h"
 #include "group_cmd.h"
 #include "info.h"
+#include "k_conn.h"
 #include "listener.h"
 #include "opcode.h"
 #include "pool.h"
@@ -35,9 +35,6 @@
 
 SHOW(kverbs_addr_in);
 SHOW(kverbs_addr_out);
-
-SHOW(kverbs_bench_bucket);
-SHOW(kverbs_bench_run);
 
 SHOW(kverbs_check_recv);
 SHOW(kverbs_check_send);
@@ -69,6 +66,8 @@ SHOW(kverbs_conn_free);
 SHOW(kverbs_conn_post_deferred);
 SHOW(kverbs_conn_post_held);
 SHOW(kverbs_conn_post_list);
+SHOW(kverbs_conn_post_list_now);
+SHOW(kverbs_conn_post_now);
 SHOW(kverbs_conn_recv);
 SHOW(kverbs_conn_recv_list);
 SHOW(kverbs_conn_reject);
@@ -113,6 +112,8 @@ SHOW(kverbs_group_destroy);
 SHOW(kverbs_listener_create);
 SHOW(kverbs_listener_free);
 SHOW(kverbs_listener_start);
+
+SHOW(kverbs_k_conn_lend);
 
 SHOW(kverbs_lkey_cache_forget);
 SHOW(kverbs_lkeys_get);

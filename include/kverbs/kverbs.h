@@ -15,8 +15,8 @@
  *
  * Callbacks. A callback must not free or close its connection, nor destroy a region or an export:
  * these wait for callbacks. A callback may post. "done" of a request runs in a workqueue, in
- * softirq context, or within kverbs_k_conn_poll(), as the connection asks for it; all others run
- * in process context.
+ * softirq context, or within kverbs_k_conn_poll(), as the connection asks for it, always in a
+ * read-side critical section of RCU, and so must not sleep; all others run in process context.
  *
  * Polling. A connection that is "polled" raises no interrupt for a completion, and nothing but a
  * poll calls "done". A module with a thread of its own saves the interrupts, and the switches to
@@ -109,6 +109,30 @@ int kverbs_k_region_map(struct kverbs_k_conn *conn, struct kverbs_region *region
  */
 void kverbs_k_region_destroy(struct kverbs_region *region);
 
+/**
+ * kverbs_k_region_byte() - where the kernel has a byte of a region
+ * @region: the region, of pages that the kernel has mapped
+ * @offset: of the byte, within the region
+ *
+ * Bytes of one page are contiguous, those of different pages need not be.
+ *
+ * Context: any.
+ * Return: the address of the byte.
+ */
+u8 *kverbs_k_region_byte(const struct kverbs_region *region, u64 offset);
+
+/**
+ * kverbs_k_region_read() - copy bytes out of a region
+ * @region: the region, of pages that the kernel has mapped
+ * @offset: first byte, within the region
+ * @to: filled in
+ * @length: bytes, all of them within the region
+ *
+ * Context: any.
+ */
+void kverbs_k_region_read(const struct kverbs_region *region, u64 offset, void *to,
+			  size_t length);
+
 /* ---- connections --------------------------------------------------------- */
 
 /**
@@ -162,6 +186,7 @@ struct kverbs_k_conn_param {
  * @mr_pages: pages that one request can expose at most
  * @max_msg: bytes of a SEND
  * @node: NUMA node of the device, where memory is best; NUMA_NO_NODE before it is known
+ * @is_polled: completions wait for kverbs_k_conn_poll()
  * @is_iwarp: immediate data and atomics are missing, and a READ needs
  *	kverbs_k_req_size.read_pages
  * @priv: private data of the peer
@@ -178,6 +203,7 @@ struct kverbs_k_conn_info {
 	u32 mr_pages;
 	u64 max_msg;
 	int node;
+	bool is_polled;
 	bool is_iwarp;
 	u8 priv[196];
 	u8 priv_len;

@@ -3,33 +3,35 @@
  * Traffic from within the kernel, posted as a storage driver would: bandwidth() keeps the
  * queue full, latency() times one operation after another.
  */
+#include <kverbs/kverbs.h>
 #include <linux/bits.h>
 #include <linux/kverbs.h>
 #include <linux/ktime.h>
 #include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/wait.h>
+#include <rdma/ib_verbs.h>
 
 #include "bench.h"
-#include "conn_cm.h"
-#include "conn_io.h"
-#include "opcode.h"
-#include "region.h"
+#include "version.h"
 
+/* Most requests that are posted together. */
+#define LIST_MAX	64
 #define STEPS	BIT(KVERBS_BENCH_BUCKET_BITS)
 /* Reads of memory between two polls of the completion queue. */
 #define MEMORY_READS	8
 
 /**
- * struct kverbs_bench_op - a request of a measurement
- * @req: the request
+ * struct kverbs_bench_op - state of a request of a measurement
  * @bench: the measurement
- * @busy: it is posted, and not over; what failed stays so until its connection ends
+ * @busy: the request is posted and has not completed; a failed one stays busy until its
+ *	connection ends
  */
 struct kverbs_bench_op {
-	struct kverbs_req req;
 	struct kverbs_bench *bench;
 	bool busy;
 };
@@ -39,8 +41,11 @@ struct kverbs_bench_op {
  * @conn: where
  * @plan: what
  * @result: so far
- * @chain: room to build work requests in
+ * @info: of @conn
+ * @batch: room to post requests together
+ * @list: the requests that are posted together
  * @ops: requests of operations, as many as may be in flight
+ * @states: state of each of @ops
  * @nr_ops: how many
  * @recvs: receives
  * @posted: requests posted, ever
@@ -58,13 +63,16 @@ struct kverbs_bench_op {
  * @counts: warm-up is over
  */
 struct kverbs_bench {
-	struct kverbs_conn *conn;
+	struct kverbs_k_conn *conn;
 	const struct kverbs_bench_plan *plan;
 	struct kverbs_bench_result *result;
-	struct kverbs_chain *chain;
-	struct kverbs_bench_op *ops;
+	struct kverbs_k_conn_info info;
+	struct kverbs_k_batch *batch;
+	struct kverbs_k_req *list[LIST_MAX];
+	struct kverbs_k_req **ops;
+	struct kverbs_bench_op *states;
 	unsigned int nr_ops;
-	struct kverbs_bench_op *recvs;
+	struct kverbs_k_req **recvs;
 	u64 posted;
 	u64 goal;
 	u64 done;
@@ -81,7 +89,7 @@ struct kverbs_bench {
 };
 
 /* A flush is a consequence: keep the first error that is not WR_FLUSH_ERR. */
-static void note_error(struct kverbs_bench *bench, const struct kverbs_req *req)
+static void note_error(struct kverbs_bench *bench, const struct kverbs_k_req *req)
 {
 	if (!req->result || (bench->error && bench->wc_status != IB_WC_WR_FLUSH_ERR))
 		return;
@@ -89,45 +97,34 @@ static void note_error(struct kverbs_bench *bench, const struct kverbs_req *req)
 	WRITE_ONCE(bench->error, req->result);
 }
 
-static void count(struct kverbs_bench *bench, u64 *counter, u64 nr)
+static void count(struct kverbs_bench *bench, u64 *counter)
 {
-	rcu_read_lock();
-	/* All that the completions wrote is there when they are seen to be counted. */
-	smp_store_release(counter, *counter + nr);
-	/* The waiter may see the count already; settle() frees nothing before the unlock. */
-	if (wq_has_sleeper(&bench->wait))
+	/* All that the completion wrote is there when it is seen to be counted. */
+	smp_store_release(counter, *counter + 1);
+	/*
+	 * The waiter may see the count already; settle() waits until the callback has returned.
+	 * A task that polls does not sleep, so that needs no barrier.
+	 */
+	if (!bench->info.is_polled && wq_has_sleeper(&bench->wait))
 		wake_up(&bench->wait);
-	rcu_read_unlock();
 }
 
-/* A connection is measured by one at a time: all are of the same measurement. */
-static void op_done(struct list_head *done_list)
+static void op_done(struct kverbs_k_req *req)
 {
-	struct kverbs_bench *bench = NULL;
-	struct kverbs_bench_op *op;
-	struct kverbs_req *req;
-	u64 nr = 0;
+	struct kverbs_bench_op *op = req->context;
+	struct kverbs_bench *bench = op->bench;
 
-	for (; (req = kverbs_req_pop(done_list, op_done)); nr++) {
-		op = container_of(req, struct kverbs_bench_op, req);
-		bench = op->bench;
-		note_error(bench, req);
-		WRITE_ONCE(op->busy, false);
-	}
-	count(bench, &bench->done, nr);
+	note_error(bench, req);
+	WRITE_ONCE(op->busy, false);
+	count(bench, &bench->done);
 }
 
-static void recv_done(struct list_head *done_list)
+static void recv_done(struct kverbs_k_req *req)
 {
-	struct kverbs_bench *bench = NULL;
-	struct kverbs_req *req;
-	u64 nr = 0;
+	struct kverbs_bench *bench = req->context;
 
-	for (; (req = kverbs_req_pop(done_list, recv_done)); nr++) {
-		bench = container_of(req, struct kverbs_bench_op, req)->bench;
-		note_error(bench, req);
-	}
-	count(bench, &bench->recvs_done, nr);
+	note_error(bench, req);
+	count(bench, &bench->recvs_done);
 }
 
 static u64 counted(const u64 *counter)
@@ -136,30 +133,45 @@ static u64 counted(const u64 *counter)
 	return smp_load_acquire(counter);
 }
 
-/* The condition of await(). */
-struct wanted {
-	const u64 *counter;
-	u64 above;
-};
-
-static __always_inline int counter_is_above(void *arg)
+/* ktime_get_ns() can take longer than a poll, so the coarse clock tells when to ask it. */
+static bool has_passed(u64 deadline_ns)
 {
-	const struct wanted *wanted = arg;
+	if (ktime_get_coarse_ns() + TICK_NSEC < deadline_ns)
+		return false;
+	return ktime_get_ns() >= deadline_ns;
+}
 
-	if (counted(wanted->counter) > wanted->above)
-		return 1;
-	return signal_pending(current) ? -EINTR : 0;
+/* Between two polls. */
+static void relax(void)
+{
+	if (need_resched())
+		cond_resched();
+	else
+		cpu_relax();
+}
+
+static int poll_counter(struct kverbs_bench *bench, const u64 *counter, u64 above)
+{
+	u64 deadline_ns = ktime_get_ns() + bench->plan->timeout_ns;
+
+	for (;;) {
+		kverbs_k_conn_poll(bench->conn);
+		if (counted(counter) > above)
+			return 0;
+		if (signal_pending(current))
+			return -EINTR;
+		if (has_passed(deadline_ns))
+			return -ETIMEDOUT;
+		relax();
+	}
 }
 
 /*
- * Waits until a counter of completions is above a value. Operations under way complete
- * even if the connection ends. A direct completion queue raises no interrupt, so it is
- * polled.
+ * Waits until a counter of completions is above a value. Operations under way complete even if
+ * the connection ends.
  */
 static int await(struct kverbs_bench *bench, const u64 *counter, u64 above)
 {
-	struct wanted wanted = { .counter = counter, .above = above };
-	u64 timeout_ns = bench->plan->timeout_ns;
 	long ret;
 
 	cond_resched();
@@ -167,14 +179,10 @@ static int await(struct kverbs_bench *bench, const u64 *counter, u64 above)
 		return -EINTR;
 	if (counted(counter) > above)
 		return 0;
-	if (bench->conn->attr.cqs->direct) {
-		ret = kverbs_cq_poll_until(bench->conn->attr.cqs,
-					   ktime_get_ns() + timeout_ns,
-					   counter_is_above, &wanted);
-		return ret == -ETIME ? -ETIMEDOUT : ret;
-	}
+	if (bench->info.is_polled)
+		return poll_counter(bench, counter, above);
 	ret = wait_event_interruptible_timeout(bench->wait, counted(counter) > above,
-					       nsecs_to_jiffies(timeout_ns));
+					       nsecs_to_jiffies(bench->plan->timeout_ns));
 	if (ret < 0)
 		return -EINTR;
 	return ret ? 0 : -ETIMEDOUT;
@@ -212,29 +220,22 @@ static bool time_is_over(const struct kverbs_bench *bench, u64 now)
 
 static int post_recv(struct kverbs_bench *bench)
 {
-	unsigned int i = bench->recvs_posted % bench->plan->nr_recvs;
-	struct kverbs_req *req = &bench->recvs[i].req;
+	struct kverbs_k_req **req = &bench->recvs[bench->recvs_posted % bench->plan->nr_recvs];
 	int ret;
 
-	req->flags = 0;
-	kverbs_req_use(req);
-	ret = kverbs_conn_recv(bench->conn, req);
-	if (ret)
-		kverbs_req_unuse(req);
-	else
-		bench->recvs_posted++;
+	bench->recvs_posted += kverbs_k_post_list(bench->batch, req, 1, &ret);
 	return ret;
 }
 
 /* The peer tells how many messages it has had receives for since those of the plan. */
-static int take_credit(struct kverbs_bench *bench, const struct kverbs_req *req)
+static int take_credit(struct kverbs_bench *bench, const struct kverbs_k_req *req)
 {
 	__be64 note;
 	u64 number;
 
 	if (req->byte_len < sizeof(note))
 		return -EBADMSG;
-	kverbs_region_peek(req->region, req->offset, &note, sizeof(note));
+	kverbs_k_region_read(req->region, req->offset, &note, sizeof(note));
 	number = be64_to_cpu(note);
 	if (number > bench->posted || bench->plan->credit + number < bench->granted)
 		return -EPROTO;
@@ -246,11 +247,11 @@ static int take_credit(struct kverbs_bench *bench, const struct kverbs_req *req)
 static int take_recvs(struct kverbs_bench *bench)
 {
 	const struct kverbs_bench_plan *plan = bench->plan;
-	const struct kverbs_req *req;
+	const struct kverbs_k_req *req;
 	int ret = 0;
 
 	while (!ret && counted(&bench->recvs_done) > bench->recvs_taken) {
-		req = &bench->recvs[bench->recvs_taken++ % plan->nr_recvs].req;
+		req = bench->recvs[bench->recvs_taken++ % plan->nr_recvs];
 		if (req->result)
 			return req->result;
 		bench->result->received++;
@@ -262,51 +263,42 @@ static int take_recvs(struct kverbs_bench *bench)
 	return ret;
 }
 
-/* The queue sees to it that the last of those posted together tells. */
+/* The last of those posted together is signalled in any case. */
 static void take_req(struct kverbs_bench *bench, u64 seq)
 {
-	struct kverbs_bench_op *op = &bench->ops[seq % bench->nr_ops];
+	struct kverbs_k_req *req = bench->ops[seq % bench->nr_ops];
 	const struct kverbs_bench_plan *plan = bench->plan;
 
-	op->busy = true;
-	op->req.unsignalled = plan->cq_mod > 1 && (seq + 1) % (plan->cq_mod * plan->nr_parts);
-	op->req.imm = seq;
-	kverbs_req_use(&op->req);
-	bench->chain->reqs[seq - bench->posted] = &op->req;
+	bench->states[seq % bench->nr_ops].busy = true;
+	req->flags = plan->cq_mod > 1 && (seq + 1) % (plan->cq_mod * plan->nr_parts) ?
+		     KVERBS_K_UNSIGNALLED : 0;
+	req->imm = (__force __be32)(u32)seq;
+	bench->list[seq - bench->posted] = req;
 }
 
-/* Fills the chain with up to @nr requests that are free. */
+/* Lists up to @nr requests that are free. */
 static unsigned int take_reqs(struct kverbs_bench *bench, unsigned int nr)
 {
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
-		if (READ_ONCE(bench->ops[(bench->posted + i) % bench->nr_ops].busy))
+		if (READ_ONCE(bench->states[(bench->posted + i) % bench->nr_ops].busy))
 			break;
 		take_req(bench, bench->posted + i);
 	}
 	return i;
 }
 
-static void drop_req(struct kverbs_bench *bench, u64 seq)
-{
-	struct kverbs_bench_op *op = &bench->ops[seq % bench->nr_ops];
-
-	kverbs_req_unuse(&op->req);
-	op->busy = false;
-}
-
-/* Posts the next @nr requests, at most KVERBS_OP_WRS. -EAGAIN: a request must complete first. */
+/* Posts the next @nr requests, at most LIST_MAX. -EAGAIN: a request must complete first. */
 static int post_ops(struct kverbs_bench *bench, unsigned int nr)
 {
 	unsigned int taken = take_reqs(bench, nr), posted = 0, i;
 	int error = 0;
 
 	if (taken)
-		posted = kverbs_conn_post_list(bench->conn, bench->chain->reqs, taken,
-					       bench->chain, &error);
+		posted = kverbs_k_post_list(bench->batch, bench->list, taken, &error);
 	for (i = posted; i < taken; i++)
-		drop_req(bench, bench->posted + i);
+		bench->states[(bench->posted + i) % bench->nr_ops].busy = false;
 	bench->posted += posted;
 	if (!error && taken < nr)
 		error = -EAGAIN;
@@ -336,7 +328,7 @@ static int push_list(struct kverbs_bench *bench, u64 nr)
 	int ret = 0;
 
 	for (; nr && !ret; nr -= some) {
-		some = min_t(u64, nr, KVERBS_OP_WRS);
+		some = min_t(u64, nr, LIST_MAX);
 		ret = post_ops(bench, some);
 	}
 	/* The queue is full: what completes makes room. */
@@ -464,31 +456,36 @@ static u8 mark_of(u64 seq)
 	return do_div(seq, U8_MAX) + 1;
 }
 
-static __always_inline int mark_has_arrived(void *arg)
+static bool mark_has_arrived(const struct pair *pair)
 {
-	const struct pair *pair = arg;
 	unsigned int i;
 
 	for (i = 0; i < MEMORY_READS; i++) {
 		if (READ_ONCE(*pair->in) == pair->mark)
-			return 1;
+			return true;
 		cpu_relax();
 	}
-	if (kverbs_conn_is_ending(pair->bench->conn))
-		return -ENOTCONN;
-	return signal_pending(current) ? -EINTR : 0;
+	return false;
 }
 
 /* A WRITE causes no completion at its target, so memory is polled. */
 static int await_mark(struct pair *pair)
 {
 	struct kverbs_bench *bench = pair->bench;
-	int ret;
+	u64 deadline_ns = ktime_get_ns() + bench->plan->timeout_ns;
 
-	ret = kverbs_cq_poll_until(bench->conn->attr.cqs,
-				   ktime_get_ns() + bench->plan->timeout_ns,
-				   mark_has_arrived, pair);
-	return ret == -ETIME ? -ETIMEDOUT : ret;
+	for (;;) {
+		kverbs_k_conn_poll(bench->conn);
+		if (mark_has_arrived(pair))
+			return 0;
+		if (!kverbs_k_conn_is_up(bench->conn))
+			return -ENOTCONN;
+		if (signal_pending(current))
+			return -EINTR;
+		if (has_passed(deadline_ns))
+			return -ETIMEDOUT;
+		relax();
+	}
 }
 
 static int round_trip(struct pair *pair, u64 seq)
@@ -549,9 +546,9 @@ static int measure(struct pair *pair, u64 *seq, u64 count)
 	return ret;
 }
 
-static u8 *last_byte(const struct kverbs_extent *extent)
+static u8 *last_byte(const struct kverbs_bench_extent *extent)
 {
-	return kverbs_region_byte(extent->region, extent->offset + extent->length - 1);
+	return kverbs_k_region_byte(extent->region, extent->offset + extent->length - 1);
 }
 
 static int latency(struct kverbs_bench *bench)
@@ -561,7 +558,7 @@ static int latency(struct kverbs_bench *bench)
 	u64 seq = 0;
 	int ret;
 
-	if (plan->opcode == KVERBS_OP_WRITE) {
+	if (plan->opcode == KVERBS_K_WRITE) {
 		pair.out = last_byte(&plan->local);
 		pair.in = last_byte(&plan->answer);
 	}
@@ -576,77 +573,113 @@ static int latency(struct kverbs_bench *bench)
 	return ret ?: READ_ONCE(bench->error);
 }
 
-static void init_op(struct kverbs_bench *bench, unsigned int i)
+static void init_op(struct kverbs_bench *bench, unsigned int i, struct kverbs_k_req *req)
 {
 	const struct kverbs_bench_plan *plan = bench->plan;
 	const struct kverbs_bench_part *part = NULL;
-	struct kverbs_bench_op *op = &bench->ops[i];
 	unsigned int k;
 
-	op->bench = bench;
-	op->req.done = op_done;
-	op->req.privileged = true;
-	op->req.opcode = plan->opcode;
-	op->req.region = plan->local.region;
-	op->req.offset = plan->local.offset;
-	op->req.length = plan->local.length;
-	op->req.operand = kverbs_opcode_has(plan->opcode, KVERBS_OPF_ATOMIC);
+	bench->states[i].bench = bench;
+	bench->ops[i] = req;
+	req->done = op_done;
+	req->context = &bench->states[i];
+	req->opcode = plan->opcode;
+	req->region = plan->local.region;
+	req->offset = plan->local.offset;
+	req->length = plan->local.length;
+	req->operand = plan->opcode == KVERBS_K_FETCH_ADD;
 	if (!plan->parts)
 		return;
 	for (k = 0; k < i % plan->nr_parts; k++)
-		op->req.offset += plan->parts[k].length;
+		req->offset += plan->parts[k].length;
 	part = &plan->parts[k];
-	op->req.length = part->length;
-	op->req.remote_addr = part->addr;
-	op->req.rkey = part->rkey;
+	req->length = part->length;
+	req->remote_addr = part->addr;
+	req->rkey = part->rkey;
 }
 
-static void init_recv(struct kverbs_bench *bench, unsigned int i)
+static void init_recv(struct kverbs_bench *bench, unsigned int i, struct kverbs_k_req *req)
 {
 	const struct kverbs_bench_plan *plan = bench->plan;
-	struct kverbs_bench_op *op = &bench->recvs[i];
 
-	op->bench = bench;
-	op->req.done = recv_done;
-	op->req.privileged = true;
-	op->req.opcode = KVERBS_OP_RECV;
-	op->req.region = plan->answer.region;
-	op->req.offset = plan->answer.offset + i * plan->recv_stride;
-	op->req.length = plan->answer.length;
+	bench->recvs[i] = req;
+	req->done = recv_done;
+	req->context = bench;
+	req->opcode = KVERBS_K_RECV;
+	req->region = plan->answer.region;
+	req->offset = plan->answer.offset + i * plan->recv_stride;
+	req->length = plan->answer.length;
+}
+
+static int alloc_reqs(struct kverbs_bench *bench, unsigned int nr,
+		      void (*init)(struct kverbs_bench *bench, unsigned int i,
+				   struct kverbs_k_req *req))
+{
+	static const struct kverbs_k_req_size size;
+	struct kverbs_k_req *req;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		req = kverbs_k_req_alloc(bench->conn, &size, GFP_KERNEL_ACCOUNT);
+		if (IS_ERR(req))
+			return PTR_ERR(req);
+		init(bench, i, req);
+		cond_resched();
+	}
+	return 0;
+}
+
+static void free_reqs(struct kverbs_k_req **reqs, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; reqs && i < nr && reqs[i]; i++)
+		kverbs_k_req_free(reqs[i]);
+	kvfree(reqs);
 }
 
 static void *alloc_items(const struct kverbs_bench *bench, size_t nr, size_t size)
 {
-	return kvzalloc_node(array_size(nr, size), GFP_KERNEL_ACCOUNT, bench->conn->node);
+	return kvzalloc_node(array_size(nr, size), GFP_KERNEL_ACCOUNT, bench->info.node);
+}
+
+static int alloc_batch(struct kverbs_bench *bench)
+{
+	struct kverbs_k_batch *batch;
+
+	batch = kverbs_k_batch_alloc(bench->conn, LIST_MAX, GFP_KERNEL_ACCOUNT);
+	if (IS_ERR(batch))
+		return PTR_ERR(batch);
+	bench->batch = batch;
+	return 0;
 }
 
 /* All that it takes, so that nothing is allocated while it runs. */
 static int prepare(struct kverbs_bench *bench)
 {
 	const struct kverbs_bench_plan *plan = bench->plan;
-	unsigned int i;
+	int ret;
 
 	init_waitqueue_head(&bench->wait);
 	bench->granted = plan->credit;
 	bench->nr_ops = plan->depth * plan->nr_parts;
-	bench->chain = kverbs_chain_alloc_max(bench->conn->node);
 	bench->ops = alloc_items(bench, bench->nr_ops, sizeof(*bench->ops));
+	bench->states = alloc_items(bench, bench->nr_ops, sizeof(*bench->states));
 	bench->recvs = alloc_items(bench, max(plan->nr_recvs, 1U), sizeof(*bench->recvs));
-	if (!bench->chain || !bench->ops || !bench->recvs)
+	if (!bench->ops || !bench->states || !bench->recvs)
 		return -ENOMEM;
-	for (i = 0; i < bench->nr_ops; i++)
-		init_op(bench, i);
-	for (i = 0; i < plan->nr_recvs; i++)
-		init_recv(bench, i);
-	return 0;
+	ret = alloc_batch(bench);
+	if (!ret)
+		ret = alloc_reqs(bench, bench->nr_ops, init_op);
+	return ret ?: alloc_reqs(bench, plan->nr_recvs, init_recv);
 }
 
 /* A receive can only be taken back by ending the connection, and so can what hangs. */
 static void settle(struct kverbs_bench *bench)
 {
 	if (in_flight(bench) || bench->recvs_posted != counted(&bench->recvs_done))
-		kverbs_conn_close(bench->conn);
-	/* Pairs with count(). */
+		kverbs_k_conn_close(bench->conn);
+	/* Callbacks run in read-side critical sections, so all have returned after this. */
 	synchronize_rcu();
 }
 
@@ -675,7 +708,7 @@ static int run(struct kverbs_bench *bench)
 
 /**
  * kverbs_bench_run() - measure
- * @conn: a connection with no operation in flight, its queue reserved
+ * @conn: a connection with no operation in flight, lent for the measurement
  * @plan: the measurement, validated
  * @result: zeroed
  *
@@ -685,7 +718,7 @@ static int run(struct kverbs_bench *bench)
  * Context: process, sleeps; a signal ends it early.
  * Return: 0, and @result tells whether it went through; or -errno: nothing was posted.
  */
-int kverbs_bench_run(struct kverbs_conn *conn, const struct kverbs_bench_plan *plan,
+int kverbs_bench_run(struct kverbs_k_conn *conn, const struct kverbs_bench_plan *plan,
 		     struct kverbs_bench_result *result)
 {
 	struct kverbs_bench *bench = kzalloc(sizeof(*bench), GFP_KERNEL_ACCOUNT);
@@ -696,12 +729,38 @@ int kverbs_bench_run(struct kverbs_conn *conn, const struct kverbs_bench_plan *p
 	bench->conn = conn;
 	bench->plan = plan;
 	bench->result = result;
+	kverbs_k_conn_query(conn, &bench->info);
 	ret = prepare(bench);
 	if (!ret)
 		ret = run(bench);
-	kvfree(bench->recvs);
-	kvfree(bench->ops);
-	kverbs_chain_free(bench->chain);
+	free_reqs(bench->recvs, plan->nr_recvs);
+	kvfree(bench->states);
+	free_reqs(bench->ops, bench->nr_ops);
+	kverbs_k_batch_free(bench->batch);
 	kfree(bench);
 	return ret;
 }
+
+static const struct kverbs_bench_ops ops = {
+	.owner	= THIS_MODULE,
+	.run	= kverbs_bench_run,
+};
+
+static int __init kverbs_bench_init(void)
+{
+	return kverbs_bench_register(&ops);
+}
+
+static void __exit kverbs_bench_exit(void)
+{
+	kverbs_bench_unregister(&ops);
+}
+
+module_init(kverbs_bench_init);
+module_exit(kverbs_bench_exit);
+
+MODULE_AUTHOR("The kverbs developers");
+MODULE_DESCRIPTION("Traffic within the kernel, for measurements of kverbs");
+MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(KVERBS_VERSION);
+KVERBS_K_IMPORT();

@@ -1,12 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Between kverbs.ko, which has the command BENCH, and kverbs_bench.ko, which generates the traffic.
+ * The latter uses what include/kverbs/kverbs.h and this file declare, and nothing else of kverbs.
+ */
 #ifndef KVERBS_BENCH_H
 #define KVERBS_BENCH_H
 
 #include <linux/types.h>
 
-#include "req.h"
+struct kverbs_k_conn;
+struct kverbs_region;
+struct module;
 
-struct kverbs_conn;
+/**
+ * struct kverbs_bench_extent - a range of a region
+ * @region: the region, or NULL
+ * @offset: first byte
+ * @length: bytes
+ */
+struct kverbs_bench_extent {
+	struct kverbs_region *region;
+	u64 offset;
+	u64 length;
+};
 
 /**
  * struct kverbs_bench_part - a piece of the peer's memory
@@ -22,7 +38,7 @@ struct kverbs_bench_part {
 
 /**
  * struct kverbs_bench_plan - what is to be measured
- * @opcode: enum kverbs_opcode
+ * @opcode: enum kverbs_k_opcode
  * @latency: one operation at a time, each timed; else as many as there is room for
  * @half: half of each time counts
  * @local: the buffer, whose bytes go out or come in; not empty
@@ -46,7 +62,7 @@ struct kverbs_bench_plan {
 	u8 opcode;
 	bool latency;
 	bool half;
-	struct kverbs_extent local;
+	struct kverbs_bench_extent local;
 	struct kverbs_bench_part *parts;
 	unsigned int nr_parts;
 	unsigned int depth;
@@ -56,7 +72,7 @@ struct kverbs_bench_plan {
 	u64 count;
 	u64 duration_ns;
 	u64 timeout_ns;
-	struct kverbs_extent answer;
+	struct kverbs_bench_extent answer;
 	unsigned int nr_recvs;
 	u64 recv_stride;
 	u64 credit;
@@ -89,7 +105,28 @@ struct kverbs_bench_result {
 	u64 sum_ns;
 };
 
-int kverbs_bench_run(struct kverbs_conn *conn, const struct kverbs_bench_plan *plan,
+/**
+ * struct kverbs_bench_ops - how the command reaches the engine
+ * @owner: the module of the engine, referenced while it measures
+ * @run: measures on a connection of user space. The connection is lent: nothing but the engine
+ *	posts on it. Requests are posted by kverbs_k_post_list() only, which sleeps there to map
+ *	memory, and to register what takes too many entries. When @run returns, nothing is in
+ *	flight; if a request was, a receive perhaps, the connection has been ended for that.
+ *	Sleeps, and ends early when a signal arrives. Returns 0, and the result tells whether the
+ *	measurement went through; or -errno: nothing was posted
+ */
+struct kverbs_bench_ops {
+	struct module *owner;
+	int (*run)(struct kverbs_k_conn *conn, const struct kverbs_bench_plan *plan,
+		   struct kverbs_bench_result *result);
+};
+
+/* In kverbs.ko. */
+int kverbs_bench_register(const struct kverbs_bench_ops *ops);
+void kverbs_bench_unregister(const struct kverbs_bench_ops *ops);
+
+/* In kverbs_bench.ko. */
+int kverbs_bench_run(struct kverbs_k_conn *conn, const struct kverbs_bench_plan *plan,
 		     struct kverbs_bench_result *result);
 unsigned int kverbs_bench_bucket(u64 ns);
 

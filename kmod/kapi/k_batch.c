@@ -16,12 +16,30 @@
 /**
  * struct kverbs_k_batch - room in which requests are posted together
  * @conn: the connection
+ * @lent: the connection is lent, see struct kverbs_k_conn
  * @chain: their work requests
  */
 struct kverbs_k_batch {
 	struct kverbs_conn *conn;
+	bool lent;
 	struct kverbs_chain *chain;
 };
+
+/*
+ * Requests of a lent connection have no room of their own, so even the largest operation, with its
+ * registrations, is built in that of the batch.
+ */
+static struct kverbs_chain *alloc_chain(const struct kverbs_k_batch *batch, unsigned int nr,
+					gfp_t gfp)
+{
+	unsigned int nr_sges = nr * FEW_SGES + KVERBS_RECV_SGES;
+
+	if (batch->lent) {
+		nr = max_t(unsigned int, nr, KVERBS_OP_WRS);
+		nr_sges = max_t(unsigned int, nr_sges, KVERBS_OP_SGES);
+	}
+	return kverbs_chain_alloc(nr, nr_sges, gfp, batch->conn->node);
+}
 
 struct kverbs_k_batch *kverbs_k_batch_alloc(struct kverbs_k_conn *k_conn, unsigned int nr,
 					    gfp_t gfp)
@@ -34,8 +52,8 @@ struct kverbs_k_batch *kverbs_k_batch_alloc(struct kverbs_k_conn *k_conn, unsign
 	if (!batch)
 		return ERR_PTR(-ENOMEM);
 	batch->conn = k_conn->conn;
-	batch->chain = kverbs_chain_alloc(nr, nr * FEW_SGES + KVERBS_RECV_SGES, gfp,
-					  batch->conn->node);
+	batch->lent = k_conn->lent;
+	batch->chain = alloc_chain(batch, nr, gfp);
 	if (!batch->chain) {
 		kfree(batch);
 		return ERR_PTR(-ENOMEM);
@@ -81,6 +99,8 @@ static unsigned int post_some(struct kverbs_k_batch *batch, struct kverbs_req **
 	unsigned int joint = count_joint(reqs, nr), posted = 0;
 
 	*error = 0;
+	if (joint && batch->lent)
+		return kverbs_conn_post_list(batch->conn, reqs, joint, batch->chain, error);
 	if (joint)
 		posted = kverbs_conn_post_list_now(batch->conn, reqs, joint, batch->chain, error);
 	if (posted || *error)

@@ -35,7 +35,7 @@ static void on_accepting(struct kverbs_conn *conn, struct kverbs_conn_attr *attr
 
 	k_conn->ops = acceptance->ops;
 	k_conn->context = acceptance->context;
-	kverbs_cq_set_choose(&k_conn->cqs, acceptance->context_of_cqs);
+	kverbs_cq_set_choose(k_conn->cqs, acceptance->context_of_cqs);
 }
 
 static void on_established(struct kverbs_conn *conn)
@@ -77,7 +77,7 @@ static int fill_attr(struct kverbs_conn_attr *attr, struct kverbs_k_conn *k_conn
 	*attr = (struct kverbs_conn_attr) {
 		.ops = &conn_ops,
 		.owner = k_conn,
-		.cqs = &k_conn->cqs,
+		.cqs = k_conn->cqs,
 		.param.sq_depth = param->sq_depth ?: DEFAULT_DEPTH,
 		.param.rq_depth = param->rq_depth ?: DEFAULT_DEPTH,
 		.param.max_sge = param->max_sge,
@@ -95,14 +95,16 @@ static struct kverbs_k_conn *alloc_k_conn(enum ib_poll_context context)
 {
 	struct kverbs_k_conn *k_conn = kzalloc(sizeof(*k_conn), GFP_KERNEL_ACCOUNT);
 
-	if (k_conn)
-		kverbs_cq_set_init(&k_conn->cqs, context);
+	if (!k_conn)
+		return NULL;
+	k_conn->cqs = &k_conn->own_cqs;
+	kverbs_cq_set_init(k_conn->cqs, context);
 	return k_conn;
 }
 
 static void free_k_conn(struct kverbs_k_conn *k_conn)
 {
-	kverbs_cq_set_exit(&k_conn->cqs);
+	kverbs_cq_set_exit(k_conn->cqs);
 	kfree(k_conn);
 }
 
@@ -135,6 +137,19 @@ out_free_k_conn:
 	return ERR_PTR(ret);
 }
 EXPORT_SYMBOL_KVERBS(kverbs_k_conn_create);
+
+/**
+ * kverbs_k_conn_lend() - let a module use an established connection of user space
+ * @k_conn: filled in; there is nothing to undo
+ * @conn: the connection, with no operation in flight, its queue reserved; its owner keeps it
+ *
+ * The module may query, poll and close the connection, and post on it by kverbs_k_post_list() in
+ * process context.
+ */
+void kverbs_k_conn_lend(struct kverbs_k_conn *k_conn, struct kverbs_conn *conn)
+{
+	*k_conn = (struct kverbs_k_conn) { .conn = conn, .cqs = conn->attr.cqs, .lent = true };
+}
 
 void kverbs_k_conn_start(struct kverbs_k_conn *k_conn)
 {
@@ -237,7 +252,7 @@ EXPORT_SYMBOL_KVERBS(kverbs_k_conn_is_up);
 
 unsigned int kverbs_k_conn_poll(struct kverbs_k_conn *k_conn)
 {
-	return k_conn->cqs.direct ? kverbs_cq_set_poll(&k_conn->cqs) : 0;
+	return k_conn->cqs->direct ? kverbs_cq_set_poll(k_conn->cqs) : 0;
 }
 EXPORT_SYMBOL_KVERBS(kverbs_k_conn_poll);
 
@@ -265,6 +280,7 @@ void kverbs_k_conn_query(struct kverbs_k_conn *k_conn, struct kverbs_k_conn_info
 	info->local = conn->local;
 	info->remote = conn->remote;
 	info->node = conn->node;
+	info->is_polled = k_conn->cqs->direct;
 	if (!kverbs_queue_check_up(&conn->queue))
 		query_limits(conn, info);
 }

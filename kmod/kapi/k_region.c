@@ -51,6 +51,19 @@ void kverbs_k_region_destroy(struct kverbs_region *region)
 }
 EXPORT_SYMBOL_KVERBS(kverbs_k_region_destroy);
 
+u8 *kverbs_k_region_byte(const struct kverbs_region *region, u64 offset)
+{
+	return kverbs_region_byte(region, offset);
+}
+EXPORT_SYMBOL_KVERBS(kverbs_k_region_byte);
+
+void kverbs_k_region_read(const struct kverbs_region *region, u64 offset, void *to,
+			  size_t length)
+{
+	kverbs_region_peek(region, offset, to, length);
+}
+EXPORT_SYMBOL_KVERBS(kverbs_k_region_read);
+
 static struct kverbs_export *export_range(struct kverbs_conn *conn,
 					  const struct kverbs_export_range *range,
 					  struct kverbs_k_segment *segments, unsigned int nr)

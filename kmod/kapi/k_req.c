@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Requests of other modules, documented in include/kverbs/kverbs.h. */
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 
 #include "chain.h"
@@ -82,10 +83,13 @@ struct kverbs_k_req *kverbs_k_req_alloc(struct kverbs_k_conn *k_conn,
 	if ((size->expose_pages || size->read_pages) &&
 	    kverbs_queue_check_up(&k_conn->conn->queue))
 		return ERR_PTR(-ENOTCONN);
-	request = kzalloc(sizeof(*request), gfp);
+	request = kzalloc_node(sizeof(*request), gfp, k_conn->conn->node);
 	if (!request)
 		return ERR_PTR(-ENOMEM);
 	request->conn = k_conn->conn;
+	request->lent = k_conn->lent;
+	if (request->lent)
+		return &request->k;
 	request->may_expose = size->expose_pages;
 	request->chain = kverbs_chain_alloc(count_wrs(request->conn, sges), sges, gfp,
 					    request->conn->node);
@@ -157,12 +161,18 @@ static void complete_request(struct k_req *request)
 	request->k.done(&request->k);
 }
 
+/*
+ * The module of a lent connection cannot wait for its callbacks by closing the connection, so it
+ * waits for a grace period.
+ */
 static void req_done(struct list_head *done_list)
 {
 	struct kverbs_req *req;
 
+	rcu_read_lock();
 	while ((req = kverbs_req_pop(done_list, req_done)))
 		complete_request(container_of(req, struct k_req, req));
+	rcu_read_unlock();
 }
 
 static bool is_valid(const struct kverbs_k_req *k)
@@ -199,10 +209,12 @@ static void fill_req(struct k_req *request)
 		.fence = k->flags & KVERBS_K_FENCE,
 		.solicited = k->flags & KVERBS_K_SOLICITED,
 		.unsignalled = k->flags & KVERBS_K_UNSIGNALLED,
-		.direct = true,
+		.direct = !request->lent,
+		.privileged = request->lent,
 		.done = req_done,
 	};
-	request->is_sink = kverbs_wr_needs_sink(&request->conn->queue, &request->req);
+	request->is_sink = !request->lent &&
+			   kverbs_wr_needs_sink(&request->conn->queue, &request->req);
 }
 
 /**
@@ -227,11 +239,16 @@ int kverbs_k_req_begin(struct k_req *request)
  * kverbs_k_req_post() - post a request alone
  * @request: the request, begun
  *
- * Context: process or softirq.
+ * Only RECVs of a lent connection are posted alone.
+ *
+ * Context: process or softirq; process, may sleep, if the connection is lent.
  * Return: as kverbs_k_post(). After 0 the request may be gone.
  */
 int kverbs_k_req_post(struct k_req *request)
 {
+	if (request->lent)
+		return request->k.opcode == KVERBS_K_RECV ?
+		       kverbs_conn_recv(request->conn, &request->req) : -EINVAL;
 	if (request->k.opcode == KVERBS_K_RECV)
 		return kverbs_conn_recv_now(request->conn, &request->req, request->chain);
 	return kverbs_conn_post_now(request->conn, &request->req, request->chain, request->mr);

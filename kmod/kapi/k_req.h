@@ -15,8 +15,9 @@ struct kverbs_mr;
  * @k: what the module sees
  * @conn: the connection
  * @req: what is posted
- * @chain: its work requests
+ * @chain: its work requests; NULL if @lent
  * @mr: its MR, or NULL. It belongs to the connection, and ends with that
+ * @lent: the connection is lent, see struct kverbs_k_conn
  * @may_expose: @mr is for kverbs_k_expose()
  * @is_sink: @mr is the sink of the READ in flight
  */
@@ -26,6 +27,7 @@ struct k_req {
 	struct kverbs_req req;
 	struct kverbs_chain *chain;
 	struct kverbs_mr *mr;
+	bool lent;
 	bool may_expose;
 	bool is_sink;
 };

@@ -16,17 +16,12 @@
 #include "ring.h"
 #include "version.h"
 
-#ifdef KVERBS_HAVE_BENCH
-#define FEATURE_BENCH	KVERBS_FEATURE_BENCH
-#else
-#define FEATURE_BENCH	0
-#endif
 #ifdef CONFIG_MMU_NOTIFIER
 #define FEATURE_TRACK	KVERBS_FEATURE_TRACK
 #else
 #define FEATURE_TRACK	0
 #endif
-#define FEATURES	(FEATURE_BENCH | KVERBS_FEATURE_GROUP | KVERBS_FEATURE_IOVA | \
+#define FEATURES	(KVERBS_FEATURE_BENCH | KVERBS_FEATURE_GROUP | KVERBS_FEATURE_IOVA | \
 			 KVERBS_FEATURE_POOL | FEATURE_TRACK | KVERBS_FEATURE_REGION_FD)
 
 /* How the flags of the table of opcodes appear to user space. */

@@ -11,6 +11,7 @@ import re
 import tools
 
 TRACING = "/sys/kernel/tracing/events/kmem"
+MODULES = "kverbs", "kverbs_bench"
 EVENTS = {"kmalloc": "slab", "kmem_cache_alloc": "slab", "mm_page_alloc": "pages"}
 TRIGGER = "hist:keys=common_stacktrace:size=4096"
 STACK = re.compile(r"\{ common_stacktrace:\n(.*?)\} hitcount: +(\d+)", re.S)
@@ -59,7 +60,7 @@ def counted(run):
 def per_operation(short, long, operations):
     figures = {"kverbs_slab": 0.0, "kverbs_pages": 0.0, "driver_slab": 0.0, "driver_pages": 0.0}
     for (kind, name), hits in long.items():
-        whose = "kverbs" if name == "kverbs" else "driver"
+        whose = "kverbs" if name in MODULES else "driver"
         if name != "kernel":
             figures[f"{whose}_{kind}"] += (hits - short.get((kind, name), 0)) / operations
     return figures

@@ -180,6 +180,16 @@ static void bench_refused_later_reports_its_progress(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&m->fake->region->uses));
 }
 
+/* kverbs_bench.ko has registered the one that these suites measure with. */
+static void bench_has_one_engine(struct kunit *test)
+{
+	static const struct kverbs_bench_ops other;
+
+	KUNIT_EXPECT_EQ(test, -EBUSY, kverbs_bench_register(&other));
+	kverbs_bench_unregister(&other);
+	KUNIT_EXPECT_EQ(test, -EBUSY, kverbs_bench_register(&other));
+}
+
 static void bench_of_an_unsupported_operation_is_refused(struct kunit *test)
 {
 	struct measured *m = measured_create(test);
@@ -188,6 +198,7 @@ static void bench_of_an_unsupported_operation_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, measured_run(m));
 	m->plan.opcode = KVERBS_OP_FETCH_ADD;
 	m->plan.local.length = 8;
+	m->part[0].length = 8;
 	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, measured_run(m));
 }
 
@@ -257,7 +268,7 @@ static struct measured *with_credit(struct kunit *test)
 	m->plan.parts = NULL;
 	m->plan.credit = 4;
 	m->plan.nr_recvs = 2;
-	m->plan.answer = (struct kverbs_extent) {
+	m->plan.answer = (struct kverbs_bench_extent) {
 		.region = m->fake->region, .offset = INBOX, .length = sizeof(__be64),
 	};
 	m->plan.depth = 8;
@@ -329,6 +340,7 @@ static struct kunit_case bench_cases[] = {
 	KUNIT_CASE(bench_that_always_has_room_checks_the_time),
 	KUNIT_CASE(bench_refused_at_once_reports_nothing_posted),
 	KUNIT_CASE(bench_refused_later_reports_its_progress),
+	KUNIT_CASE(bench_has_one_engine),
 	KUNIT_CASE(bench_of_an_unsupported_operation_is_refused),
 	KUNIT_CASE(bench_reports_the_failed_operation),
 	KUNIT_CASE_PARAM(bench_without_a_completion_times_out, measured_contexts),

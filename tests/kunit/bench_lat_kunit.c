@@ -64,7 +64,7 @@ static struct measured *with_answers(struct kunit *test)
 	m->plan.latency = true;
 	m->plan.half = true;
 	m->plan.nr_recvs = 2;
-	m->plan.answer = (struct kverbs_extent) {
+	m->plan.answer = (struct kverbs_bench_extent) {
 		.region = m->fake->region, .offset = INBOX, .length = LENGTH,
 	};
 	return m;
@@ -108,7 +108,7 @@ static struct measured *with_marks(struct kunit *test, enum ib_poll_context cont
 	struct measured *m = measured_at(test, context);
 
 	m->plan.latency = true;
-	m->plan.answer = (struct kverbs_extent) {
+	m->plan.answer = (struct kverbs_bench_extent) {
 		.region = m->fake->region, .offset = INBOX, .length = LENGTH,
 	};
 	return m;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Requests of another module that are posted together. The fake device is an iWARP one. */
+#include "conn.h"
 #include "fake_k.h"
 #include "fake_qp.h"
+#include "k_conn.h"
 
 static const struct kverbs_k_req_size plain;
 static const struct kverbs_k_req_size exposing = { .expose_pages = 4 };
@@ -28,18 +30,24 @@ static void free_batch(void *batch)
 	kverbs_k_batch_free(batch);
 }
 
-static struct list *new_list(struct kunit *test, unsigned int room)
+static struct list *list_of(struct fake_k *fake, unsigned int room)
 {
+	struct kunit *test = fake->test;
 	struct list *list = kunit_kzalloc(test, sizeof(*list), GFP_KERNEL);
 	struct kverbs_k_batch *batch;
 
 	KUNIT_ASSERT_NOT_NULL(test, list);
-	list->fake = fake_k_up(test);
-	batch = kverbs_k_batch_alloc(list->fake->conn, room, GFP_KERNEL);
+	list->fake = fake;
+	batch = kverbs_k_batch_alloc(fake->conn, room, GFP_KERNEL);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(batch));
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, free_batch, batch));
 	list->batch = batch;
 	return list;
+}
+
+static struct list *new_list(struct kunit *test, unsigned int room)
+{
+	return list_of(fake_k_up(test), room);
 }
 
 static struct kverbs_k_req *add(struct list *list, enum kverbs_k_opcode opcode,
@@ -57,17 +65,24 @@ static void add_sends(struct list *list, unsigned int nr)
 		add(list, KVERBS_K_SEND, plain)->length = 100;
 }
 
+static unsigned int post(struct list *list)
+{
+	struct kverbs_k_req *reqs[FAKE_K_REQS];
+	unsigned int i;
+
+	for (i = 0; i < list->nr; i++)
+		reqs[i] = list->reqs[i]->k;
+	return kverbs_k_post_list(list->batch, reqs, list->nr, &list->error);
+}
+
 /* From atomic context, where nothing may sleep. */
 static unsigned int post_locked(struct list *list)
 {
 	static DEFINE_SPINLOCK(lock);
-	struct kverbs_k_req *reqs[FAKE_K_REQS];
-	unsigned int i, posted;
+	unsigned int posted;
 
-	for (i = 0; i < list->nr; i++)
-		reqs[i] = list->reqs[i]->k;
 	spin_lock_bh(&lock);
-	posted = kverbs_k_post_list(list->batch, reqs, list->nr, &list->error);
+	posted = post(list);
 	spin_unlock_bh(&lock);
 	return posted;
 }
@@ -247,6 +262,39 @@ static void k_list_is_flushed_with_its_connection(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, list->error);
 }
 
+static void unreserve(void *queue)
+{
+	kverbs_queue_unreserve(queue);
+}
+
+/* Both as a command of user space does it, which sleeps and has the connection for itself. */
+static void k_list_of_a_lent_connection_maps_memory_and_needs_no_turn(struct kunit *test)
+{
+	struct fake_k *fake = fake_k_up(test);
+	struct kverbs_k_conn *own = fake->conn, lent;
+	struct kverbs_queue *queue = &own->conn->queue;
+	struct kverbs_region *region;
+	struct list *list;
+
+	KUNIT_ASSERT_EQ(test, 0, kverbs_queue_reserve(queue));
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, unreserve, queue));
+	region = kverbs_k_region_of_buffer(fake->memory, PAGE_SIZE, true, GFP_KERNEL);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(region));
+	kverbs_k_conn_lend(&lent, own->conn);
+	fake->conn = &lent;
+	list = list_of(fake, 4);
+	add(list, KVERBS_K_SEND, plain)->region = region;
+	add(list, KVERBS_K_RECV, plain);
+	fake->conn = own;
+	KUNIT_EXPECT_EQ(test, 2, post(list));
+	KUNIT_EXPECT_EQ(test, 0, list->error);
+	KUNIT_EXPECT_EQ(test, 1, fake->hca->nr_recvs);
+	fake_k_succeed(fake, list->reqs[0]);
+	kverbs_k_region_destroy(region);
+	KUNIT_EXPECT_EQ(test, -EBUSY,
+			fake_k_post_locked(fake_k_req(fake, KVERBS_K_SEND, plain)));
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(k_batch_has_limits),
 	KUNIT_CASE(k_list_takes_one_doorbell),
@@ -259,6 +307,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(k_list_of_reads_registers_each_buffer_where_it_must),
 	KUNIT_CASE(k_list_lacks_what_the_device_lacks),
 	KUNIT_CASE(k_list_is_flushed_with_its_connection),
+	KUNIT_CASE(k_list_of_a_lent_connection_maps_memory_and_needs_no_turn),
 	{}
 };
 

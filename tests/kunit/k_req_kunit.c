@@ -136,6 +136,20 @@ static void k_region_with_gaps_is_sent_but_not_exposed(struct kunit *test)
 	fake_k_succeed(fake, req);
 }
 
+static void k_region_is_read_across_its_pages(struct kunit *test)
+{
+	struct fake_k *fake = fake_k_create(test);
+	struct kverbs_region *region = keep(test, backwards(fake, 2, PAGE_SIZE));
+	u8 bytes[2];
+
+	fake->memory[2 * PAGE_SIZE - 1] = 1;
+	fake->memory[0] = 2;
+	kverbs_k_region_read(region, PAGE_SIZE - 1, bytes, sizeof(bytes));
+	KUNIT_EXPECT_EQ(test, 1, bytes[0]);
+	KUNIT_EXPECT_EQ(test, 2, bytes[1]);
+	KUNIT_EXPECT_PTR_EQ(test, fake->memory + 5, kverbs_k_region_byte(region, PAGE_SIZE + 5));
+}
+
 /* ---- posting ------------------------------------------------------------- */
 
 static void k_req_completes_in_softirq_context_on_demand(struct kunit *test)
@@ -515,6 +529,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(k_region_of_vmalloc_has_its_pages),
 	KUNIT_CASE(k_region_that_is_not_mapped_cannot_be_posted),
 	KUNIT_CASE(k_region_with_gaps_is_sent_but_not_exposed),
+	KUNIT_CASE(k_region_is_read_across_its_pages),
 	KUNIT_CASE(k_req_completes_in_softirq_context_on_demand),
 	KUNIT_CASE(k_req_needs_an_established_connection),
 	KUNIT_CASE(k_req_waits_for_no_slot),

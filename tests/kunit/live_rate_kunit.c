@@ -7,6 +7,7 @@
 #include <linux/ktime.h>
 
 #include "bench.h"
+#include "k_conn.h"
 #include "live.h"
 #include "patience.h"
 
@@ -149,6 +150,7 @@ static u64 engine(struct kunit *test, struct rate *rate)
 		.addr = mr->iova, .length = LENGTH, .rkey = mr->rkey,
 	};
 	struct kverbs_bench_result result = {};
+	struct kverbs_k_conn lent;
 	struct kverbs_bench_plan plan = {
 		.opcode = rate->opcode,
 		.local = { .region = rate->live->client.region, .length = LENGTH },
@@ -161,7 +163,8 @@ static u64 engine(struct kunit *test, struct rate *rate)
 		.timeout_ns = FAKE_PATIENCE_NS,
 	};
 
-	KUNIT_ASSERT_EQ(test, 0, kverbs_bench_run(rate->live->client.conn, &plan, &result));
+	kverbs_k_conn_lend(&lent, rate->live->client.conn);
+	KUNIT_ASSERT_EQ(test, 0, kverbs_bench_run(&lent, &plan, &result));
 	KUNIT_ASSERT_EQ(test, 0, result.error);
 	KUNIT_EXPECT_EQ(test, OPS, result.ops);
 	return div_u64(result.elapsed_ns * 1000, OPS);

@@ -401,7 +401,24 @@ static void profile_moves_data(struct kunit *test)
 	}
 }
 
-static void post_list(struct rig *rig, struct fake_work **works, unsigned int nr)
+/* The regions are mapped. */
+static unsigned int post_list_now(struct kverbs_conn *conn, struct kverbs_req **reqs,
+				  unsigned int nr, struct kverbs_chain *chain, int *error)
+{
+	unsigned int posted = 0, some;
+
+	do {
+		some = kverbs_conn_post_list_now(conn, reqs + posted, nr - posted, chain, error);
+		posted += some;
+		if (!some && !*error) {
+			*error = kverbs_conn_post_now(conn, reqs[posted], chain, NULL);
+			posted += !*error;
+		}
+	} while (posted < nr && !*error);
+	return posted;
+}
+
+static void post_list(struct rig *rig, struct fake_work **works, unsigned int nr, bool now)
 {
 	struct kverbs_req *reqs[4];
 	unsigned int i, posted;
@@ -411,7 +428,8 @@ static void post_list(struct rig *rig, struct fake_work **works, unsigned int nr
 		reqs[i] = &works[i]->req;
 		kverbs_req_use(reqs[i]);
 	}
-	posted = kverbs_conn_post_list(rig->fake->conn, reqs, nr, rig->fake->chain, &error);
+	posted = (now ? post_list_now : kverbs_conn_post_list)(rig->fake->conn, reqs, nr,
+							       rig->fake->chain, &error);
 	KUNIT_ASSERT_EQ(rig->test, nr, posted);
 	KUNIT_EXPECT_EQ(rig->test, 0, error);
 	for (i = 0; i < nr; i++)
@@ -419,7 +437,7 @@ static void post_list(struct rig *rig, struct fake_work **works, unsigned int nr
 }
 
 /* A SEND of 16 bytes tells what the WRITEs before it have brought. */
-static void profile_posts_lists(struct kunit *test)
+static void post_lists(struct kunit *test, bool now)
 {
 	struct rig *rig = rig_at(test, test->param_value, FAKE_UP);
 	struct fake_work *works[4], *recvs[2];
@@ -438,7 +456,7 @@ static void profile_posts_lists(struct kunit *test)
 		works[3] = work(rig, KVERBS_OP_SEND, 400, 16);
 		works[1]->req.fence = true;
 		works[3]->req.solicited = true;
-		post_list(rig, works, nr);
+		post_list(rig, works, nr, now);
 		for (i = 0; i < nr / 2; i++)
 			await(rig, recvs[i]);
 	}
@@ -446,6 +464,16 @@ static void profile_posts_lists(struct kunit *test)
 	memcpy(rig->image + FAR + 4096, rig->image + 200, 16);
 	memcpy(rig->image + FAR + 4096 + 16, rig->image + 400, 16);
 	expect_image(rig);
+}
+
+static void profile_posts_lists(struct kunit *test)
+{
+	post_lists(test, false);
+}
+
+static void profile_posts_lists_without_sleeping(struct kunit *test)
+{
+	post_lists(test, true);
 }
 
 /* Drivers refuse more than that, and not all of them say then what they have taken. */
@@ -809,6 +837,7 @@ static struct kunit_case profile_cases[] = {
 			 fake_usable_profile_gen_params),
 	KUNIT_CASE_PARAM(profile_moves_data, usages_gen_params),
 	KUNIT_CASE_PARAM(profile_posts_lists, fake_usable_profile_gen_params),
+	KUNIT_CASE_PARAM(profile_posts_lists_without_sleeping, fake_usable_profile_gen_params),
 	KUNIT_CASE_PARAM(profile_is_given_no_more_work_than_it_has_room_for,
 			 fake_usable_profile_gen_params),
 	KUNIT_CASE_PARAM(profile_revokes_an_export, fake_usable_profile_gen_params),

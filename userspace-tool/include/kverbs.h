@@ -1398,8 +1398,9 @@ struct kverbs_bench_opts {
  *
  * Return: 0; -errno: if out_sent is not 0, traffic had started, and @result has what
  * was done until then. -EBUSY: work is in flight; -EOPNOTSUPP: not possible on this
- * device or transport; -EIO: an operation failed with out_wc_status; -EINTR,
- * -ETIMEDOUT, -ENOTCONN; -ENOTTY: the module has no such command.
+ * device or transport, or the module kverbs_bench cannot be loaded; -EIO: an operation
+ * failed with out_wc_status; -EINTR, -ETIMEDOUT, -ENOTCONN; -ENOTTY: the module kverbs
+ * has no such command.
  */
 KVERBS_API int kverbs_bench(struct kverbs_conn *conn, const struct kverbs_bench_opts *opts,
 			    struct kverbs_cmd_bench *result, size_t sz, uint64_t *hist);

@@ -365,6 +365,43 @@ TEST(BENCH_excludes_other_users_of_its_connection)
 	CHECK(endless.out_ops > 0);
 }
 
+/* The kernel asks no modprobe for the module until this has returned. */
+static int run_without_modprobe(struct kverbs_cmd_bench *cmd)
+{
+	int ret;
+
+	CHECK(!test_shell("cat /proc/sys/kernel/modprobe >/run/modprobe"));
+	CHECK(!test_shell("echo /bin/false >/proc/sys/kernel/modprobe"));
+	ret = track_run(cmd);
+	CHECK(!test_shell("cat /run/modprobe >/proc/sys/kernel/modprobe"));
+	return ret;
+}
+
+TEST(BENCH_gives_EOPNOTSUPP_if_the_module_of_its_engine_cannot_be_loaded)
+{
+	struct kverbs_cmd_bench cmd;
+
+	track_open();
+	cmd = good();
+	CHECK_OK(track_run(&cmd));
+	CHECK(!test_shell("rmmod kverbs_bench"));
+	CHECK_ERR(run_without_modprobe(&cmd), EOPNOTSUPP);
+	CHECK_EQ(dev_query(track.pair.fd, track.pair.client).out_sq_used, 0);
+	CHECK_OK(track_run(&cmd));
+}
+
+TEST(the_module_of_the_engine_stays_while_a_BENCH_runs)
+{
+	pthread_t thread;
+
+	track_open();
+	thread = begin_endless();
+	CHECK(test_shell("rmmod kverbs_bench 2>/dev/null"));
+	CHECK_OK(dev_disconnect(track.pair.fd, track.pair.client));
+	pthread_join(thread, NULL);
+	CHECK(!test_shell("rmmod kverbs_bench"));
+}
+
 TEST(DESTROY_ends_a_BENCH)
 {
 	pthread_t thread;

@@ -213,6 +213,7 @@ TEST(rmmod_kverbs_is_refused_while_it_is_open_and_clean_after)
 	side_close(&both.client);
 	CHECK(test_shell("rmmod kverbs 2>/dev/null"));
 	side_close(&both.server);
+	test_shell("rmmod kverbs_bench 2>/dev/null");
 	CHECK(!test_shell("rmmod kverbs"));
 	CHECK(access("/dev/kverbs", F_OK));
 	CHECK(!test_shell("insmod $KVERBS_MODULES/kmod/kverbs.ko"));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "fake_bench.h"
+#include "k_conn.h"
 
 static void plan_it(struct measured *m)
 {
@@ -60,7 +61,10 @@ struct measured *measured_create(struct kunit *test)
  */
 int measured_run(struct measured *m)
 {
-	return kverbs_bench_run(m->fake->conn, &m->plan, &m->result);
+	struct kverbs_k_conn lent;
+
+	kverbs_k_conn_lend(&lent, m->fake->conn);
+	return kverbs_bench_run(&lent, &m->plan, &m->result);
 }
 
 /**

@@ -123,8 +123,9 @@ static int report(struct bench *b, int err)
 {
 	const struct lane *l = field_broken(&b->f);
 
-	if (b->engine == BENCH_ENGINE_KERNEL && err == -ENOTTY)
-		return err_report(ERR_ENGINE, err, "%s by the kernel engine", b->rule->name);
+	if (b->engine == BENCH_ENGINE_KERNEL && (err == -ENOTTY || err == -EOPNOTSUPP))
+		return err_report(ERR_TRAFFIC, err, "%s, run by the kernel engine",
+				  b->rule->name);
 	if (l && l->wc_status)
 		return err_report(ERR_PEER, err, "%s, connection %u: %s", b->rule->name,
 				  l->number, kverbs_wc_status_str(l->wc_status));

@@ -24,6 +24,7 @@ enum err_area {
 	ERR_KEY,	/* a key's file */
 	ERR_LISTEN,
 	ERR_ENGINE,	/* what the kernel engine of bench cannot */
+	ERR_TRAFFIC,	/* the kernel engine does not begin */
 	ERR_PEER,	/* an established connection */
 	ERR_LOCAL,	/* a file here */
 	ERR_REMOTE,	/* a file there */

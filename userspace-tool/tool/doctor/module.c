@@ -154,6 +154,7 @@ void doctor_version(struct doctor *d, struct finding *f)
 	if (f->verdict == FINDING_OK)
 		return;
 	finding_advise(f, "Install both from the same source, then load the new module:");
-	finding_mend(f, "modprobe -r kverbs");
+	finding_mend(f, doctor_exists(d->root, "/sys/module/kverbs_bench") ?
+			"modprobe -r kverbs_bench kverbs" : "modprobe -r kverbs");
 	finding_mend(f, "modprobe kverbs");
 }

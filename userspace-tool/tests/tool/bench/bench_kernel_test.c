@@ -156,6 +156,8 @@ static void a_failure_is_reported(void **state)
 	kernel_tells(0);
 	fake_fail(KVERBS_BENCH, 1, -ENOTTY);
 	assert_int_equal(bench("write-bw", "--engine", "kernel"), EXIT_FAILED);
+	fake_fail(KVERBS_BENCH, 1, -EOPNOTSUPP);
+	assert_int_equal(bench("write-bw", "--engine", "kernel"), EXIT_FAILED);
 }
 
 static void unsupported_options_are_refused(void **state)

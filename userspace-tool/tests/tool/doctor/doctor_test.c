@@ -166,6 +166,16 @@ static void a_version_that_differs_is_a_warning(void **state)
 	assert_int_equal(h->status, EXIT_OK);
 }
 
+static void a_loaded_traffic_engine_is_unloaded_with_the_module(void **state)
+{
+	struct host *h = *state;
+
+	host_write(h, "sys/module/kverbs/version", "0.0.9\n");
+	host_write(h, "sys/module/kverbs_bench/version", "0.0.9\n");
+	host_blames(h, DOCTOR_VERSION, FINDING_WARN, "the module 0.0.9",
+		    "modprobe -r kverbs_bench kverbs");
+}
+
 /* ---- device -------------------------------------------------------------- */
 
 static void without_a_device_a_software_device_is_suggested(void **state)
@@ -596,6 +606,7 @@ int main(void)
 		host_test(a_node_without_permission_is_opened_to_a_group),
 		host_test(an_abi_that_differs_is_a_failure),
 		host_test(a_version_that_differs_is_a_warning),
+		host_test(a_loaded_traffic_engine_is_unloaded_with_the_module),
 		host_test(without_a_device_a_software_device_is_suggested),
 		host_test(an_adapter_without_its_rdma_driver_is_reported),
 		host_test(a_device_that_cannot_be_used_is_reported_with_the_reason),

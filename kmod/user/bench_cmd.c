@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Measuring, as user space asks for it. */
+/*
+ * Measuring, as user space asks for it. The traffic engine is a module of its own, which is loaded
+ * when it is needed.
+ */
+#include <linux/kmod.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/overflow.h>
 #include <linux/pagemap.h>
 #include <linux/slab.h>
@@ -8,10 +14,13 @@
 
 #include "bench.h"
 #include "bench_cmd.h"
+#include "compat.h"
 #include "conn.h"
 #include "conn_cmd.h"
 #include "file.h"
+#include "k_conn.h"
 #include "opcode.h"
+#include "queue.h"
 #include "region.h"
 #include "region_cmd.h"
 
@@ -20,6 +29,82 @@
 #define FLAGS			(KVERBS_BENCH_LATENCY | KVERBS_BENCH_HALF)
 /* Length of the message that gives credit. */
 #define NOTE_LEN		8
+
+/* Guards @engine, and keeps it registered until its module has been referenced. */
+static DEFINE_MUTEX(engine_lock);
+static const struct kverbs_bench_ops *engine;
+
+/**
+ * kverbs_bench_register() - let BENCH reach the engine
+ * @ops: the engine
+ *
+ * Context: process, may sleep.
+ * Return: 0, or -EBUSY if there is one.
+ */
+int kverbs_bench_register(const struct kverbs_bench_ops *ops)
+{
+	int ret = 0;
+
+	mutex_lock(&engine_lock);
+	if (engine)
+		ret = -EBUSY;
+	else
+		engine = ops;
+	mutex_unlock(&engine_lock);
+	return ret;
+}
+EXPORT_SYMBOL_KVERBS(kverbs_bench_register);
+
+/**
+ * kverbs_bench_unregister() - undo kverbs_bench_register()
+ * @ops: the engine; no command has a reference to its module
+ *
+ * Context: process, may sleep.
+ */
+void kverbs_bench_unregister(const struct kverbs_bench_ops *ops)
+{
+	mutex_lock(&engine_lock);
+	if (engine == ops)
+		engine = NULL;
+	mutex_unlock(&engine_lock);
+}
+EXPORT_SYMBOL_KVERBS(kverbs_bench_unregister);
+
+/* References the module of the engine, if it is loaded. */
+static const struct kverbs_bench_ops *get_loaded(void)
+{
+	const struct kverbs_bench_ops *ops;
+
+	mutex_lock(&engine_lock);
+	ops = engine;
+	if (ops && !try_module_get(ops->owner))
+		ops = NULL;
+	mutex_unlock(&engine_lock);
+	return ops;
+}
+
+/*
+ * References the module of the engine until put_engine(). modprobe may take its time, so this is
+ * called before any object of the caller is in use.
+ */
+static const struct kverbs_bench_ops *get_engine(void)
+{
+	const struct kverbs_bench_ops *ops = get_loaded();
+	int ret;
+
+	if (ops)
+		return ops;
+	ret = request_module("kverbs_bench");
+	ops = get_loaded();
+	if (ops)
+		return ops;
+	return ERR_PTR(ret == -ENOMEM ? ret : -EOPNOTSUPP);
+}
+
+static void put_engine(const struct kverbs_bench_ops *ops)
+{
+	module_put(ops->owner);
+}
 
 static bool is_latency(const struct kverbs_cmd_bench *cmd)
 {
@@ -206,17 +291,18 @@ static int set_region(struct kverbs_bench_plan *plan, struct kverbs_region *regi
 	return 0;
 }
 
-static int run_alone(struct kverbs_conn_obj *conn_obj, const struct kverbs_bench_plan *plan,
-		     struct kverbs_bench_result *result)
+static int run_alone(const struct kverbs_bench_ops *ops, struct kverbs_conn *conn,
+		     const struct kverbs_bench_plan *plan, struct kverbs_bench_result *result)
 {
-	struct kverbs_queue *queue = &conn_obj->conn->queue;
+	struct kverbs_k_conn lent;
 	int ret;
 
-	ret = kverbs_queue_reserve(queue);
+	ret = kverbs_queue_reserve(&conn->queue);
 	if (ret)
 		return ret;
-	ret = kverbs_bench_run(conn_obj->conn, plan, result);
-	kverbs_queue_unreserve(queue);
+	kverbs_k_conn_lend(&lent, conn);
+	ret = ops->run(&lent, plan, result);
+	kverbs_queue_unreserve(&conn->queue);
 	return ret;
 }
 
@@ -234,7 +320,8 @@ static void tell(struct kverbs_cmd_bench *cmd, const struct kverbs_bench_result 
 	cmd->out_wc_status = result->wc_status;
 }
 
-static int run_on_conn(struct kverbs_ucmd *ucmd, struct kverbs_bench_plan *plan)
+static int run_on_conn(struct kverbs_ucmd *ucmd, const struct kverbs_bench_ops *ops,
+		       struct kverbs_bench_plan *plan)
 {
 	struct kverbs_cmd_bench *cmd = ucmd->cmd;
 	struct kverbs_bench_result result = {};
@@ -244,13 +331,14 @@ static int run_on_conn(struct kverbs_ucmd *ucmd, struct kverbs_bench_plan *plan)
 	conn_obj = kverbs_conn_obj_get(ucmd->file, cmd->conn_id);
 	if (IS_ERR(conn_obj))
 		return PTR_ERR(conn_obj);
-	ret = run_alone(conn_obj, plan, &result);
+	ret = run_alone(ops, conn_obj->conn, plan, &result);
 	kverbs_object_put(&conn_obj->obj);
 	tell(cmd, &result);
 	return ret;
 }
 
-static int run_on_region(struct kverbs_ucmd *ucmd, struct kverbs_bench_plan *plan)
+static int run_on_region(struct kverbs_ucmd *ucmd, const struct kverbs_bench_ops *ops,
+			 struct kverbs_bench_plan *plan)
 {
 	struct kverbs_cmd_bench *cmd = ucmd->cmd;
 	struct kverbs_region_obj *region_obj;
@@ -263,13 +351,14 @@ static int run_on_region(struct kverbs_ucmd *ucmd, struct kverbs_bench_plan *pla
 	kverbs_region_use(region_obj->region);
 	ret = set_region(plan, region_obj->region);
 	if (!ret)
-		ret = run_on_conn(ucmd, plan);
+		ret = run_on_conn(ucmd, ops, plan);
 	kverbs_region_unuse(region_obj->region);
 	kverbs_object_put(&region_obj->obj);
 	return ret;
 }
 
-static int run_with_hist(struct kverbs_ucmd *ucmd, struct kverbs_bench_plan *plan)
+static int run_with_hist(struct kverbs_ucmd *ucmd, const struct kverbs_bench_ops *ops,
+			 struct kverbs_bench_plan *plan)
 {
 	struct kverbs_cmd_bench *cmd = ucmd->cmd;
 	int ret;
@@ -280,7 +369,7 @@ static int run_with_hist(struct kverbs_ucmd *ucmd, struct kverbs_bench_plan *pla
 		if (!plan->buckets)
 			return -ENOMEM;
 	}
-	ret = run_on_region(ucmd, plan);
+	ret = run_on_region(ucmd, ops, plan);
 	if (!ret && plan->latency &&
 	    copy_to_user(u64_to_user_ptr(cmd->hist_uptr), plan->buckets,
 			 KVERBS_BENCH_BUCKETS * sizeof(*plan->buckets)))
@@ -292,6 +381,7 @@ static int run_with_hist(struct kverbs_ucmd *ucmd, struct kverbs_bench_plan *pla
 int kverbs_cmd_bench(struct kverbs_ucmd *ucmd)
 {
 	struct kverbs_cmd_bench *cmd = ucmd->cmd;
+	const struct kverbs_bench_ops *ops;
 	struct kverbs_bench_plan plan;
 	int ret;
 
@@ -300,10 +390,14 @@ int kverbs_cmd_bench(struct kverbs_ucmd *ucmd)
 		ret = check_hist(cmd);
 	if (ret)
 		return ret;
+	ops = get_engine();
+	if (IS_ERR(ops))
+		return PTR_ERR(ops);
 	fill_plan(&plan, cmd);
 	ret = read_segs(&plan, cmd);
 	if (!ret)
-		ret = run_with_hist(ucmd, &plan);
+		ret = run_with_hist(ucmd, ops, &plan);
 	kfree(plan.parts);
+	put_engine(ops);
 	return ret;
 }
