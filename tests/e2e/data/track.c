@@ -156,6 +156,14 @@ TEST(MADV_DONTNEED_makes_a_region_stale)
 	check_stale(&ring, region);
 }
 
+TEST(MADV_FREE_makes_a_region_stale)
+{
+	uint32_t region = set_up();
+
+	CHECK_EQ(madvise(memory + PAGE, PAGE, MADV_FREE), 0);
+	check_stale(&ring, region);
+}
+
 TEST(other_memory_at_the_same_address_makes_a_region_stale_once)
 {
 	uint32_t region = set_up();
@@ -293,6 +301,30 @@ TEST(exit_of_the_process_makes_its_regions_stale)
 	CHECK_EQ(nr_stale(&ring), 1);
 	CHECK_OK(dev_destroy(ring.fd, region));
 	CHECK_OK(dev_destroy(ring.fd, ring.id));
+}
+
+/* The new program lives on, with the file, until its input ends. */
+TEST(execve_makes_the_regions_of_the_process_stale)
+{
+	int pipe_fds[2];
+	pid_t pid;
+
+	ring_open(&ring, dev_open(), 8, 32);
+	CHECK_EQ(fcntl(ring.fd, F_SETFD, 0), 0);
+	CHECK_EQ(pipe2(pipe_fds, O_CLOEXEC), 0);
+	pid = fork();
+	if (!pid) {
+		memory = map_pages(MAP_PRIVATE | MAP_ANONYMOUS, -1);
+		track(&ring, memory, SIZE);
+		dup2(pipe_fds[0], STDIN_FILENO);
+		execlp("cat", "cat", NULL);
+		_exit(1);
+	}
+	CHECK(ring_event(&ring, KVERBS_CQE_REGION_STALE, 0).id);
+	CHECK_EQ(nr_stale(&ring), 1);
+	CHECK_EQ(waitpid(pid, NULL, WNOHANG), 0);
+	CHECK_EQ(close(pipe_fds[1]), 0);
+	await_child(pid);
 }
 
 TEST(a_process_may_exit_with_regions_that_are_stale_and_others)

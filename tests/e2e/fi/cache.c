@@ -4,8 +4,8 @@
  * random, and check each byte. Memory at an address that was cached for other memory would keep the
  * bytes that it had before, or send those that other memory has.
  *
- * ROUNDS= in the environment makes it longer. At the end the provider logs how often it found a
- * registration.
+ * ROUNDS= in the environment makes it longer, and with DURATION= it lasts so many seconds
+ * instead. At the end the provider logs how often it found a registration.
  */
 #include <malloc.h>
 #include <netinet/in.h>
@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <rdma/fabric.h>
@@ -53,7 +54,8 @@ struct area {
  * @server: see @client
  * @areas: its memory
  * @random: state of the generator
- * @rounds: transfers to make
+ * @rounds: transfers to make, 0: until the deadline
+ * @done: transfers made
  */
 struct worker {
 	pthread_t thread;
@@ -63,6 +65,7 @@ struct worker {
 	struct area areas[AREAS];
 	uint64_t random;
 	unsigned long rounds;
+	unsigned long done;
 };
 
 static struct fi_info *info;
@@ -71,6 +74,7 @@ static struct fid_eq *eq;
 static struct fid_domain *domain;
 static struct fid_pep *pep;
 static struct worker workers[THREADS];
+static time_t deadline;
 
 static uint32_t below(struct worker *w, uint32_t limit)
 {
@@ -156,10 +160,27 @@ static void change(struct worker *w)
 		if (!below(w, 10))
 			fork_once();
 		break;
+	case 7:
+		CHECK_OK(madvise(area->addr, area->pages * PAGE, MADV_FREE));
+		break;
 	}
 }
 
 /* ---- transfers ---- */
+
+/* Events of the connections explain why an operation was flushed. */
+static void print_events(void)
+{
+	struct fi_eq_err_entry error = { 0 };
+	struct fi_eq_cm_entry entry;
+	uint32_t event;
+	ssize_t n;
+
+	while ((n = fi_eq_read(eq, &event, &entry, sizeof(entry), 0)) > 0)
+		test_note("event %u of an endpoint", event);
+	if (n == -FI_EAVAIL && fi_eq_readerr(eq, &error, 0) > 0)
+		test_note("an endpoint fails: %s", fi_strerror(error.err));
+}
 
 static void await(struct worker *w, unsigned int nr)
 {
@@ -171,6 +192,7 @@ static void await(struct worker *w, unsigned int nr)
 		n = fi_cq_sread(w->cq, &entry, 1, NULL, test_patience_ms());
 		if (n == -FI_EAVAIL) {
 			fi_cq_readerr(w->cq, &error, 0);
+			print_events();
 			FAIL("an operation fails: %s", fi_strerror(error.err));
 		}
 		CHECK_EQ(n, 1);
@@ -248,6 +270,19 @@ static void transfer(struct worker *w)
 	check_all(to, at, from->addr + start, length);
 }
 
+static time_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec;
+}
+
+static bool is_done(const struct worker *w)
+{
+	return w->rounds ? w->done >= w->rounds : now() >= deadline;
+}
+
 static void *work(void *arg)
 {
 	struct worker *w = arg;
@@ -255,7 +290,7 @@ static void *work(void *arg)
 
 	for (i = 0; i < AREAS; i++)
 		get_area(w, &w->areas[i]);
-	while (w->rounds--) {
+	for (; !is_done(w); w->done++) {
 		change(w);
 		transfer(w);
 	}
@@ -277,6 +312,8 @@ static void open_all(void)
 	/* The environment takes precedence over these defaults. */
 	setenv("FI_PROVIDER_PATH", path, false);
 	setenv("FI_KVERBS_MR_CACHE", "1", false);
+	/* A guest that gets no CPU answers no probe in time, and all of its threads are busy. */
+	setenv("FI_KVERBS_KEEPALIVE", "0", false);
 	/* Few, so that some must go while others are in use */
 	setenv("FI_KVERBS_MR_CACHE_ENTRIES", "48", false);
 	setenv("FI_LOG_LEVEL", "info", false);
@@ -358,19 +395,26 @@ static void close_all(void)
 
 TEST(no_byte_is_stale_while_threads_allocate_transfer_free_and_remap)
 {
-	const char *rounds = getenv("ROUNDS");
+	const char *duration = getenv("DURATION"), *rounds = getenv("ROUNDS");
+	unsigned long done = 0;
 	unsigned int i;
 
 	open_all();
+	if (duration)
+		deadline = now() + strtoul(duration, NULL, 0);
 	for (i = 0; i < THREADS; i++) {
 		workers[i].random = 0x9e3779b97f4a7c15 * (i + 1);
-		workers[i].rounds = rounds ? strtoul(rounds, NULL, 0) : ROUNDS;
+		if (!duration)
+			workers[i].rounds = rounds ? strtoul(rounds, NULL, 0) : ROUNDS;
 		connect_worker(&workers[i]);
 	}
 	for (i = 0; i < THREADS; i++)
 		CHECK_EQ(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
-	for (i = 0; i < THREADS; i++)
+	for (i = 0; i < THREADS; i++) {
 		pthread_join(workers[i].thread, NULL);
+		done += workers[i].done;
+	}
+	test_note("%lu transfers", done);
 	close_all();
 	CHECK_EQ(test_status_kb(0, "VmPin"), 0);
 }

@@ -12,9 +12,10 @@ make --no-print-directory -s -C "$TOP/examples" || exit 1
 whole guest 6.12 rxe -- "$TOP/tests/e2e/fi/guest/fi"
 whole guest 6.12 rxe -- fi_test
 whole guest uml rxe -- fi_test
-every guest uml siw -- fi_test
+whole guest uml siw -- fi_test
 whole guest uml rxe -- fi_cache_test
-every guest uml rxe -- "$TOP/tests/e2e/fi/guest/rpc" 2000
+whole guest uml rxe -- "$TOP/tests/e2e/fi/guest/rpc" 400
+every guest uml rxe --timeout 3000 -- "$TOP/tests/e2e/fi/guest/rpc" 2000
 if [[ -e $TOP/tests/e2e/build/fi_mpi ]]; then
 	whole guest uml rxe -- "$TOP/tests/e2e/fi/guest/mpi"
 	every guest uml rxe --timeout 3000 -- "$TOP/tests/e2e/fi/guest/mpi" whole
