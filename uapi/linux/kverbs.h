@@ -277,6 +277,8 @@ struct kverbs_gid {
  * @KVERBS_UNUSABLE_NO_CM: no port has a connection manager, of InfiniBand, RoCE or iWARP
  * @KVERBS_UNUSABLE_SWITCH: the device is a switch, and has no connection manager
  * @KVERBS_UNUSABLE_NETNS: the device is in another network namespace
+ * @KVERBS_UNUSABLE_FIXED_IOVA: the driver registers memory correctly only at its DMA address,
+ *	which a peer must not learn
  */
 enum kverbs_unusable {
 	KVERBS_USABLE = 0,
@@ -286,6 +288,7 @@ enum kverbs_unusable {
 	KVERBS_UNUSABLE_NO_CM = 4,
 	KVERBS_UNUSABLE_SWITCH = 5,
 	KVERBS_UNUSABLE_NETNS = 6,
+	KVERBS_UNUSABLE_FIXED_IOVA = 7,
 };
 
 /**
