@@ -1308,6 +1308,12 @@ struct kverbs_segment {
  * revoke a key with SEND_INV: the completion of this side's RECV reports it, and
  * only a new export restores access.
  *
+ * EXPORT, and DESTROY of an export of a connection, post work requests behind the operations
+ * that the connection has in flight, and wait for them. If none of these completes for 30
+ * seconds, the connection ends with ETIMEDOUT, as if the peer were dead. A single operation
+ * that takes longer has the same effect: on a slow link keep operations so short that each
+ * moves its bytes in that time.
+ *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, ENOTCONN, EOPNOTSUPP, EMSGSIZE,
  * ENOMEM, EDQUOT, ENODEV, EINTR, EIO (registration failed; the connection, or one of
  * the group, has ended).
@@ -1340,7 +1346,9 @@ struct kverbs_cmd_export {
  * attached, a pool while a connection uses it, a group while it has connections or exports.
  * Destroying a connection destroys its exports, but not those of its group. Completions that
  * are in the ring already stay there; DESTROY adds those of work, and no event. DESTROY of a
- * connection or region waits for each SUBMIT of the file that is accepting entries.
+ * connection or region waits for each SUBMIT of the file that is accepting entries. DESTROY of
+ * an export of a connection waits for operations in flight as EXPORT does, with the same limit
+ * of 30 seconds without progress.
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EBUSY, EINTR.
  */
