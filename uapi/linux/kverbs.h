@@ -713,6 +713,13 @@ struct kverbs_cmd_ring_create {
  * operations of this SUBMIT for the same connection, except receives, complete with
  * ECANCELED, so that none overtakes one that failed.
  *
+ * EMSGSIZE is of an operation that is too large. A SEND or RECV has @out_max_msg of
+ * CONN_QUERY. A READ, a WRITE or an atomic is at most 64 work requests, and at most
+ * @sq_depth. Memory in more pieces than a work request has entries is registered in chunks
+ * of at most @out_max_segment; on first use each registration is one of these work
+ * requests. On iWARP each work request of a READ moves at most one such chunk, so that a
+ * READ is at most 64 times @out_max_segment.
+ *
  * If the connection's queue is full, operations are held until there is room, and are then
  * posted in order; other connections are not delayed. If a held operation cannot be
  * posted, it completes with an error, and the connection ends.
