@@ -421,7 +421,8 @@ bool kverbs_device_has_atomics(struct ib_device *ib)
  * kverbs_device_judge() - whether kverbs can use a device at all
  * @ib: the device
  *
- * Some drivers take the limits of fast registration from the firmware or from the host.
+ * Some drivers take the limits of fast registration from the firmware or from the host. With
+ * KVERBS_QUIRK_FIXED_IOVA an export would have to tell the peer DMA addresses.
  *
  * Return: KVERBS_USABLE, or the reason why not, whatever network namespace its user is in.
  */
@@ -435,6 +436,8 @@ enum kverbs_unusable kverbs_device_judge(struct ib_device *ib)
 		return KVERBS_UNUSABLE_NO_FAST_REG;
 	if (!kverbs_device_mr_pages(ib))
 		return KVERBS_UNUSABLE_NO_MR_PAGES;
+	if (kverbs_driver_quirks(ib) & KVERBS_QUIRK_FIXED_IOVA)
+		return KVERBS_UNUSABLE_FIXED_IOVA;
 	rdma_for_each_port(ib, port)
 		if (rdma_cap_ib_cm(ib, port) || rdma_cap_iw_cm(ib, port))
 			return KVERBS_USABLE;

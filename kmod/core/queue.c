@@ -149,7 +149,7 @@ static bool is_idle(const struct kverbs_queue *queue)
 {
 	lockdep_assert_held(&queue->lock);
 	return queue->sq_free == queue->sq_depth && queue->rq_free == queue->rq_depth &&
-	       list_empty(&queue->held);
+	       list_empty(&queue->held) && list_empty(&queue->held_recvs);
 }
 
 /**

@@ -45,6 +45,8 @@ struct ib_device;
  *	retry. In a shared queue one peer could use up the receives of all others
  * @KVERBS_QUIRK_NO_SRQ: the driver has shared receive queues, but none for the kernel: it
  *	warns each time, and refuses
+ * @KVERBS_QUIRK_FIXED_IOVA: REG_MR is right only if the address of an MR is the DMA address of
+ *	its first byte: the driver subtracts the two to find the offset in the first page
  */
 enum kverbs_quirks {
 	KVERBS_QUIRK_NO_IMM		= BIT(0),
@@ -67,6 +69,7 @@ enum kverbs_quirks {
 	KVERBS_QUIRK_HUGE_PAGES		= BIT(17),
 	KVERBS_QUIRK_NO_RNR		= BIT(18),
 	KVERBS_QUIRK_NO_SRQ		= BIT(19),
+	KVERBS_QUIRK_FIXED_IOVA		= BIT(20),
 };
 
 enum kverbs_transport kverbs_port_transport(struct ib_device *ib, u32 port);

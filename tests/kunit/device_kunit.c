@@ -71,6 +71,7 @@ static void devices_may_come_and_go_in_any_order(struct kunit *test)
  * struct kind - a device
  * @what: its special property
  * @unusable: why kverbs cannot use it
+ * @driver: its driver
  * @user_only: it has no verbs for the kernel
  * @cap_flags: flags in its attributes
  * @mr_pages: pages of an MR
@@ -79,6 +80,7 @@ static void devices_may_come_and_go_in_any_order(struct kunit *test)
 struct kind {
 	const char *what;
 	enum kverbs_unusable unusable;
+	enum rdma_driver_id driver;
 	bool user_only;
 	u64 cap_flags;
 	u32 mr_pages;
@@ -98,6 +100,8 @@ static const struct kind kinds[] = {
 	{ "has MRs without pages", KVERBS_UNUSABLE_NO_MR_PAGES,
 	  .cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS, HAS_CM },
 	{ "has no CM", KVERBS_UNUSABLE_NO_CM, FAST_REG, HAS_NO_CM },
+	{ "takes an offset from two addresses", KVERBS_UNUSABLE_FIXED_IOVA,
+	  .driver = RDMA_DRIVER_OCRDMA, FAST_REG, HAS_CM },
 	{ "has nothing of that", KVERBS_UNUSABLE_NO_FAST_REG, HAS_NO_CM },
 };
 
@@ -110,6 +114,8 @@ static struct fake_hca *create_kind(struct kunit *test, const struct kind *kind)
 	hca->limits.device_cap_flags = kind->cap_flags;
 	hca->limits.max_fast_reg_page_list_len = kind->mr_pages;
 	hca->port_caps = kind->port_caps;
+	if (kind->driver)
+		hca->ib.ops.driver_id = kind->driver;
 	if (kind->user_only)
 		hca->ib.ops.get_dma_mr = NULL;
 	KUNIT_ASSERT_EQ(test, 0, fake_device_register(hca));

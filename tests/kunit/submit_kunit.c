@@ -437,6 +437,28 @@ static void queue_in_use_is_not_reserved(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, kverbs_queue_reserve(&s->conn.queue));
 }
 
+/* A held receive has no slot: the connection's work posts it some time after one is free. */
+static void queue_that_holds_a_receive_is_not_reserved(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_queue *queue = &s->conn.queue;
+	struct kverbs_sqe recv = a_recv(s, 1);
+	int i;
+
+	for (i = 0; i < 4; i++)
+		KUNIT_ASSERT_EQ(test, 0, submit_one(s, &recv));
+	KUNIT_ASSERT_EQ(test, 3, s->hca->nr_recvs);
+	for (i = 0; i < 3; i++)
+		fake_wr_complete(&s->hca->recvs[i], IB_WC_SUCCESS);
+	KUNIT_ASSERT_EQ(test, queue->rq_depth, queue->rq_free);
+	KUNIT_EXPECT_EQ(test, -EBUSY, kverbs_queue_reserve(queue));
+	kverbs_conn_post_deferred(&s->conn);
+	KUNIT_ASSERT_EQ(test, 4, s->hca->nr_recvs);
+	fake_wr_complete(&s->hca->recvs[3], IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, 0, kverbs_queue_reserve(queue));
+	kverbs_queue_unreserve(queue);
+}
+
 static void submit_needs_the_connections_own_ring(struct kunit *test)
 {
 	struct submitter *s = test->priv;
@@ -837,6 +859,7 @@ static struct kunit_case submit_cases[] = {
 	KUNIT_CASE(submit_refused_by_the_queue_keeps_no_slot),
 	KUNIT_CASE(submit_is_refused_while_the_queue_is_reserved),
 	KUNIT_CASE(queue_in_use_is_not_reserved),
+	KUNIT_CASE(queue_that_holds_a_receive_is_not_reserved),
 	KUNIT_CASE(submit_needs_the_connections_own_ring),
 	KUNIT_CASE(submit_uses_the_region_until_it_completes),
 	KUNIT_CASE(submit_touches_no_counter_of_the_region_that_it_keeps),

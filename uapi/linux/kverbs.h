@@ -279,6 +279,8 @@ struct kverbs_gid {
  * @KVERBS_UNUSABLE_NO_CM: no port has a connection manager, of InfiniBand, RoCE or iWARP
  * @KVERBS_UNUSABLE_SWITCH: the device is a switch, and has no connection manager
  * @KVERBS_UNUSABLE_NETNS: the device is in another network namespace
+ * @KVERBS_UNUSABLE_FIXED_IOVA: the driver registers memory correctly only at its DMA address,
+ *	which a peer must not learn
  */
 enum kverbs_unusable {
 	KVERBS_USABLE = 0,
@@ -288,6 +290,7 @@ enum kverbs_unusable {
 	KVERBS_UNUSABLE_NO_CM = 4,
 	KVERBS_UNUSABLE_SWITCH = 5,
 	KVERBS_UNUSABLE_NETNS = 6,
+	KVERBS_UNUSABLE_FIXED_IOVA = 7,
 };
 
 /**
@@ -711,6 +714,13 @@ struct kverbs_cmd_ring_create {
  * EMSGSIZE, ENOMEM or EDQUOT. That completion is in the ring when SUBMIT returns. Later
  * operations of this SUBMIT for the same connection, except receives, complete with
  * ECANCELED, so that none overtakes one that failed.
+ *
+ * EMSGSIZE is of an operation that is too large. A SEND or RECV has @out_max_msg of
+ * CONN_QUERY. A READ, a WRITE or an atomic is at most 64 work requests, and at most
+ * @sq_depth. Memory in more pieces than a work request has entries is registered in chunks
+ * of at most @out_max_segment; on first use each registration is one of these work
+ * requests. On iWARP each work request of a READ moves at most one such chunk, so that a
+ * READ is at most 64 times @out_max_segment.
  *
  * If the connection's queue is full, operations are held until there is room, and are then
  * posted in order; other connections are not delayed. If a held operation cannot be
@@ -1348,6 +1358,12 @@ struct kverbs_segment {
  * revoke a key with SEND_INV: the completion of this side's RECV reports it, and
  * only a new export restores access.
  *
+ * EXPORT, and DESTROY of an export of a connection, post work requests behind the operations
+ * that the connection has in flight, and wait for them. If none of these completes for 30
+ * seconds, the connection ends with ETIMEDOUT, as if the peer were dead. A single operation
+ * that takes longer has the same effect: on a slow link keep operations so short that each
+ * moves its bytes in that time.
+ *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, ENOTCONN, EOPNOTSUPP, EMSGSIZE,
  * ENOMEM, EDQUOT, ENODEV, EINTR, EIO (registration failed; the connection, or one of
  * the group, has ended).
@@ -1380,7 +1396,9 @@ struct kverbs_cmd_export {
  * attached, a pool while a connection uses it, a group while it has connections or exports.
  * Destroying a connection destroys its exports, but not those of its group. Completions that
  * are in the ring already stay there; DESTROY adds those of work, and no event. DESTROY of a
- * connection or region waits for each SUBMIT of the file that is accepting entries.
+ * connection or region waits for each SUBMIT of the file that is accepting entries. DESTROY of
+ * an export of a connection waits for operations in flight as EXPORT does, with the same limit
+ * of 30 seconds without progress.
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EBUSY, EINTR.
  */

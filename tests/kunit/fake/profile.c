@@ -220,7 +220,9 @@ const struct fake_profile fake_profiles[] = {
 	{
 		.name = "hns HIP09",
 		.driver = RDMA_DRIVER_HNS,
-		/* hw/hns/hns_roce_hw_v2.c: set_rc_opcode() warns of LOCAL_INV */
+		/* hw/hns/hns_roce_mr.c: hns_roce_map_mr_sg(); hns_roce_hw_v2.c: set_frmr_seg() */
+		.ways = FAKE_HUGE_PAGES,
+		/* hns_roce_hw_v2.c: set_rc_opcode() warns of LOCAL_INV */
 		.opcodes = SENDS | RDMAS | IMMS | ATOMICS | BIT_ULL(IB_WR_REG_MR),
 		.refusal = -EINVAL,
 		.dma_lkey = DMA_LKEY,
@@ -246,10 +248,10 @@ const struct fake_profile fake_profiles[] = {
 		.iwarp = true,
 		/*
 		 * hw/cxgb4/qp.c: c4iw_post_send() reads the length of a READ's first entry;
-		 * post_write_cmpl()
+		 * post_write_cmpl(); build_memreg() has pgsz_shift
 		 */
 		.ways = FAKE_READ_DEREFERENCES_LIST | FAKE_TAKES_FIRST_SGE | FAKE_READ_SINK |
-			FAKE_NO_RNR | FAKE_FUSES_SENDS,
+			FAKE_NO_RNR | FAKE_FUSES_SENDS | FAKE_HUGE_PAGES,
 		/* qp.c: c4iw_post_send(), without write_w_imm_support (before T6) */
 		.opcodes = SENDS | RDMAS | READ_INV | REGS,
 		.refusal = -EINVAL,
@@ -275,8 +277,8 @@ const struct fake_profile fake_profiles[] = {
 	{
 		.name = "qedr",
 		.driver = RDMA_DRIVER_QEDR,
-		/* hw/qedr/verbs.c: qedr_dereg_mr() */
-		.ways = FAKE_KEEPS_MRS,
+		/* hw/qedr/verbs.c: qedr_dereg_mr(), qedr_prepare_reg() */
+		.ways = FAKE_KEEPS_MRS | FAKE_HUGE_PAGES,
 		/* verbs.c: __qedr_post_send() */
 		.opcodes = SENDS | RDMAS | IMMS | ATOMICS | REGS,
 		.refusal = -EINVAL,

@@ -36,6 +36,10 @@ static const struct {
 		"it is in another network namespace",
 		"Run the command there, or move the device: rdma dev set DEV netns NAME",
 	},
+	[KVERBS_UNUSABLE_FIXED_IOVA] = {
+		"its driver registers memory only at DMA addresses, which peers must not learn",
+		"Use an adapter of another driver. Other users in the kernel cannot rely on it, either.",
+	},
 };
 
 const char *unusable_why(uint32_t reason)

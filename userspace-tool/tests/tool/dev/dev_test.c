@@ -173,7 +173,7 @@ static void lines_fit_eighty_columns(void **state)
 
 	(void)state;
 	check_width(shown(true));
-	for (reason = 1; reason <= KVERBS_UNUSABLE_NETNS; reason++) {
+	for (reason = 1; reason <= KVERBS_UNUSABLE_FIXED_IOVA; reason++) {
 		attr.out_unusable = reason;
 		check_width(shown(true));
 	}
@@ -200,7 +200,7 @@ static void each_reason_has_words_of_its_own(void **state)
 	uint32_t a, b;
 
 	(void)state;
-	for (a = 1; a <= KVERBS_UNUSABLE_NETNS; a++)
+	for (a = 1; a <= KVERBS_UNUSABLE_FIXED_IOVA; a++)
 		for (b = 0; b < a; b++)
 			assert_string_not_equal(unusable_why(a), unusable_why(b));
 }
@@ -208,7 +208,7 @@ static void each_reason_has_words_of_its_own(void **state)
 static void a_reason_of_a_newer_module_is_reported_as_unknown(void **state)
 {
 	(void)state;
-	assert_non_null(strstr(unusable_why(KVERBS_UNUSABLE_NETNS + 1), "does not know"));
+	assert_non_null(strstr(unusable_why(KVERBS_UNUSABLE_FIXED_IOVA + 1), "does not know"));
 	assert_non_null(strstr(unusable_advice(UINT32_MAX), "module's version"));
 }
 
