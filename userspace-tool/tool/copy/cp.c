@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -142,18 +143,25 @@ static int report_lost(const struct cp *cp, struct session *s, int err)
 	return status;
 }
 
-static void tell_retry(const struct cp *cp, int err, int delay)
+static void tell_retry(const struct cp *cp, int err, const char *lost, int delay)
 {
-	err_warn("lost the connection with %s (%s); connecting again in %d s, attempt %u of %u, to go on from what is verified",
-		 cp->to.host, err_name(err), delay, cp->retry.nr, (unsigned int)cp->retry.max);
+	bool other = cp->to.host != lost;
+	char when[64] = "";
+
+	if (delay || !other)
+		snprintf(when, sizeof(when), " in %d s, attempt %u of %u", delay, cp->retry.nr,
+			 (unsigned int)retry_max(&cp->retry));
+	err_warn("lost the connection with %s (%s); connecting %s%s%s, to go on from what is verified",
+		 lost, err_name(err), other ? "to " : "again", other ? cp->to.host : "", when);
 }
 
 /*
- * Connect again after @err, unless there were too many attempts. Returns 0, or an exit status
- * having said why.
+ * Connect again after @err, over the next path, unless there were too many attempts. Returns 0, or
+ * an exit status having said why.
  */
 static int reconnect(struct cp *cp, struct session *s, int err)
 {
+	const char *lost = cp->to.host;
 	struct kverbs *kv = s->kv;
 	bool dialled = false;
 	int ret = err, delay;
@@ -162,12 +170,15 @@ static int reconnect(struct cp *cp, struct session *s, int err)
 		delay = retry_begin(&cp->retry, copied(cp));
 		if (delay < 0)
 			break;
-		tell_retry(cp, ret, delay);
+		paths_next(&cp->paths);
+		paths_use(&cp->paths, &cp->to, !retry_has_path(&cp->retry));
+		tell_retry(cp, ret, lost, delay);
 		session_free(s);
 		wait_seconds(delay);
 		ret = kv_try(s, kv, &cp->to, &hello);
 		if (ret >= 0)
 			return ret;
+		lost = cp->to.host;
 		dialled = true;
 	}
 	return dialled ? kv_report(s, &cp->to, ret) : report_lost(cp, s, ret);
@@ -180,7 +191,7 @@ static int copy_all(struct cp *cp, struct session *s)
 
 	report_init(copy, cp);
 	ret = copy_once(cp, s);
-	while (retry_is_lost(ret) && cp->retry.max) {
+	while (retry_is_lost(ret) && retry_max(&cp->retry)) {
 		end_lost(cp, s);
 		ret = reconnect(cp, s, ret);
 		if (ret)
@@ -192,6 +203,28 @@ static int copy_all(struct cp *cp, struct session *s)
 	status = report_end(copy, cp, status);
 	session_free(s);
 	return status;
+}
+
+/* Connect over the first path that answers. Returns an exit status, having said why. */
+static int connect_any(struct cp *cp, struct session *s, struct kverbs *kv)
+{
+	unsigned int others = cp->retry.others;
+	int ret;
+
+	paths_use(&cp->paths, &cp->to, !others);
+	ret = kv_try(s, kv, &cp->to, &hello);
+	while (ret < 0 && others && retry_may_pass(ret, s->refusal)) {
+		err_warn("cannot connect to %s (%s); connecting to the next address", cp->to.host,
+			 err_name(ret));
+		session_free(s);
+		paths_next(&cp->paths);
+		paths_use(&cp->paths, &cp->to, !--others);
+		ret = kv_try(s, kv, &cp->to, &hello);
+	}
+	if (!ret)
+		return EXIT_OK;
+	session_free(s);
+	return ret > 0 ? ret : kv_report(s, &cp->to, ret);
 }
 
 static int run(struct cp *cp)
@@ -207,7 +240,7 @@ static int run(struct cp *cp)
 	signals_handle(SIGINT, on_signal);
 	if (cp->upload)
 		cp_count(cp);
-	status = kv_connect(&s, kv, &cp->to, &hello);
+	status = connect_any(cp, &s, kv);
 	if (!status && !(s.welcome.flags & WIRE_F_SERVES_FILES)) {
 		session_free(&s);
 		status = err_report(ERR_REMOTE, -EACCES,
@@ -349,6 +382,14 @@ static const struct opts_option options[] = {
 	OPTS_OPTION("no-progress", 0, OPTS_CLEAR, struct cp, progress,
 		    OPTS_HELP(NULL, "show no progress bar"),
 		    OPTS_DOC("Show no progress bar.")),
+	OPTS_OPTION("path", 0, OPTS_MANY, struct cp, path_words,
+		    OPTS_HELP("ADDR[,SOURCE]", "also reach the host at ADDR, from SOURCE, when the\n"
+			      "connection is lost; may be given several times"),
+		    OPTS_DOC("Another address of the host, and optionally the local address to\n"
+			     "connect from; may be given up to 7 times. If the connection over\n"
+			     "one address cannot be made or is lost, the copy goes on from what\n"
+			     "is verified over the next one at once. An idle host is probed every\n"
+			     "second, so that a broken link is noticed within 3 seconds.")),
 	OPTS_OPTION("source", 0, OPTS_TEXT, struct cp, to.source,
 		    OPTS_HELP("ADDR", "connect from this local address"),
 		    OPTS_DOC("Connect from this local address.")),
@@ -428,6 +469,21 @@ static int parse_names(struct cp *cp, int argc, char **argv)
 	return 0;
 }
 
+/* A number that no other client guesses: with it a server ends the connection before. */
+static void choose_id(struct cp *cp)
+{
+	if (getrandom(&cp->id, sizeof(cp->id), 0) != sizeof(cp->id))
+		cp->id = 0;
+	cp->id &= INT64_MAX;
+}
+
+static int parse_paths(struct cp *cp)
+{
+	cp->retry.others = cp->path_words.nr;
+	choose_id(cp);
+	return paths_init(&cp->paths, &cp->to, &cp->path_words);
+}
+
 static void add(struct cp *cp, bool given, uint32_t flag)
 {
 	if (given)
@@ -485,8 +541,8 @@ static int check_dashes(struct cp *cp)
 	if (cp->dry_run)
 		return err_usage("-, standard input or output, excludes --dry-run");
 	/* Data of a pipe cannot be read or written again. */
-	if (cp->retry.max)
-		return err_usage("-, standard input or output, excludes --retry");
+	if (retry_max(&cp->retry))
+		return err_usage("-, standard input or output, excludes --retry and --path");
 	if (out && out_is_json())
 		return err_usage("the file and JSON cannot both go to standard output");
 	cp->quiet |= out;
@@ -517,7 +573,9 @@ static int check(struct cp *cp)
 		return err_usage("--delete requires --recursive");
 	if (cp->chmod && mode_check(cp->chmod))
 		return err_usage("--chmod: '%s' is not a change of permissions", cp->chmod);
-	ret = check_dashes(cp);
+	ret = parse_paths(cp);
+	if (!ret)
+		ret = check_dashes(cp);
 	if (!ret)
 		ret = parse_rate(cp);
 	if (!ret)
@@ -543,6 +601,7 @@ static int cp_run(int argc, char **argv)
 		free(cp.names[--cp.nr_names]);
 	free(cp.names);
 	filter_free(&cp.filter);
+	paths_free(&cp.paths);
 	free(cp.sources);
 	return status;
 }

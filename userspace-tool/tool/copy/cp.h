@@ -5,6 +5,7 @@
 
 #include "cli/opts.h"
 #include "copy/copy.h"
+#include "copy/paths.h"
 #include "copy/retry.h"
 #include "peer/target.h"
 
@@ -24,7 +25,10 @@ struct cp_before {
 
 /**
  * struct cp - one run of cp
- * @to: the server
+ * @to: the server, at the address in use
+ * @path_words: other addresses of it
+ * @paths: all addresses of it
+ * @id: number that tells a server which connections are of the same copy, random
  * @sources: what is copied
  * @nr_sources: how many
  * @dst: where to
@@ -72,6 +76,9 @@ struct cp_before {
  */
 struct cp {
 	struct session_to to;
+	struct opts_many path_words;
+	struct paths paths;
+	uint64_t id;
 	struct target *sources;
 	int nr_sources;
 	struct target dst;

@@ -25,6 +25,7 @@ static int send_put(struct cp *cp)
 	struct wire_msg msg = {
 		.type = WIRE_PUT,
 		.window = WIRE_NO_WINDOW,
+		.offset = cp->id,
 		.flags = cp->copy.opts,
 		.tail = cp->dst.path,
 		.tail_len = strlen(cp->dst.path),

@@ -107,18 +107,21 @@ static int take_all(struct sink *sink)
 static int serve_put(struct session *s, const struct files_conf *conf,
 		     const struct filter *filter, const struct wire_msg *put)
 {
+	struct copies_entry entry = { .id = put->offset, .session = s };
 	struct copy copy = { .session = s, .filter = filter };
 	struct sink *sink = malloc(sizeof(*sink));
 	int ret;
 
 	if (!sink)
 		return -ENOMEM;
+	copies_enter(conf->copies, &entry);
 	take_options(&copy, conf, put);
 	ret = sink_open(sink, &copy);
 	if (!ret)
 		ret = open_target(sink, conf, put);
 	ret = ret ? refuse_put(s, ret) : take_all(sink);
 	sink_close(sink);
+	copies_leave(conf->copies, &entry);
 	session_stop(s);
 	sink_free(sink);
 	free(sink);
