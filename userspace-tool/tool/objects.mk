@@ -32,6 +32,7 @@ tool-lib-y += commands.o
 tool-lib-y += copy/attrs.o
 tool-lib-y += copy/copy.o
 tool-lib-y += copy/cp.o
+tool-lib-y += copy/cp_connect.o
 tool-lib-y += copy/cp_get.o
 tool-lib-y += copy/cp_lists.o
 tool-lib-y += copy/cp_put.o

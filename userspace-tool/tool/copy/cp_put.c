@@ -25,7 +25,6 @@ static int send_put(struct cp *cp)
 	struct wire_msg msg = {
 		.type = WIRE_PUT,
 		.window = WIRE_NO_WINDOW,
-		.offset = cp->id,
 		.flags = cp->copy.opts,
 		.tail = cp->dst.path,
 		.tail_len = strlen(cp->dst.path),
@@ -173,7 +172,7 @@ int cp_put(struct cp *cp)
 		ret = send_one(cp, src, &cp->sources[i]);
 	if (!ret)
 		ret = source_finish(src);
-	session_stop(cp->copy.session);
+	copy_stop(&cp->copy);
 	source_free(src);
 	free(src);
 	return ret;

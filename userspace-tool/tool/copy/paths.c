@@ -43,15 +43,23 @@ void paths_free(struct paths *paths)
 		free((void *)paths->host[--paths->nr]);
 }
 
-void paths_use(const struct paths *paths, struct session_to *to, bool last)
+void paths_use(const struct paths *paths, unsigned int i, struct session_to *to, bool last)
 {
-	to->host = paths->host[paths->at];
-	to->source = paths->source[paths->at];
+	to->host = paths->host[i];
+	to->source = paths->source[i];
 	to->keepalive_ms = paths->nr > 1 ? PATHS_KEEPALIVE_MS : 0;
 	to->connect_ms = last || to->timeout_ms < PATHS_CONNECT_MS ? 0 : PATHS_CONNECT_MS;
 }
 
 void paths_next(struct paths *paths)
 {
-	paths->at = (paths->at + 1) % paths->nr;
+	unsigned int i, at = paths->at;
+
+	for (i = 0; i < paths->nr && paths->lost[at]; i++)
+		at = (at + 1) % paths->nr;
+	if (paths->lost[at]) {
+		memset(paths->lost, 0, sizeof(paths->lost));
+		at = (at + 1) % paths->nr;
+	}
+	paths->at = at;
 }

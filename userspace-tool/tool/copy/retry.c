@@ -51,7 +51,7 @@ int retry_begin(struct retry *r, uint64_t moved)
 	r->moved = moved;
 	if (r->nr >= retry_max(r))
 		return -1;
-	late = r->nr > r->others ? r->nr - r->others : 0;
+	late = r->nr < r->paths ? 0 : r->nr - r->paths + !!r->paths;
 	delay = late ? 1u << (late < 6 ? late - 1 : 5) : 0;
 	r->nr++;
 	return delay < DELAY_MAX ? delay : DELAY_MAX;
