@@ -68,7 +68,7 @@ class Guest:
         self.why = None
         self.gets = []
         self.puts = []
-        self.peer = None
+        self.links = ()
         self.marker = b"\0" + os.urandom(16).hex().encode()
         self.streams = {}
         self._line = b""
@@ -99,7 +99,7 @@ class Guest:
         options = self.options
         values = {
             "host": self.name,
-            "link": "eth0" if self.peer else "dummy0",
+            "links": " ".join(f"eth{n}" for n in range(len(self.links))) or "dummy0",
             "type": options.provider,
             "modules": os.path.dirname(options.tree),
             "module": options.module or "",

@@ -87,12 +87,12 @@ class Qemu(Guest):
             devices, sockets = self._hca()
             command += devices
             ends += sockets
-        if self.peer:
+        for number, link in enumerate(self.links):
             # 4200 leaves room for the headers of packets with an RDMA MTU of 4096.
-            mac = "52:54:00:00:00:0" + ("1" if self.name == "a" else "2")
-            command += ["-netdev", f"socket,id=net,fd={self.peer.fileno()}"]
-            command += ["-device", f"virtio-net-pci,netdev=net,host_mtu=4200,mac={mac}"]
-            ends.append(self.peer)
+            mac = f"52:54:00:00:0{number}:0" + ("1" if self.name == "a" else "2")
+            command += ["-netdev", f"socket,id=net{number},fd={link.fileno()}"]
+            command += ["-device", f"virtio-net-pci,netdev=net{number},host_mtu=4200,mac={mac}"]
+            ends.append(link)
         if options.disk:
             command += self._disks()
         if options.foreign:

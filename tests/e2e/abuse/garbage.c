@@ -16,7 +16,7 @@
 #define LONGEST		65536
 #define ECHO		1
 #define FILES		2
-#define LAST_TYPE	43
+#define LAST_TYPE	45
 #define ENDLESS		7
 #define LAZY		8
 #define STRIDE		9

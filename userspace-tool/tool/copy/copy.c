@@ -11,6 +11,9 @@
 
 #define BEAT_SECONDS 1.0
 
+/* How often a wait for a message on one connection looks at the others */
+#define LOOK_MS 500
+
 /* With SRC/ all paths begin with "./", which tells a user nothing. */
 static const char *shown(const char *path)
 {
@@ -123,6 +126,58 @@ int copy_beat(void *arg)
 		return 0;
 	copy->beat = now;
 	return session_send(copy->session, &msg);
+}
+
+struct session *copy_lane(const struct copy *copy, uint32_t window)
+{
+	unsigned int i = window % (copy->nr_lanes + 1);
+
+	return i ? copy->lanes[i - 1] : copy->session;
+}
+
+/* See @lost of struct copy. @err: of a connection that has ended, or 0 */
+static unsigned int find_lost(const struct copy *copy, int *err)
+{
+	unsigned int i, lost = 0;
+	struct session *s;
+	int ret;
+
+	*err = 0;
+	for (i = 0; i <= copy->nr_lanes; i++) {
+		s = i ? copy->lanes[i - 1] : copy->session;
+		ret = s->conn ? kverbs_conn_error(s->conn) : 0;
+		if (!ret)
+			continue;
+		lost |= (ret != -ECONNRESET) << i;
+		*err = ret;
+	}
+	return lost;
+}
+
+int copy_recv(struct copy *copy, struct session *s, struct wire_msg *msg)
+{
+	int left = copy->session->timeout_ms, step, ret, err;
+
+	if (!copy->nr_lanes)
+		return session_recv(s, msg, left);
+	do {
+		step = min(left, LOOK_MS);
+		ret = session_recv(s, msg, step);
+		left -= step;
+		find_lost(copy, &err);
+	} while (ret == -ETIMEDOUT && !err && left);
+	return ret == -ETIMEDOUT && err ? err : ret;
+}
+
+void copy_stop(struct copy *copy)
+{
+	unsigned int i;
+	int err;
+
+	copy->lost = find_lost(copy, &err);
+	for (i = 0; i < copy->nr_lanes; i++)
+		session_stop(copy->lanes[i]);
+	session_stop(copy->session);
 }
 
 /* "mapped", or "mapped+buffered" if files differed. */

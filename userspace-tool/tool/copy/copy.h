@@ -29,6 +29,9 @@ enum method {
 /* Zeros that one message stands for, which both ends hash. */
 #define COPY_HOLE_MAX		(1u << 30)
 
+/* Connections of a copy besides the first one, which carry windows of large files. */
+#define COPY_LANES_MAX 7
+
 /* Entries whose DONE may be outstanding, and files of them that the sink is asked for. */
 #define COPY_PENDING_MAX	16
 #define COPY_ASKED_MAX		12
@@ -36,6 +39,10 @@ enum method {
 /**
  * struct copy - one end of a copy
  * @session: the connection
+ * @lanes: further connections, which carry data only
+ * @nr_lanes: number of them
+ * @lost: set by copy_stop(): bit 0 if @session had failed before, bit 1 if the first lane had, ...;
+ *	not if the peer had ended it
  * @opts: what is wanted, WIRE_F_* of PUT and GET
  * @user: this end was started by a user, and reports what is done
  * @privileged: this end may change owners and set-user-ID bits
@@ -71,6 +78,9 @@ enum method {
  */
 struct copy {
 	struct session *session;
+	struct session *lanes[COPY_LANES_MAX];
+	unsigned int nr_lanes;
+	unsigned int lost;
 	uint32_t opts;
 	bool user;
 	bool privileged;
@@ -114,6 +124,12 @@ void copy_removed(struct copy *copy, const char *path);
 int copy_send(struct copy *copy, struct wire_msg *msg);
 /* -EBADMSG: with a key, it is not what was sent. */
 int copy_check(struct copy *copy, const struct wire_msg *msg);
+/* The connection that carries data for a window of a large file */
+struct session *copy_lane(const struct copy *copy, uint32_t window);
+/* Receive on a connection of the copy, while all of them are there. */
+int copy_recv(struct copy *copy, struct session *s, struct wire_msg *msg);
+/* End all connections of the copy. */
+void copy_stop(struct copy *copy);
 /* Which attributes are copied, ATTRS_* */
 unsigned int copy_attrs(const struct copy *copy);
 /* Wait until @bytes more may be sent. */

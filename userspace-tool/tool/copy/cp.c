@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "cli/cmd.h"
@@ -75,30 +75,22 @@ static void begin(struct cp *cp, struct session *s)
 
 static int copy_once(struct cp *cp, struct session *s)
 {
-	int ret;
+	int ret = 0;
 
 	begin(cp, s);
-	ret = send_filter(cp);
+	if (retry_max(&cp->retry) || cp->parallel > 1)
+		ret = cp_announce(cp, s, WIRE_COPY);
+	if (!ret)
+		cp_add_lanes(cp);
+	if (!ret)
+		ret = send_filter(cp);
 	if (!ret)
 		ret = cp->upload ? cp_put(cp) : cp_get(cp);
+	else
+		copy_stop(&cp->copy);
+	cp_free_lanes(cp, ret);
 	progress_clear(&cp->copy.progress);
 	return ret;
-}
-
-static const struct wire_hello hello = {
-	.version = WIRE_VERSION,
-	.what = WIRE_SERVICE_FILES,
-	.msg_max = WIRE_MSG_MAX,
-	.depth = WIRE_FILES_DEPTH,
-};
-
-/* A signal ends the program, so nothing else interrupts this. */
-static void wait_seconds(int seconds)
-{
-	struct timespec ts = { .tv_sec = seconds };
-
-	while (seconds && nanosleep(&ts, &ts) && errno == EINTR)
-		;
 }
 
 /* Of what several connections did, what one would have done. */
@@ -129,50 +121,6 @@ static void end_lost(struct cp *cp, struct session *s)
 	err_command("cp");
 }
 
-static uint64_t copied(const struct cp *cp)
-{
-	return cp->copy.moved + cp->copy.files + cp->copy.created;
-}
-
-static int report_lost(const struct cp *cp, struct session *s, int err)
-{
-	int status = err_report(ERR_PEER, err, "copy with %s", s->peer);
-
-	session_print_why(s, err, cp->to.explain);
-	return status;
-}
-
-static void tell_retry(const struct cp *cp, int err, int delay)
-{
-	err_warn("lost the connection with %s (%s); connecting again in %d s, attempt %u of %u, to go on from what is verified",
-		 cp->to.host, err_name(err), delay, cp->retry.nr, (unsigned int)cp->retry.max);
-}
-
-/*
- * Connect again after @err, unless there were too many attempts. Returns 0, or an exit status
- * having said why.
- */
-static int reconnect(struct cp *cp, struct session *s, int err)
-{
-	struct kverbs *kv = s->kv;
-	bool dialled = false;
-	int ret = err, delay;
-
-	while (retry_may_pass(ret, s->refusal)) {
-		delay = retry_begin(&cp->retry, copied(cp));
-		if (delay < 0)
-			break;
-		tell_retry(cp, ret, delay);
-		session_free(s);
-		wait_seconds(delay);
-		ret = kv_try(s, kv, &cp->to, &hello);
-		if (ret >= 0)
-			return ret;
-		dialled = true;
-	}
-	return dialled ? kv_report(s, &cp->to, ret) : report_lost(cp, s, ret);
-}
-
 static int copy_all(struct cp *cp, struct session *s)
 {
 	struct copy *copy = &cp->copy;
@@ -180,15 +128,15 @@ static int copy_all(struct cp *cp, struct session *s)
 
 	report_init(copy, cp);
 	ret = copy_once(cp, s);
-	while (retry_is_lost(ret) && cp->retry.max) {
+	while (retry_is_lost(ret) && retry_max(&cp->retry)) {
 		end_lost(cp, s);
-		ret = reconnect(cp, s, ret);
+		ret = cp_reconnect(cp, s, ret);
 		if (ret)
 			break;
 		ret = copy_once(cp, s);
 	}
 	sum_up(cp);
-	status = ret < 0 ? report_lost(cp, s, ret) : ret;
+	status = ret < 0 ? cp_report_lost(cp, s, ret) : ret;
 	status = report_end(copy, cp, status);
 	session_free(s);
 	return status;
@@ -207,7 +155,7 @@ static int run(struct cp *cp)
 	signals_handle(SIGINT, on_signal);
 	if (cp->upload)
 		cp_count(cp);
-	status = kv_connect(&s, kv, &cp->to, &hello);
+	status = cp_connect(cp, &s, kv);
 	if (!status && !(s.welcome.flags & WIRE_F_SERVES_FILES)) {
 		session_free(&s);
 		status = err_report(ERR_REMOTE, -EACCES,
@@ -349,6 +297,20 @@ static const struct opts_option options[] = {
 	OPTS_OPTION("no-progress", 0, OPTS_CLEAR, struct cp, progress,
 		    OPTS_HELP(NULL, "show no progress bar"),
 		    OPTS_DOC("Show no progress bar.")),
+	OPTS_OPTION("path", 0, OPTS_MANY, struct cp, path_words,
+		    OPTS_HELP("ADDR[,SOURCE]", "also reach the host at ADDR, from SOURCE, if the\n"
+			      "connection is lost; may be given several times"),
+		    OPTS_DOC("Another address of the host, and optionally the local address to\n"
+			     "connect from; may be given up to 7 times. If the connection over\n"
+			     "one address cannot be made or is lost, the copy goes on from what\n"
+			     "is verified over the next one at once. An idle host is probed every\n"
+			     "second, so that a silent link is noticed after 2 to 4 seconds.")),
+	OPTS_RANGE("parallel", 0, OPTS_NUMBER, struct cp, parallel, 1, COPY_LANES_MAX + 1,
+		   OPTS_HELP("N", "move data of large files over N connections at a time"),
+		   OPTS_DOC("Move data of files over 64 KiB over *N* connections at a time, 1 to\n"
+			    "8; default 1. With ``--path`` they take turns over the addresses, and\n"
+			    "the copy goes on over the others if one of them is lost. Each counts\n"
+			    "as a client of the server.")),
 	OPTS_OPTION("source", 0, OPTS_TEXT, struct cp, to.source,
 		    OPTS_HELP("ADDR", "connect from this local address"),
 		    OPTS_DOC("Connect from this local address.")),
@@ -428,6 +390,21 @@ static int parse_names(struct cp *cp, int argc, char **argv)
 	return 0;
 }
 
+/* A number that no other client guesses: with it a server ends the connections before. */
+static void choose_id(struct cp *cp)
+{
+	if (getrandom(&cp->id, sizeof(cp->id), 0) != sizeof(cp->id))
+		cp->id = getpid();
+	cp->id = (cp->id & INT64_MAX) | 1;
+}
+
+static int parse_paths(struct cp *cp)
+{
+	cp->retry.paths = cp->path_words.nr ? cp->path_words.nr + 1 : 0;
+	choose_id(cp);
+	return paths_init(&cp->paths, &cp->to, &cp->path_words);
+}
+
 static void add(struct cp *cp, bool given, uint32_t flag)
 {
 	if (given)
@@ -485,8 +462,8 @@ static int check_dashes(struct cp *cp)
 	if (cp->dry_run)
 		return err_usage("-, standard input or output, excludes --dry-run");
 	/* Data of a pipe cannot be read or written again. */
-	if (cp->retry.max)
-		return err_usage("-, standard input or output, excludes --retry");
+	if (retry_max(&cp->retry))
+		return err_usage("-, standard input or output, excludes --retry and --path");
 	if (out && out_is_json())
 		return err_usage("the file and JSON cannot both go to standard output");
 	cp->quiet |= out;
@@ -517,7 +494,9 @@ static int check(struct cp *cp)
 		return err_usage("--delete requires --recursive");
 	if (cp->chmod && mode_check(cp->chmod))
 		return err_usage("--chmod: '%s' is not a change of permissions", cp->chmod);
-	ret = check_dashes(cp);
+	ret = parse_paths(cp);
+	if (!ret)
+		ret = check_dashes(cp);
 	if (!ret)
 		ret = parse_rate(cp);
 	if (!ret)
@@ -530,6 +509,7 @@ static int cp_run(int argc, char **argv)
 	struct cp cp = {
 		.to = { .port = WIRE_DEFAULT_PORT, .timeout_ms = 30000 },
 		.progress = isatty(STDERR_FILENO) && !out_is_json(),
+		.parallel = 1,
 	};
 	int first, status = EXIT_USAGE;
 
@@ -543,6 +523,7 @@ static int cp_run(int argc, char **argv)
 		free(cp.names[--cp.nr_names]);
 	free(cp.names);
 	filter_free(&cp.filter);
+	paths_free(&cp.paths);
 	free(cp.sources);
 	return status;
 }

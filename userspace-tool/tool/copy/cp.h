@@ -5,6 +5,7 @@
 
 #include "cli/opts.h"
 #include "copy/copy.h"
+#include "copy/paths.h"
 #include "copy/retry.h"
 #include "peer/target.h"
 
@@ -24,7 +25,13 @@ struct cp_before {
 
 /**
  * struct cp - one run of cp
- * @to: the server
+ * @to: the server, at the address in use
+ * @path_words: other addresses of it
+ * @paths: all addresses of it
+ * @parallel: connections at a time
+ * @lanes: those besides the first one
+ * @lane_path: the path of each
+ * @id: number that tells a server which connections are of the same copy, random
  * @sources: what is copied
  * @nr_sources: how many
  * @dst: where to
@@ -72,6 +79,12 @@ struct cp_before {
  */
 struct cp {
 	struct session_to to;
+	struct opts_many path_words;
+	struct paths paths;
+	uint64_t parallel;
+	struct session lanes[COPY_LANES_MAX];
+	unsigned int lane_path[COPY_LANES_MAX];
+	uint64_t id;
 	struct target *sources;
 	int nr_sources;
 	struct target dst;
@@ -121,6 +134,20 @@ struct cp {
 /* Each returns an exit status, having said why, or -errno of the connection. */
 int cp_get(struct cp *cp);
 int cp_put(struct cp *cp);
+/* Connect over the first path that answers. Returns an exit status, having said why. */
+int cp_connect(struct cp *cp, struct session *s, struct kverbs *kv);
+/*
+ * Connect again after @err, over the next path, unless there were too many attempts. Returns 0, or
+ * an exit status having said why.
+ */
+int cp_reconnect(struct cp *cp, struct session *s, int err);
+/* Say that the connection was lost. Returns the exit status. */
+int cp_report_lost(const struct cp *cp, struct session *s, int err);
+/* COPY: the server ends connections of this copy before; LANE: this one carries data of it. */
+int cp_announce(const struct cp *cp, struct session *s, unsigned int type);
+void cp_add_lanes(struct cp *cp);
+/* After copy_stop(); @err: of the copy */
+void cp_free_lanes(struct cp *cp, int err);
 /* Count what is to be sent. */
 void cp_count(struct cp *cp);
 /* The patterns, and the names in a file. Return 0 or an exit status. */

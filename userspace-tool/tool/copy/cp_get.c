@@ -53,7 +53,7 @@ static int get_one(struct cp *cp, struct sink *sink, const struct target *t, con
 	sink->finished = false;
 	ret = send_get(cp, t, name);
 	while (!ret && !sink->finished) {
-		ret = session_recv(sink->s, &msg, cp->to.timeout_ms);
+		ret = copy_recv(&cp->copy, sink->s, &msg);
 		if (!ret)
 			ret = sink_message(sink, &msg);
 	}
@@ -106,7 +106,7 @@ int cp_get(struct cp *cp)
 	if (!ret)
 		ret = get_all(cp, sink);
 	sink_close(sink);
-	session_stop(cp->copy.session);
+	copy_stop(&cp->copy);
 	sink_free(sink);
 	free(sink);
 	return ret;

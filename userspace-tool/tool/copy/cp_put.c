@@ -172,7 +172,7 @@ int cp_put(struct cp *cp)
 		ret = send_one(cp, src, &cp->sources[i]);
 	if (!ret)
 		ret = source_finish(src);
-	session_stop(cp->copy.session);
+	copy_stop(&cp->copy);
 	source_free(src);
 	free(src);
 	return ret;

@@ -10,6 +10,7 @@
  * @map: the file's pages, or NULL if they were read into @buf
  * @len: bytes
  * @buf: registered
+ * @lane: the connection of the WRITE
  * @req: the WRITE
  * @busy: @req is posted
  */
@@ -17,6 +18,7 @@ struct extent {
 	void *map;
 	size_t len;
 	struct kverbs_buf *buf;
+	struct session *lane;
 	struct kverbs_req req;
 	bool busy;
 };

@@ -5,13 +5,19 @@
 
 #include "copy/landing.h"
 
+/* The windows from 0 on are for small files, which the first connection carries. */
+static struct kverbs_conn *conn_of(const struct landing *l, unsigned int i)
+{
+	return l->first ? copy_lane(l->copy, l->first + i)->conn : l->copy->session->conn;
+}
+
 static int export_all(struct landing *l)
 {
 	unsigned int i;
 	int ret;
 
 	for (i = 0; i < l->count; i++) {
-		ret = kverbs_export(l->s->conn, l->buf, i * l->size, l->size,
+		ret = kverbs_export(conn_of(l, i), l->buf, i * l->size, l->size,
 				    KVERBS_REMOTE_WRITE, &l->tokens[i]);
 		if (ret) {
 			l->count = i;
@@ -21,19 +27,19 @@ static int export_all(struct landing *l)
 	return 0;
 }
 
-int landing_open(struct landing *l, struct session *s, uint32_t first,
+int landing_open(struct landing *l, struct copy *copy, uint32_t first,
 		 unsigned int count, size_t size)
 {
 	int ret;
 
 	memset(l, 0, sizeof(*l));
-	l->s = s;
+	l->copy = copy;
 	l->first = first;
 	l->size = size;
 	l->tokens = calloc(count, sizeof(*l->tokens));
 	if (!l->tokens)
 		return -ENOMEM;
-	ret = kverbs_buf_alloc(s->kv, count * size, &l->buf);
+	ret = kverbs_buf_alloc(copy->session->kv, count * size, &l->buf);
 	if (!ret) {
 		l->count = count;
 		ret = export_all(l);
@@ -69,7 +75,7 @@ int landing_announce(struct landing *l)
 	for (i = 0; i < l->count && !ret; i++) {
 		struct wire_msg msg = { .window = l->first + i, .size = l->size };
 
-		ret = landing_grant(l->s, &msg, &l->tokens[i]);
+		ret = landing_grant(l->copy->session, &msg, &l->tokens[i]);
 	}
 	return ret;
 }
@@ -88,7 +94,7 @@ void landing_close(struct landing *l)
 	unsigned int i;
 
 	for (i = 0; i < l->count; i++)
-		kverbs_unexport(l->s->conn, &l->tokens[i]);
+		kverbs_unexport(conn_of(l, i), &l->tokens[i]);
 	l->count = 0;
 }
 

@@ -3,11 +3,11 @@
 #ifndef KVERBS_TOOL_LANDING_H
 #define KVERBS_TOOL_LANDING_H
 
-#include "peer/session.h"
+#include "copy/copy.h"
 
 /**
  * struct landing - a few windows of equal size
- * @s: the connection that may write there
+ * @copy: the copy, whose connections may write there
  * @buf: all of them
  * @first: number of the first
  * @count: how many
@@ -15,7 +15,7 @@
  * @tokens: leave to write, one for each
  */
 struct landing {
-	struct session *s;
+	struct copy *copy;
 	struct kverbs_buf *buf;
 	uint32_t first;
 	unsigned int count;
@@ -23,7 +23,7 @@ struct landing {
 	struct kverbs_token *tokens;
 };
 
-int landing_open(struct landing *l, struct session *s, uint32_t first,
+int landing_open(struct landing *l, struct copy *copy, uint32_t first,
 		 unsigned int count, size_t size);
 int landing_announce(struct landing *l);
 void *landing_window(const struct landing *l, uint32_t number);

@@ -44,14 +44,15 @@ bool retry_may_pass(int err, unsigned int refusal)
 /* A connection that copied something was a success, whatever ended it. */
 int retry_begin(struct retry *r, uint64_t moved)
 {
-	unsigned int delay;
+	unsigned int late, delay;
 
 	if (moved != r->moved)
 		r->nr = 0;
 	r->moved = moved;
-	if (r->nr >= r->max)
+	if (r->nr >= retry_max(r))
 		return -1;
-	delay = r->nr ? 1u << (r->nr < 6 ? r->nr - 1 : 5) : 0;
+	late = r->nr < r->paths ? 0 : r->nr - r->paths + !!r->paths;
+	delay = late ? 1u << (late < 6 ? late - 1 : 5) : 0;
 	r->nr++;
 	return delay < DELAY_MAX ? delay : DELAY_MAX;
 }

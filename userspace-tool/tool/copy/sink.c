@@ -155,7 +155,7 @@ int sink_open(struct sink *sink, struct copy *copy)
 	sink->parent = -1;
 	sink->file.part.fd = -1;
 	prune_init(&sink->prune);
-	return landing_open(&sink->eager, sink->s, 0, COPY_EAGER_WINDOWS,
+	return landing_open(&sink->eager, copy, 0, COPY_EAGER_WINDOWS,
 			    COPY_EAGER_SIZE);
 }
 

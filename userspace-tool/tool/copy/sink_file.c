@@ -20,6 +20,12 @@ static struct sink_window *slot(struct sink_file *f, unsigned int i)
 	return &f->windows[i % COPY_STREAM_WINDOWS];
 }
 
+/* The connection that may write to a mapped window */
+static struct kverbs_conn *conn_of(const struct sink *sink, const struct sink_window *w)
+{
+	return copy_lane(sink->copy, w - sink->file.windows)->conn;
+}
+
 /* The pages must be there: a hole would be found by a page fault that cannot fail. */
 static int map_window(struct sink *sink, struct sink_window *w, int fd)
 {
@@ -33,7 +39,7 @@ static int map_window(struct sink *sink, struct sink_window *w, int fd)
 	ret = kverbs_buf_register(sink->s->kv, w->map, w->len, 0, &w->buf);
 	if (ret)
 		goto out_unmap;
-	ret = kverbs_export(sink->s->conn, w->buf, 0, w->len, KVERBS_REMOTE_WRITE,
+	ret = kverbs_export(conn_of(sink, w), w->buf, 0, w->len, KVERBS_REMOTE_WRITE,
 			    &w->token);
 	if (ret)
 		goto out_unregister;
@@ -118,7 +124,7 @@ static int sink_window_take(struct sink *sink, const struct wire_msg *msg)
 	if (ret)
 		return ret;
 	/* First the leave to write, then the look: it cannot change in between. */
-	ret = kverbs_unexport(sink->s->conn, &w->token);
+	ret = kverbs_unexport(conn_of(sink, w), &w->token);
 	if (!ret)
 		ret = hash_add(&f->hash, w->map, w->len, &piece);
 	if (!ret && piece != msg->digest)
@@ -141,7 +147,7 @@ static int drop_windows(struct sink *sink, uint64_t to)
 
 	for (; f->head != f->tail && slot(f, f->head)->at < to && !ret; f->head++) {
 		w = slot(f, f->head);
-		ret = kverbs_unexport(sink->s->conn, &w->token);
+		ret = kverbs_unexport(conn_of(sink, w), &w->token);
 		fallocate(f->part.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, w->at, w->len);
 		unmap_window(w);
 	}
@@ -157,7 +163,7 @@ static void sink_window_release(struct sink *sink)
 
 	for (; f->head != f->tail; f->head++) {
 		w = slot(f, f->head);
-		kverbs_unexport(sink->s->conn, &w->token);
+		kverbs_unexport(conn_of(sink, w), &w->token);
 		unmap_window(w);
 	}
 }
@@ -198,7 +204,7 @@ static int open_pool(struct sink *sink)
 	if (sink->stream.buf)
 		return 0;
 	for (i = 0; i < ARRAY_SIZE(pools); i++) {
-		ret = landing_open(&sink->stream, sink->s, COPY_EAGER_WINDOWS,
+		ret = landing_open(&sink->stream, sink->copy, COPY_EAGER_WINDOWS,
 				   pools[i].count, pools[i].size);
 		if (ret != -ENOMEM && ret != -EPERM)
 			break;
@@ -549,6 +555,24 @@ static int mapped(struct sink *sink, const struct wire_msg *msg)
 	return ret ? give_up_or_end(sink, ret) : 0;
 }
 
+/*
+ * DATA comes by the first connection and may overtake what another one carries, so LANE follows the
+ * data there.
+ */
+static int await_lane(struct sink *sink, const struct wire_msg *data)
+{
+	struct session *lane = copy_lane(sink->copy, data->window);
+	struct wire_msg msg;
+	int ret;
+
+	if (lane == sink->s)
+		return 0;
+	ret = copy_recv(sink->copy, lane, &msg);
+	if (ret)
+		return ret;
+	return msg.type == WIRE_LANE && msg.window == data->window ? 0 : -EPROTO;
+}
+
 /* DATA */
 int sink_file_data(struct sink *sink, const struct wire_msg *msg)
 {
@@ -557,6 +581,9 @@ int sink_file_data(struct sink *sink, const struct wire_msg *msg)
 
 	if (!f->id || msg->id != f->id || !f->started)
 		return -EPROTO;
+	ret = msg->flags & WIRE_F_HOLE ? 0 : await_lane(sink, msg);
+	if (ret)
+		return ret;
 	if (msg->flags & WIRE_F_HOLE)
 		ret = hole(sink, msg);
 	else

@@ -22,7 +22,7 @@ static int reap_one(struct source *src)
 	size_t len = x->len;
 	int ret;
 
-	ret = session_wait(src->s, &x->req, src->s->timeout_ms);
+	ret = session_wait(x->lane, &x->req, src->s->timeout_ms);
 	if (ret)
 		return ret;
 	extent_drop(x);
@@ -70,11 +70,13 @@ static int source_load(struct source *src, int fd, uint64_t at, size_t len,
 }
 
 /* Send a piece on its way. It must have been the last one loaded. */
-static int source_write(struct source *src, struct extent *x, const struct kverbs_token *token)
+static int source_write(struct source *src, struct extent *x, struct session *lane,
+			const struct kverbs_token *token)
 {
 	int ret;
 
-	ret = kverbs_write(src->s->conn, x->buf, 0, x->len, token, 0, &x->req);
+	x->lane = lane;
+	ret = kverbs_write(lane->conn, x->buf, 0, x->len, token, 0, &x->req);
 	if (ret) {
 		extent_drop(x);
 		if (ret == -ERANGE || ret == -EACCES)
@@ -175,7 +177,7 @@ static int fill_window(struct source *src, int fd, const struct stat *st,
 		w->free = true;
 		return ret;
 	}
-	ret = source_write(src, x, &w->token);
+	ret = source_write(src, x, src->s, &w->token);
 	if (ret)
 		return ret;
 	src->copy->moved += msg->size;
@@ -309,6 +311,16 @@ static void use_window(struct source *src, uint32_t window)
 		src->windows[window].free = false;
 }
 
+/* DATA, and behind the data itself LANE, if another connection carries it */
+static int send_data(struct source *src, const struct wire_msg *data)
+{
+	struct session *lane = copy_lane(src->copy, data->window);
+	struct wire_msg msg = { .type = WIRE_LANE, .window = data->window };
+	int ret = lane == src->s ? 0 : session_send(lane, &msg);
+
+	return ret ? ret : session_send(src->s, data);
+}
+
 static int send_chunk(struct source *src, int fd, uint64_t at, uint64_t len,
 		      struct hash *hash, enum method *method, int *file_err)
 {
@@ -328,14 +340,14 @@ static int send_chunk(struct source *src, int fd, uint64_t at, uint64_t len,
 	if (ret || *file_err)
 		return ret;
 	src->copy->moved += len;
-	ret = source_write(src, x, token);
+	ret = source_write(src, x, copy_lane(src->copy, msg.window), token);
 	use_window(src, msg.window);
 	if (ret)
 		return ret;
 	/* Hashing goes on while the HCA works; DATA comes after the WRITE anyway. */
 	*file_err = hash_add(hash, extent_data(x), len, &msg.digest);
 	if (!*file_err)
-		return session_send(src->s, &msg);
+		return send_data(src, &msg);
 	/* The sink will not hear of it, so it is ours again. */
 	if (!src->stream.mapped)
 		src->windows[msg.window].free = true;
@@ -553,12 +565,12 @@ static int send_read(struct source *src, int fd, struct hash *hash, size_t *len)
 		return ret;
 	}
 	src->copy->moved += *len;
-	ret = source_write(src, x, token);
+	ret = source_write(src, x, copy_lane(src->copy, msg.window), token);
 	use_window(src, msg.window);
 	if (!ret)
 		ret = hash_add(hash, extent_data(x), *len, &msg.digest);
 	msg.size = *len;
-	return ret ? ret : session_send(src->s, &msg);
+	return ret ? ret : send_data(src, &msg);
 }
 
 static int send_all_read(struct source *src, int fd, struct source_pending *p)

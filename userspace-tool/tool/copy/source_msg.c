@@ -334,6 +334,6 @@ int source_pump(struct source *src)
 	struct wire_msg msg;
 	int ret;
 
-	ret = session_recv(src->s, &msg, src->s->timeout_ms);
+	ret = copy_recv(src->copy, src->s, &msg);
 	return ret ? ret : source_message(src, &msg);
 }

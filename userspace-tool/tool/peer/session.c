@@ -11,6 +11,7 @@
 
 #define SLOT_ALIGN 64
 #define WC_WR_FLUSH_ERR 5
+#define NSEC_PER_MSEC 1000000ull
 
 static size_t recv_at(const struct session *s, uint64_t i)
 {
@@ -206,6 +207,9 @@ int session_connect(struct session *s, struct kverbs *kv, const struct session_t
 	if (ret)
 		return ret;
 	fill_opts(s, &opts, priv, hello);
+	s->param.keepalive_ns = to->keepalive_ms * NSEC_PER_MSEC;
+	if (to->connect_ms)
+		opts.timeout_ms = to->connect_ms;
 	opts.source = to->source;
 	opts.prepare = prepare;
 	opts.refused = refused;

@@ -95,6 +95,8 @@ struct session {
  * @key_file: of a key that both prove to have, or NULL; see kv_connect()
  * @key_name: of the key in that file, or NULL
  * @timeout_ms: for the connection, and for every wait on it
+ * @connect_ms: for the connection, in place of @timeout_ms, or 0
+ * @keepalive_ms: interval at which an idle peer is probed, 0: never
  * @explain: failures are explained in full
  */
 struct session_to {
@@ -104,6 +106,8 @@ struct session_to {
 	const char *key_file;
 	const char *key_name;
 	int timeout_ms;
+	int connect_ms;
+	unsigned int keepalive_ms;
 	bool explain;
 };
 

@@ -252,6 +252,7 @@ const char *wire_type_name(unsigned int type)
 		[WIRE_LINK] = "LINK", [WIRE_HARD] = "HARD",
 		[WIRE_NODE] = "NODE", [WIRE_PRUNE] = "PRUNE",
 		[WIRE_LIST] = "LIST", [WIRE_REMOVE] = "REMOVE",
+		[WIRE_COPY] = "COPY", [WIRE_LANE] = "LANE",
 		[WIRE_BENCH_SETUP] = "BENCH_SETUP",
 		[WIRE_BENCH_OPEN] = "BENCH_OPEN",
 		[WIRE_BENCH_TOKEN] = "BENCH_TOKEN",

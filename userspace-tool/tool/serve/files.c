@@ -97,14 +97,14 @@ static int take_all(struct sink *sink)
 
 	ret = sink_greet(sink);
 	while (!ret) {
-		ret = session_recv(sink->s, &msg, sink->s->timeout_ms);
+		ret = copy_recv(sink->copy, sink->s, &msg);
 		if (!ret)
 			ret = sink_message(sink, &msg);
 	}
 	return ret;
 }
 
-static int serve_put(struct session *s, const struct files_conf *conf,
+static int serve_put(struct session *s, const struct files_conf *conf, struct copies_entry *entry,
 		     const struct filter *filter, const struct wire_msg *put)
 {
 	struct copy copy = { .session = s, .filter = filter };
@@ -113,13 +113,14 @@ static int serve_put(struct session *s, const struct files_conf *conf,
 
 	if (!sink)
 		return -ENOMEM;
+	copies_lanes(conf->copies, entry, &copy);
 	take_options(&copy, conf, put);
 	ret = sink_open(sink, &copy);
 	if (!ret)
 		ret = open_target(sink, conf, put);
 	ret = ret ? refuse_put(s, ret) : take_all(sink);
 	sink_close(sink);
-	session_stop(s);
+	copy_stop(&copy);
 	sink_free(sink);
 	free(sink);
 	return ret;
@@ -237,7 +238,7 @@ static int answer_gets(struct source *src, const struct files_conf *conf)
 	int ret = 0;
 
 	while (!ret) {
-		ret = session_recv(src->s, &msg, src->s->timeout_ms);
+		ret = copy_recv(src->copy, src->s, &msg);
 		if (ret)
 			break;
 		if (msg.type != WIRE_GET)
@@ -250,7 +251,7 @@ static int answer_gets(struct source *src, const struct files_conf *conf)
 	return ret;
 }
 
-static int serve_gets(struct session *s, const struct files_conf *conf,
+static int serve_gets(struct session *s, const struct files_conf *conf, struct copies_entry *entry,
 		      const struct filter *filter, const struct wire_msg *sink)
 {
 	struct copy copy = { .session = s, .filter = filter, .depth_max = conf->depth_max };
@@ -259,10 +260,11 @@ static int serve_gets(struct session *s, const struct files_conf *conf,
 
 	if (!src)
 		return -ENOMEM;
+	copies_lanes(conf->copies, entry, &copy);
 	ret = source_open(src, &copy, sink);
 	if (!ret)
 		ret = answer_gets(src, conf);
-	session_stop(s);
+	copy_stop(&copy);
 	source_free(src);
 	free(src);
 	return ret;
@@ -278,7 +280,22 @@ static int take_filter(struct session *s, struct filter *filter, const struct wi
 	return session_send(s, &done);
 }
 
-static int serve_with(struct session *s, const struct files_conf *conf, struct filter *filter)
+/* The client gives the copy a number, which connections of it tell that come later. */
+static int take_copy(struct session *s, const struct files_conf *conf, struct copies_entry *entry,
+		     const struct wire_msg *msg)
+{
+	struct wire_msg done = { .type = WIRE_DONE, .window = WIRE_NO_WINDOW };
+
+	if (entry->id || !msg->offset)
+		return -EPROTO;
+	entry->id = msg->offset;
+	entry->session = s;
+	copies_enter(conf->copies, entry);
+	return session_send(s, &done);
+}
+
+static int serve_with(struct session *s, const struct files_conf *conf, struct copies_entry *entry,
+		      struct filter *filter)
 {
 	struct copy copy = { .session = s };
 	struct wire_msg msg;
@@ -290,14 +307,18 @@ static int serve_with(struct session *s, const struct files_conf *conf, struct f
 			ret = -EBADMSG;
 		if (!ret && msg.type == WIRE_FILTER)
 			ret = take_filter(s, filter, &msg);
-	} while (!ret && msg.type == WIRE_FILTER);
+		if (!ret && msg.type == WIRE_COPY)
+			ret = take_copy(s, conf, entry, &msg);
+	} while (!ret && (msg.type == WIRE_FILTER || msg.type == WIRE_COPY));
 	if (ret)
 		return ret;
 	switch (msg.type) {
 	case WIRE_PUT:
-		return serve_put(s, conf, filter, &msg);
+		return serve_put(s, conf, entry, filter, &msg);
 	case WIRE_SINK:
-		return serve_gets(s, conf, filter, &msg);
+		return serve_gets(s, conf, entry, filter, &msg);
+	case WIRE_LANE:
+		return copies_join(conf->copies, msg.offset, s);
 	case WIRE_LIST:
 	case WIRE_REMOVE:
 		return entries_serve(s, conf, &msg);
@@ -309,9 +330,11 @@ static int serve_with(struct session *s, const struct files_conf *conf, struct f
 /* Serve one client until it has had enough. The connection is ended. */
 int files_serve(struct session *s, const struct files_conf *conf)
 {
+	struct copies_entry entry = { .id = 0 };
 	struct filter filter = { .nr = 0 };
-	int ret = serve_with(s, conf, &filter);
+	int ret = serve_with(s, conf, &entry, &filter);
 
+	copies_leave(conf->copies, &entry);
 	filter_free(&filter);
 	return ret;
 }

@@ -8,6 +8,7 @@
 
 #include "copy/path.h"
 #include "peer/session.h"
+#include "serve/copies.h"
 #include "serve/share.h"
 
 /**
@@ -21,6 +22,7 @@
  * @umask: permission bits that files and directories do not get
  * @min_free: bytes of the file system that must stay free
  * @max_size: bytes that a file may have, 0: any
+ * @copies: those that run, or NULL
  */
 struct files_conf {
 	int root;
@@ -32,6 +34,7 @@ struct files_conf {
 	mode_t umask;
 	uint64_t min_free;
 	uint64_t max_size;
+	struct copies *copies;
 };
 
 /* The server may and does use the rights of root for clients. */

@@ -276,6 +276,8 @@ static int run_open(struct server *srv)
 		status = kv_open(&srv->kv, CQ_ENTRIES);
 	if (!status) {
 		pthread_mutex_init(&srv->lock, NULL);
+		copies_init(&srv->copies);
+		srv->files.copies = &srv->copies;
 		status = listen_and_serve(srv);
 		pthread_mutex_destroy(&srv->lock);
 		kverbs_close(srv->kv);

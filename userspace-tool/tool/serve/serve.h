@@ -49,6 +49,7 @@ struct client {
  * @share_words: named directories that are served in place of it
  * @shares: those, open
  * @files: what clients may do with it
+ * @copies: those that run
  * @umask: of that, as it was given, or NULL
  * @services_list: names of services, or NULL
  * @services: bits of enum wire_service, 0: any
@@ -76,6 +77,7 @@ struct server {
 	struct opts_many share_words;
 	struct shares shares;
 	struct files_conf files;
+	struct copies copies;
 	const char *umask;
 	const char *services_list;
 	unsigned int services;

@@ -124,6 +124,13 @@ static void copies_have_keyed_digests(void **state)
 				 EXIT_OK);
 		assert_int_equal(tmp_read(etc, "b", y, 6 << 20), sizes[i]);
 		assert_memory_equal(x, y, sizes[i]);
+		/* Each of several connections has a TLS session of its own. */
+		assert_int_equal(run_command(&cmd_cp, "-I", "--parallel", "3", "--key", key_file, a,
+					     "192.0.2.1:c"), EXIT_OK);
+		assert_int_equal(run_command(&cmd_cp, "-I", "--parallel", "3", "--key", key_file,
+					     "192.0.2.1:c", b), EXIT_OK);
+		assert_int_equal(tmp_read(etc, "b", y, 6 << 20), sizes[i]);
+		assert_memory_equal(x, y, sizes[i]);
 	}
 	free(x);
 	free(y);
