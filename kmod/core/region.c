@@ -28,6 +28,7 @@
  * kverbs_region_of_memory() - another region of memory that is there
  * @memory: the memory; a reference is taken
  * @writable: let the HCA write to it
+ * @gfp: how to allocate
  *
  * Regions of the same memory have their own mappings and uses.
  *

@@ -24,7 +24,6 @@
 #include "pool_cmd.h"
 #include "pool_obj.h"
 #include "region_cmd.h"
-#include "region_fd.h"
 #include "ring.h"
 #include "ring_cmd.h"
 #include "submit.h"

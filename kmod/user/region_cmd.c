@@ -182,3 +182,27 @@ out_free_obj:
 	kfree(region_obj);
 	return ret;
 }
+
+static int share(struct kverbs_ucmd *ucmd, struct kverbs_region *region, bool writable)
+{
+	if (writable && !region->writable)
+		return -EACCES;
+	return kverbs_memory_share(ucmd, region->memory, writable);
+}
+
+int kverbs_cmd_region_export_fd(struct kverbs_ucmd *ucmd)
+{
+	struct kverbs_cmd_region_export_fd *cmd = ucmd->cmd;
+	struct kverbs_region_obj *region_obj;
+	int ret;
+
+	if (cmd->flags & ~KVERBS_REGION_READ_ONLY)
+		return -EINVAL;
+	region_obj = kverbs_region_obj_get(ucmd->file, cmd->region_id);
+	if (IS_ERR(region_obj))
+		return PTR_ERR(region_obj);
+	ret = share(ucmd, region_obj->region, !(cmd->flags & KVERBS_REGION_READ_ONLY));
+	kverbs_object_put(&region_obj->obj);
+	cmd->out_fd = ucmd->new_fd;
+	return ret;
+}

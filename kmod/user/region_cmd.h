@@ -33,5 +33,6 @@ static inline struct kverbs_region *kverbs_region_of_obj(struct kverbs_object *o
 
 struct kverbs_region_obj *kverbs_region_obj_get(struct kverbs_file *file, u32 id);
 int kverbs_cmd_region_create(struct kverbs_ucmd *ucmd);
+int kverbs_cmd_region_export_fd(struct kverbs_ucmd *ucmd);
 
 #endif /* KVERBS_REGION_CMD_H */

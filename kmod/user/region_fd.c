@@ -3,14 +3,11 @@
 #include <linux/anon_inodes.h>
 #include <linux/file.h>
 #include <linux/fs.h>
-#include <linux/kverbs.h>
 #include <linux/module.h>
 #include <linux/seq_file.h>
 
 #include "file.h"
 #include "memory.h"
-#include "region.h"
-#include "region_cmd.h"
 #include "region_fd.h"
 
 static int memory_release(struct inode *inode, struct file *filp)
@@ -60,43 +57,32 @@ struct kverbs_memory *kverbs_memory_of_fd(int fd, bool writable)
 	return memory;
 }
 
-static int share(struct kverbs_ucmd *ucmd, struct kverbs_region *region, bool writable)
+/**
+ * kverbs_memory_share() - reserve a descriptor that shares memory
+ * @ucmd: the ioctl, which installs the descriptor when its answer has been copied out
+ * @memory: the memory; the descriptor gets a reference
+ * @writable: let regions made of the descriptor be written to
+ *
+ * Return: 0, -EMFILE, -ENFILE or -ENOMEM.
+ */
+int kverbs_memory_share(struct kverbs_ucmd *ucmd, struct kverbs_memory *memory, bool writable)
 {
-	struct kverbs_memory *memory = region->memory;
+	int fd = get_unused_fd_flags(O_CLOEXEC);
 	struct file *filp;
-	int fd;
 
-	if (writable && !region->writable)
-		return -EACCES;
-	fd = get_unused_fd_flags(O_CLOEXEC);
 	if (fd < 0)
 		return fd;
 	kverbs_memory_get(memory);
 	filp = anon_inode_getfile("[kverbs-region]", &memory_fops, memory,
 				  writable ? O_RDWR : O_RDONLY);
-	if (IS_ERR(filp)) {
-		kverbs_memory_put(memory);
-		put_unused_fd(fd);
-		return PTR_ERR(filp);
-	}
+	if (IS_ERR(filp))
+		goto out_put_memory;
 	ucmd->new_filp = filp;
 	ucmd->new_fd = fd;
 	return 0;
-}
 
-int kverbs_cmd_region_export_fd(struct kverbs_ucmd *ucmd)
-{
-	struct kverbs_cmd_region_export_fd *cmd = ucmd->cmd;
-	struct kverbs_region_obj *region_obj;
-	int ret;
-
-	if (cmd->flags & ~KVERBS_REGION_READ_ONLY)
-		return -EINVAL;
-	region_obj = kverbs_region_obj_get(ucmd->file, cmd->region_id);
-	if (IS_ERR(region_obj))
-		return PTR_ERR(region_obj);
-	ret = share(ucmd, region_obj->region, !(cmd->flags & KVERBS_REGION_READ_ONLY));
-	kverbs_object_put(&region_obj->obj);
-	cmd->out_fd = ucmd->new_fd;
-	return ret;
+out_put_memory:
+	kverbs_memory_put(memory);
+	put_unused_fd(fd);
+	return PTR_ERR(filp);
 }

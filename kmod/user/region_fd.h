@@ -8,6 +8,6 @@ struct kverbs_memory;
 struct kverbs_ucmd;
 
 struct kverbs_memory *kverbs_memory_of_fd(int fd, bool writable);
-int kverbs_cmd_region_export_fd(struct kverbs_ucmd *ucmd);
+int kverbs_memory_share(struct kverbs_ucmd *ucmd, struct kverbs_memory *memory, bool writable);
 
 #endif /* KVERBS_REGION_FD_H */

@@ -161,7 +161,7 @@ TEST(the_memory_is_pinned_until_its_last_region_and_descriptor_are_gone)
 	CHECK_EQ(pinned_kib(), before);
 }
 
-/* What a region is used for keeps that region, and no other of the same memory. */
+/* An export keeps its region, and no other region of the same memory. */
 TEST(use_of_one_region_does_not_make_the_others_busy)
 {
 	struct kverbs_segment seg;

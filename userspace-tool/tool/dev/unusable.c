@@ -37,8 +37,8 @@ static const struct {
 		"Run the command there, or move the device: rdma dev set DEV netns NAME",
 	},
 	[KVERBS_UNUSABLE_FIXED_IOVA] = {
-		"its driver registers memory only at DMA addresses, which peers must not learn",
-		"Use an adapter of another driver. Other users in the kernel cannot rely on it, either.",
+		"its driver registers memory at DMA addresses only",
+		"Use an adapter that has another driver.",
 	},
 };
 
