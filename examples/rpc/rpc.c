@@ -70,6 +70,7 @@ struct handler {
 /* A call of this side that has not ended, and its message until that is posted */
 struct call {
 	struct node node;
+	struct rpc *rpc;
 	uint64_t sequence;
 	uint64_t deadline;
 	uint64_t peer;
@@ -135,6 +136,7 @@ struct rpc {
 	size_t addr_length;
 	uint64_t sequence;
 	uint64_t key;
+	unsigned long callbacks;
 	struct handler *handlers;
 	struct client *clients;
 	size_t nr_clients;
@@ -282,6 +284,7 @@ int rpc_open(struct rpc **opened, const char *provider, const char *address, con
 static void end_call(struct call *call, int status, const void *data, size_t length)
 {
 	list_del(&call->node);
+	call->rpc->callbacks++;
 	call->done(call->arg, status, data, length);
 	free(call->unsent);
 	free(call);
@@ -432,6 +435,7 @@ int rpc_call(struct rpc *rpc, uint64_t peer, const char *name, const void *data,
 	call = calloc(1, sizeof(*call));
 	if (!call)
 		return -ENOMEM;
+	call->rpc = rpc;
 	call->sequence = ++rpc->sequence;
 	call->deadline = now_ms() + timeout_ms;
 	call->peer = peer;
@@ -543,10 +547,12 @@ static void take_call(struct rpc *rpc, const struct message *m)
 	request->deadline = now_ms() + le32toh(m->timeout_ms);
 	request->bulk = swap(m->bulk);
 	list_add(&rpc->requests, &request->node);
-	if (handler)
-		handler->run(request, m->data, le32toh(m->length), handler->arg);
-	else
+	if (!handler) {
 		rpc_reply(request, -ENOENT, NULL, 0);
+		return;
+	}
+	rpc->callbacks++;
+	handler->run(request, m->data, le32toh(m->length), handler->arg);
 }
 
 /* The reply to a call that has ended already finds none. */
@@ -617,6 +623,7 @@ static void end_transfer(struct transfer *transfer, int error)
 
 	list_del(&transfer->node);
 	request->moving--;
+	request->rpc->callbacks++;
 	transfer->moved(request, transfer->arg, error);
 	free(transfer);
 }
@@ -784,6 +791,7 @@ static int until_next_deadline(struct rpc *rpc, int timeout_ms)
 
 int rpc_progress(struct rpc *rpc, int timeout_ms)
 {
+	unsigned long callbacks = rpc->callbacks;
 	struct fi_cq_msg_entry entry;
 	bool waits;
 	ssize_t n;
@@ -793,7 +801,8 @@ int rpc_progress(struct rpc *rpc, int timeout_ms)
 	if (ret)
 		return ret;
 	waits = post_waiting(rpc);
-	if (!timeout_ms)
+	/* A callback may have ended the last call, and then nothing would end the wait. */
+	if (!timeout_ms || rpc->callbacks != callbacks)
 		return 0;
 	/* Room for what waits shows in the completion queue, a connection that failed does not. */
 	if (waits)

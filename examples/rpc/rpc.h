@@ -109,7 +109,10 @@ int rpc_push(struct rpc_request *request, uint64_t offset, struct rpc_mem *mem, 
 /* Answer, once for each request, which is gone then. Returns 0 or -errno. */
 int rpc_reply(struct rpc_request *request, int status, const void *data, size_t length);
 
-/* Wait up to this long for something to happen, and call the callbacks. Returns 0 or -errno. */
+/*
+ * Call the callbacks of what has happened. If there are none, wait for something to happen, up to
+ * this long; -1: without a limit. Returns 0 or -errno.
+ */
 int rpc_progress(struct rpc *rpc, int timeout_ms);
 
 #endif /* RPC_H */
