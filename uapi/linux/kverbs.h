@@ -836,7 +836,8 @@ struct kverbs_cmd_region_create {
  * The memory is pinned and charged once: to the process that created the first region, until
  * its last region and descriptor are gone. The descriptor knows no operation but
  * KVERBS_REGION_FD, and keeps the module loaded. A process that receives one cannot read or
- * write the memory by it, but can let peers do so. Its line "length" in /proc/PID/fdinfo gives the bytes.
+ * write the memory by it, but can let peers do so. Its line "length" in /proc/PID/fdinfo gives
+ * the bytes.
  *
  * A descriptor of a tracked region refers to the pages that the region has; regions made of it
  * are not told when they become stale.
