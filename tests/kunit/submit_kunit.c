@@ -926,6 +926,26 @@ static void submit_without_signals_completes_with_the_last(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2, last_cqe(s)->user_data);
 }
 
+/* A waiter that is woken is no longer in the queue. */
+static void submit_without_signals_wakes_tasks_that_want_room(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_send(s, 0);
+	DEFINE_WAIT(wait);
+
+	sqe.flags = 0;
+	KUNIT_ASSERT_EQ(test, 0, submit_one(s, &sqe));
+	KUNIT_ASSERT_EQ(test, 0, submit_one(s, &sqe));
+	prepare_to_wait(&s->ring->wait, &wait, TASK_INTERRUPTIBLE);
+	fake_wr_complete(&s->hca->sends[0], IB_WC_SUCCESS);
+	KUNIT_EXPECT_FALSE(test, list_empty(&wait.entry));
+	fake_ring_user(s->ring)->flags = KVERBS_UFLAG_WANT_ROOM;
+	fake_wr_complete(&s->hca->sends[1], IB_WC_SUCCESS);
+	KUNIT_EXPECT_TRUE(test, list_empty(&wait.entry));
+	finish_wait(&s->ring->wait, &wait);
+	KUNIT_EXPECT_EQ(test, 0, kverbs_ring_unread(s->ring));
+}
+
 /* Even while the CPU wrongly guesses that the check of the entry succeeds. */
 static void submit_reads_no_row_beyond_the_table_of_opcodes(struct kunit *test)
 {
@@ -979,6 +999,7 @@ static struct kunit_case submit_cases[] = {
 	KUNIT_CASE(submit_flushes_what_is_held_when_the_queue_goes),
 	KUNIT_CASE(submit_says_in_the_ring_why_it_stopped),
 	KUNIT_CASE(submit_without_signals_completes_with_the_last),
+	KUNIT_CASE(submit_without_signals_wakes_tasks_that_want_room),
 	{}
 };
 
