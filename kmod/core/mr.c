@@ -94,6 +94,11 @@ static void unpublish(struct kverbs_mr_pool *pool, struct kverbs_mr *mr)
  * @pool: the pool
  * @rkey: the key that the peer named, which may be of no public MR
  *
+ * The receive that names the key may complete after DESTROY of the export has posted LOCAL_INV.
+ * The MR is invalid in either case, but a device may fail to invalidate it twice, which ends the
+ * connection; see Documentation/dev/driver-quirks.rst. Freeing each MR instead, as exports of a
+ * group do, takes two commands of the firmware for each export rather than two work requests.
+ *
  * Context: any but hardirq.
  * Return: true if the pool has this MR.
  */

@@ -13,6 +13,7 @@
 
 struct eventfd_ctx;
 struct kverbs_conn_obj;
+struct kverbs_list;
 struct kverbs_slot;
 
 #define KVERBS_MAX_SQ_ENTRIES	16384
@@ -42,6 +43,7 @@ struct kverbs_slot;
  * @conn: the last entry's connection, which the next one's often is too; a reference is
  *	held until kverbs_rings_forget() or the ring is destroyed; under @submit_lock
  * @region: the last entry's region, likewise, written by kverbs_ring_keep_region() only
+ * @spare_lists: unused lists of pieces, for the next entries; under @submit_lock
  * @region_posted: entries accepted since @region was set, each with one use of it that is
  *	counted here; under @submit_lock
  * @lock: guards all below; taken by completions: bottom halves off; innermost but
@@ -52,8 +54,10 @@ struct kverbs_slot;
  *	to read it
  * @region_done: how many of @region_posted have completed
  * @reserved: completion slots promised and not written yet
- * @slots: for entries in flight; as many as completions, so one is free if a completion is
  * @free_slots: unused ones of @slots
+ * @done_lists: lists of pieces of entries that have completed, the next @spare_lists
+ * @nr_done_lists: number of them, at most KVERBS_SPARE_LISTS
+ * @slots: for entries in flight; as many as completions, so one is free if a completion is
  * @wait: woken when a completion is written
  * @eventfd: told whenever completions are written, NULL if there is none
  * @closing: waiters shall come back
@@ -75,6 +79,7 @@ struct kverbs_ring {
 	struct kverbs_chain *chain;
 	struct kverbs_object *conn;
 	struct kverbs_object *region;
+	struct kverbs_list *spare_lists;
 	u32 region_posted;
 	spinlock_t lock;
 	u32 nr_stale;
@@ -82,8 +87,10 @@ struct kverbs_ring {
 	u64 epoch;
 	u32 region_done;
 	u32 reserved;
-	struct kverbs_slot *slots;
 	struct kverbs_slot *free_slots;
+	struct kverbs_list *done_lists;
+	unsigned int nr_done_lists;
+	struct kverbs_slot *slots;
 	wait_queue_head_t wait;
 	struct eventfd_ctx *eventfd;
 	bool closing;

@@ -10,21 +10,12 @@
 #include "ring_cmd.h"
 #include "slot.h"
 
-static void free_slots(struct kverbs_ring *ring)
-{
-	u32 i;
-
-	for (i = 0; ring->slots && i < ring->cq_entries; i++) {
-		kfree(ring->slots[i].extents);
-		cond_resched();
-	}
-	kvfree(ring->slots);
-}
-
 static void free_memory(struct kverbs_ring *ring)
 {
 	kverbs_chain_free(ring->chain);
-	free_slots(ring);
+	kverbs_list_free_all(ring->done_lists);
+	kverbs_list_free_all(ring->spare_lists);
+	kvfree(ring->slots);
 	kverbs_shm_free(&ring->idx);
 	kverbs_shm_free(&ring->cq);
 	kverbs_shm_free(&ring->sq);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Submission entries in flight, from the reservation of a slot to the completion. */
+#include <linux/slab.h>
+
 #include "region.h"
 #include "ring.h"
 #include "slot.h"
@@ -64,6 +66,66 @@ void kverbs_slots_put(struct kverbs_ring *ring, struct kverbs_slot *slots)
 	spin_unlock_bh(&ring->lock);
 }
 
+/**
+ * kverbs_list_get() - memory for the pieces of an entry
+ * @ring: the ring, @submit_lock held
+ *
+ * The memory goes with the slot, and returns to the ring when the entry completes. So memory is
+ * allocated only when more lists are in flight than before, or after their number has fallen by
+ * more than KVERBS_SPARE_LISTS.
+ *
+ * Context: process, may sleep.
+ * Return: the memory, or NULL if there is none.
+ */
+struct kverbs_list *kverbs_list_get(struct kverbs_ring *ring)
+{
+	struct kverbs_list *list;
+
+	lockdep_assert_held(&ring->submit_lock);
+	if (!ring->spare_lists) {
+		spin_lock_bh(&ring->lock);
+		ring->spare_lists = ring->done_lists;
+		ring->done_lists = NULL;
+		ring->nr_done_lists = 0;
+		spin_unlock_bh(&ring->lock);
+	}
+	list = ring->spare_lists;
+	if (!list)
+		return kmalloc(sizeof(*list), GFP_KERNEL_ACCOUNT);
+	ring->spare_lists = list->next;
+	return list;
+}
+
+/* Else a burst of lists would take memory until the ring is destroyed. */
+static void put_list(struct kverbs_ring *ring, struct kverbs_slot *slot)
+{
+	struct kverbs_list *list = slot->list;
+
+	lockdep_assert_held(&ring->lock);
+	slot->list = NULL;
+	if (ring->nr_done_lists == KVERBS_SPARE_LISTS) {
+		kfree(list);
+		return;
+	}
+	list->next = ring->done_lists;
+	ring->done_lists = list;
+	ring->nr_done_lists++;
+}
+
+/**
+ * kverbs_list_free_all() - free unused lists of pieces
+ * @list: the first, linked by @next, or NULL
+ */
+void kverbs_list_free_all(struct kverbs_list *list)
+{
+	struct kverbs_list *next;
+
+	for (; list; list = next) {
+		next = list->next;
+		kfree(list);
+	}
+}
+
 /* Only a flush has a status: a buffer that was refused does not end its connection. */
 static void add_buffer(const struct kverbs_slot *slot, struct kverbs_cqe *cqe)
 {
@@ -106,11 +168,14 @@ static struct kverbs_slot *pop_slot(struct list_head *done_list, const struct kv
 }
 
 /* Before the completion is shown: after that user space may destroy the region. */
-static void end_use(struct kverbs_ring *ring, const struct kverbs_slot *slot)
+static void end_use(struct kverbs_ring *ring, struct kverbs_slot *slot)
 {
 	lockdep_assert_held(&ring->lock);
-	if (!slot->req.kept)
+	if (!slot->req.kept) {
+		if (slot->list)
+			put_list(ring, slot);
 		return;
+	}
 	if (slot->epoch == ring->epoch)
 		ring->region_done++;
 	else

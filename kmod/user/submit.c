@@ -152,16 +152,14 @@ static int find_piece(struct batch *batch, const struct kverbs_sqe *sqe,
 static int find_list(struct batch *batch, const struct kverbs_sqe *sqe,
 		     struct kverbs_req *req)
 {
-	struct kverbs_slot *slot = container_of(req, struct kverbs_slot, req);
+	struct kverbs_list *list = kverbs_list_get(batch->ring);
 	unsigned int i;
 	int ret;
 
-	if (!slot->extents)
-		slot->extents = kmalloc_array(KVERBS_LIST_MAX, sizeof(*slot->extents),
-					      GFP_KERNEL_ACCOUNT);
-	if (!slot->extents)
+	if (!list)
 		return -ENOMEM;
-	req->list = slot->extents;
+	container_of(req, struct kverbs_slot, req)->list = list;
+	req->list = list->extents;
 	for (i = 0; i < sqe->length; i++) {
 		ret = find_piece(batch, sqe, req);
 		if (ret) {

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Receives of a queue: deferring, posting, completions. */
+#include <linux/kprobes.h>
+
+#include "conn.h"
+#include "conn_io.h"
 #include "cq.h"
 #include "fake_queue.h"
 #include "mr.h"
@@ -400,6 +404,112 @@ static void recv_is_not_waited_for_before_the_connection_is_up(struct kunit *tes
 	KUNIT_EXPECT_FALSE(test, list_empty(&fake->queue.deferred));
 }
 
+/**
+ * struct request - a request to which ACCEPT gives another ring while a receive is submitted
+ * @conn: the connection
+ * @asked: completion queues of the listener's ring
+ * @asked_cq: the queue in @asked
+ * @accepted: completion queues of the ring that ACCEPT names
+ * @accepted_cq: the queue in @accepted
+ * @polled: the queue that was polled
+ * @probes: where ACCEPT comes between
+ */
+struct request {
+	struct kverbs_conn conn;
+	struct kverbs_cq_set asked;
+	struct kverbs_cq *asked_cq;
+	struct kverbs_cq_set accepted;
+	struct kverbs_cq *accepted_cq;
+	struct ib_cq *polled;
+	struct kprobe probes[2];
+};
+
+static struct request *request;
+
+/* ACCEPT is complete, and the connection is up, just before the queue is looked at. */
+static int accept_request(struct kprobe *probe, struct pt_regs *regs)
+{
+	request->conn.attr.cqs = &request->accepted;
+	request->conn.queue.state = KVERBS_QUEUE_UP;
+	return 0;
+}
+
+/* Takes the receive off the list, so that the wait ends. */
+static int note_poll(struct ib_cq *ib, int room, struct ib_wc *wcs)
+{
+	struct kverbs_queue *queue = &request->conn.queue;
+	struct kverbs_req *req = kverbs_queue_first_deferred(queue);
+
+	if (req) {
+		request->polled = ib;
+		kverbs_queue_fail_deferred(queue, req, -EIO);
+	}
+	return 0;
+}
+
+static struct kverbs_cq *get_direct(struct kunit *test, struct kverbs_cq_set *set,
+				    struct fake_hca *hca)
+{
+	struct kverbs_cq *cq;
+
+	kverbs_cq_set_init(set, IB_POLL_DIRECT);
+	cq = kverbs_cq_get(set, &hca->ib, 1);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(cq));
+	return cq;
+}
+
+static void put_direct(struct kverbs_cq_set *set, struct kverbs_cq *cq)
+{
+	kverbs_cq_put(set, cq, 1);
+	kverbs_cq_set_exit(set);
+}
+
+/* Both are probed, because the compiler may inline the first into the second. */
+static int probe_queue(struct kprobe *probes)
+{
+	struct kprobe *both[] = { &probes[0], &probes[1] };
+
+	probes[0].symbol_name = "kverbs_queue_check_up";
+	probes[0].pre_handler = accept_request;
+	probes[1].symbol_name = "kverbs_queue_await_posted";
+	probes[1].pre_handler = accept_request;
+	return register_kprobes(both, ARRAY_SIZE(both));
+}
+
+static void unprobe_queue(struct kprobe *probes)
+{
+	struct kprobe *both[] = { &probes[0], &probes[1] };
+
+	unregister_kprobes(both, ARRAY_SIZE(both));
+}
+
+static void recv_is_waited_for_on_the_ring_that_accept_names(struct kunit *test)
+{
+	struct fake_op *op = fake_op_create(test, KVERBS_OP_RECV, 0);
+	struct fake_hca *hca = fake_hca_create(test);
+	struct kverbs_conn *conn;
+
+	if (!IS_ENABLED(CONFIG_KPROBES))
+		kunit_skip(test, "this kernel has no kprobes");
+	request = kunit_kzalloc(test, sizeof(*request), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, request);
+	conn = &request->conn;
+	fake_queue_conn(conn, hca, SLOTS);
+	conn->queue.state = KVERBS_QUEUE_NEW;
+	conn->attr.cqs = &request->asked;
+	hca->ib.attrs.max_cqe = 1;
+	request->asked_cq = get_direct(test, &request->asked, hca);
+	request->accepted_cq = get_direct(test, &request->accepted, hca);
+	hca->ib.ops.poll_cq = note_poll;
+	KUNIT_ASSERT_EQ(test, 0, probe_queue(request->probes));
+	KUNIT_EXPECT_EQ(test, 0, kverbs_conn_recv(conn, &op->req));
+	unprobe_queue(request->probes);
+	KUNIT_EXPECT_EQ(test, 1, op->done);
+	KUNIT_EXPECT_PTR_EQ(test, request->accepted_cq->ib, request->polled);
+	put_direct(&request->asked, request->asked_cq);
+	put_direct(&request->accepted, request->accepted_cq);
+}
+
 static void resize_keeps_deferred_receives(struct kunit *test)
 {
 	struct fake_queue *fake = fake_queue_create(test, 1, SLOTS);
@@ -450,6 +560,7 @@ static struct kunit_case recv_cases[] = {
 	KUNIT_CASE(recv_can_be_waited_for_until_it_is_posted),
 	KUNIT_CASE(flushed_recv_ends_the_wait_for_it),
 	KUNIT_CASE(recv_is_not_waited_for_before_the_connection_is_up),
+	KUNIT_CASE(recv_is_waited_for_on_the_ring_that_accept_names),
 	KUNIT_CASE(resize_keeps_deferred_receives),
 	KUNIT_CASE(resize_below_the_deferred_receives_changes_nothing),
 	{}

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* From submission entries to work on the device, and back to completions. */
+#include <linux/mman.h>
+
 #include "conn_cmd.h"
 #include "conn_io.h"
 #include "fake_file.h"
@@ -9,6 +11,7 @@
 #include "region.h"
 #include "region_cmd.h"
 #include "ring.h"
+#include "slot.h"
 #include "submit.h"
 
 #define SQ_SLOTS	4
@@ -631,6 +634,97 @@ static void submit_keeps_nothing_when_its_ring_is_destroyed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, refcount_read(&s->region_obj.obj.gets));
 }
 
+/* A SEND of two pieces of the region. */
+static struct kverbs_sqe a_list(struct kunit *test)
+{
+	unsigned long addr = kunit_vm_mmap(test, NULL, 0, PAGE_SIZE, PROT_READ | PROT_WRITE,
+					   MAP_ANONYMOUS | MAP_PRIVATE, 0);
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_send(s, 0);
+	const struct kverbs_piece pieces[] = {
+		{ .region_id = s->region_obj.obj.id, .offset = 0, .length = 8 },
+		{ .region_id = s->region_obj.obj.id, .offset = 64, .length = 8 },
+	};
+
+	KUNIT_ASSERT_NE(test, 0, addr);
+	KUNIT_ASSERT_EQ(test, 0, copy_to_user((void __user *)addr, pieces, sizeof(pieces)));
+	sqe.flags = KVERBS_SQE_LIST;
+	sqe.offset = addr;
+	sqe.length = ARRAY_SIZE(pieces);
+	return sqe;
+}
+
+static unsigned int count_lists(const struct kverbs_list *list)
+{
+	unsigned int nr;
+
+	for (nr = 0; list; list = list->next)
+		nr++;
+	return nr;
+}
+
+/* Lists of pieces that the ring keeps for entries to come. */
+static unsigned int idle_lists(const struct kverbs_ring *ring)
+{
+	return count_lists(ring->spare_lists) + count_lists(ring->done_lists);
+}
+
+static void expect_list_sent(struct kunit *test, unsigned int idle)
+{
+	struct submitter *s = test->priv;
+	struct fake_wr *send = &s->hca->sends[s->hca->nr_sends - 1];
+
+	KUNIT_EXPECT_EQ(test, 2, send->num_sge);
+	KUNIT_EXPECT_EQ(test, idle, idle_lists(s->ring));
+	fake_wr_complete(send, IB_WC_SUCCESS);
+}
+
+static void submit_of_lists_reuses_the_memory_of_completed_ones(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_list(test);
+
+	put_some(s, &sqe, 2);
+	KUNIT_ASSERT_EQ(test, 0, submit(s, 2));
+	expect_list_sent(test, 0);
+	KUNIT_EXPECT_EQ(test, 2, idle_lists(s->ring));
+	KUNIT_ASSERT_EQ(test, 0, submit_one(s, &sqe));
+	expect_list_sent(test, 1);
+	KUNIT_EXPECT_EQ(test, 2, idle_lists(s->ring));
+}
+
+static void submit_of_a_list_that_is_refused_keeps_its_memory(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_list(test), bad = sqe;
+
+	bad.length = 3;
+	KUNIT_EXPECT_EQ(test, -EINVAL, submit_one(s, &bad));
+	KUNIT_EXPECT_EQ(test, 1, idle_lists(s->ring));
+	KUNIT_EXPECT_EQ(test, 0, region_uses(s));
+	KUNIT_ASSERT_EQ(test, 0, submit_one(s, &sqe));
+	expect_list_sent(test, 0);
+}
+
+/* Else a burst would take memory until the ring is destroyed. */
+static void submit_of_many_lists_keeps_the_memory_of_some(struct kunit *test)
+{
+	const unsigned int nr = 2 * KVERBS_SPARE_LISTS;
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_list(test);
+	unsigned int i;
+
+	s->ring = fake_ring_create(test, s->file, SQ_SLOTS, nr);
+	s->conn_obj.ring = s->ring;
+	for (i = 0; i < nr; i++)
+		KUNIT_ASSERT_EQ(test, 0, submit_one(s, &sqe));
+	KUNIT_EXPECT_EQ(test, 0, idle_lists(s->ring));
+	kverbs_queue_close(&s->conn.queue);
+	kverbs_queue_flush_remaining(&s->conn.queue);
+	KUNIT_EXPECT_EQ(test, 0, s->ring->reserved);
+	KUNIT_EXPECT_EQ(test, KVERBS_SPARE_LISTS, idle_lists(s->ring));
+}
+
 static void submit_stays_within_the_region(struct kunit *test)
 {
 	struct submitter *s = test->priv;
@@ -832,6 +926,26 @@ static void submit_without_signals_completes_with_the_last(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2, last_cqe(s)->user_data);
 }
 
+/* A waiter that is woken is no longer in the queue. */
+static void submit_without_signals_wakes_tasks_that_want_room(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_send(s, 0);
+	DEFINE_WAIT(wait);
+
+	sqe.flags = 0;
+	KUNIT_ASSERT_EQ(test, 0, submit_one(s, &sqe));
+	KUNIT_ASSERT_EQ(test, 0, submit_one(s, &sqe));
+	prepare_to_wait(&s->ring->wait, &wait, TASK_INTERRUPTIBLE);
+	fake_wr_complete(&s->hca->sends[0], IB_WC_SUCCESS);
+	KUNIT_EXPECT_FALSE(test, list_empty(&wait.entry));
+	fake_ring_user(s->ring)->flags = KVERBS_UFLAG_WANT_ROOM;
+	fake_wr_complete(&s->hca->sends[1], IB_WC_SUCCESS);
+	KUNIT_EXPECT_TRUE(test, list_empty(&wait.entry));
+	finish_wait(&s->ring->wait, &wait);
+	KUNIT_EXPECT_EQ(test, 0, kverbs_ring_unread(s->ring));
+}
+
 /* Even while the CPU wrongly guesses that the check of the entry succeeds. */
 static void submit_reads_no_row_beyond_the_table_of_opcodes(struct kunit *test)
 {
@@ -870,6 +984,9 @@ static struct kunit_case submit_cases[] = {
 	KUNIT_CASE(submit_keeps_connection_and_region_for_the_next),
 	KUNIT_CASE(submit_keeps_nothing_from_being_destroyed),
 	KUNIT_CASE(submit_keeps_nothing_when_its_ring_is_destroyed),
+	KUNIT_CASE(submit_of_lists_reuses_the_memory_of_completed_ones),
+	KUNIT_CASE(submit_of_a_list_that_is_refused_keeps_its_memory),
+	KUNIT_CASE(submit_of_many_lists_keeps_the_memory_of_some),
 	KUNIT_CASE(submit_stays_within_the_region),
 	KUNIT_CASE(submit_writes_only_to_a_writable_region),
 	KUNIT_CASE(submit_does_not_wait_for_more_than_fits),
@@ -882,6 +999,7 @@ static struct kunit_case submit_cases[] = {
 	KUNIT_CASE(submit_flushes_what_is_held_when_the_queue_goes),
 	KUNIT_CASE(submit_says_in_the_ring_why_it_stopped),
 	KUNIT_CASE(submit_without_signals_completes_with_the_last),
+	KUNIT_CASE(submit_without_signals_wakes_tasks_that_want_room),
 	{}
 };
 
