@@ -237,7 +237,7 @@ int kverbs_export_check(struct kverbs_conn *conn, u32 rights)
  * @range: the range
  * @nr: set to their number
  *
- * Context: process, may sleep; takes conn->use.
+ * Context: process, may sleep and be killed; takes conn->use.
  * Return: 0, or the error of kverbs_export_check() or kverbs_map_get().
  */
 int kverbs_export_count(struct kverbs_conn *conn, const struct kverbs_export_range *range,
@@ -245,6 +245,8 @@ int kverbs_export_count(struct kverbs_conn *conn, const struct kverbs_export_ran
 {
 	int ret;
 
+	/* Whatever comes of this, count_segments() tells. */
+	kverbs_conn_map(conn, range->region);
 	down_read(&conn->use);
 	ret = kverbs_export_check(conn, range->rights);
 	if (!ret)
