@@ -64,6 +64,7 @@ SHOW(kverbs_conn_enter);
 SHOW(kverbs_conn_forget);
 SHOW(kverbs_conn_free);
 SHOW(kverbs_conn_init_waiters);
+SHOW(kverbs_conn_map);
 SHOW(kverbs_conn_post_deferred);
 SHOW(kverbs_conn_post_held);
 SHOW(kverbs_conn_post_list);

@@ -17,6 +17,7 @@
 #include "srq.h"
 #include "trace.h"
 #include "verbs.h"
+#include "wait.h"
 #include "workqueue.h"
 
 /*
@@ -616,7 +617,8 @@ int kverbs_conn_reject(struct kverbs_conn *conn, const void *priv, u8 len)
  * @conn: the connection
  *
  * Waits for the HCA and, with KVERBS_QUIRK_AWAITS_ANSWER, until the peer has answered or
- * the driver does not wait for it any more, as rdma_destroy_id() does; but under no lock.
+ * the driver does not wait for it any more, as rdma_destroy_id() does; but under no lock, and
+ * without keeping the host from suspend.
  *
  * Context: process, may sleep.
  */
@@ -625,7 +627,7 @@ void kverbs_conn_close(struct kverbs_conn *conn)
 	fail(conn, 0);
 	/* Once more at least: a killed task interrupts a connect that blocks. */
 	teardown(conn);
-	wait_event(conn->answered, !READ_ONCE(conn->unanswered));
+	kverbs_wait_event_unkillable(conn->answered, !READ_ONCE(conn->unanswered));
 	teardown(conn);
 }
 

@@ -33,7 +33,9 @@ struct kverbs_turn_sleeper {
  * @waiters: struct kverbs_turn_waiter; under the lock of turn.c
  *
  * Many work items may want it at a time, and a worker each would be too many. So a work item
- * that finds it locked leaves a waiter, and is queued again by that.
+ * that finds it locked leaves a waiter, and is queued again by that. A task that waits can be
+ * killed and frozen, which it cannot in mutex_lock_killable(). All waiters are told at a time,
+ * since one that is frozen would not pass it on.
  *
  * A waiter is in the list only while a task has the lock, or has released it and is about to
  * empty the list. That task keeps the turn until kverbs_turn_unlock() has returned, so a waiter
