@@ -63,6 +63,8 @@ SHOW(kverbs_conn_end);
 SHOW(kverbs_conn_enter);
 SHOW(kverbs_conn_forget);
 SHOW(kverbs_conn_free);
+SHOW(kverbs_conn_init_waiters);
+SHOW(kverbs_conn_map);
 SHOW(kverbs_conn_post_deferred);
 SHOW(kverbs_conn_post_held);
 SHOW(kverbs_conn_post_list);
@@ -72,6 +74,8 @@ SHOW(kverbs_conn_recv);
 SHOW(kverbs_conn_recv_list);
 SHOW(kverbs_conn_reject);
 SHOW(kverbs_conn_start);
+SHOW(kverbs_conn_submit_list);
+SHOW(kverbs_conn_submit_recvs);
 
 SHOW(kverbs_cq_get);
 SHOW(kverbs_cq_has_passed);
@@ -153,6 +157,7 @@ SHOW(kverbs_queue_check_up);
 SHOW(kverbs_queue_close);
 SHOW(kverbs_queue_fail_deferred);
 SHOW(kverbs_queue_first_deferred);
+SHOW(kverbs_queue_hold);
 SHOW(kverbs_queue_init);
 SHOW(kverbs_queue_is_posted);
 SHOW(kverbs_queue_open);
@@ -205,6 +210,10 @@ SHOW(kverbs_track_start);
 SHOW(kverbs_track_stop);
 #endif
 
+SHOW(kverbs_turn_lock);
+SHOW(kverbs_turn_unlock);
+
+SHOW(kverbs_post_workqueue);
 SHOW(kverbs_workqueue);
 
 SHOW(kverbs_wr_post);

@@ -31,7 +31,6 @@ union kverbs_wr {
  * struct kverbs_chain - work requests of one operation, or one work request for each of several
  * @region: the region that was looked up last, while the chain is built
  * @map: DMA mapping of @region
- * @mapped: use only regions that are mapped, because the builder cannot sleep
  * @sinks: @regs are the sinks of a READ, one for each of @wrs, which invalidates it
  * @nr_regs: registrations in @regs
  * @nr_wrs: requests in @wrs
@@ -48,7 +47,6 @@ union kverbs_wr {
 struct kverbs_chain {
 	const struct kverbs_region *region;
 	struct kverbs_map *map;
-	bool mapped;
 	bool sinks;
 	unsigned int nr_regs;
 	unsigned int nr_wrs;
@@ -71,7 +69,6 @@ static inline void kverbs_chain_reset(struct kverbs_chain *chain)
 	chain->nr_wrs = 0;
 	chain->nr_sges = 0;
 	chain->region = NULL;
-	chain->mapped = false;
 	chain->sinks = false;
 }
 

@@ -61,7 +61,7 @@ struct kverbs_conn *kverbs_conn_alloc(enum kverbs_conn_state state, int node)
 	init_completion(&conn->last_recv);
 	mutex_init(&conn->recv_lock);
 	mutex_init(&conn->held_lock);
-	mutex_init(&conn->sync_lock);
+	kverbs_turn_init(&conn->sync_turn);
 	kverbs_mr_pool_init(&conn->pool);
 	kverbs_lkey_cache_init(&conn->lkeys, &conn->pool);
 	conn->state = state;

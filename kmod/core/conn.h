@@ -18,6 +18,7 @@
 #include "pool.h"
 #include "queue.h"
 #include "sync.h"
+#include "turn.h"
 
 struct kverbs_conn;
 struct kverbs_conn_attr;
@@ -126,7 +127,10 @@ enum kverbs_conn_stamp {
  *	the teardown
  * @recv_lock: held while deferred receives are posted
  * @held_lock: guards @held_chain; held while held operations are posted
- * @sync_lock: held while a synchronous chain is posted
+ * @recv_waiter: queues @work when another task no longer maps a region that the first deferred
+ *	receive names; left under @recv_lock
+ * @held_waiter: the same of the held operations, left under @held_lock
+ * @sync_turn: held while a synchronous chain is posted and waited for
  * @reserved: what is charged to the user until the device is known, of the active side
  * @quotas: what is charged to the user on the device; given back by the teardown
  * @tenant: on the device, once that is known
@@ -144,7 +148,7 @@ enum kverbs_conn_stamp {
  * @srq_index: of @qp among those of @srq, 0: none
  * @last_recv: completed when @qp, in ERR, has taken its last receive of @srq
  * @held_chain: to post held operations; allocated when first needed
- * @sync: its synchronous chains, under @sync_lock
+ * @sync: its synchronous chains, under @sync_turn
  * @pool: its MRs
  * @lkeys: its registrations for local access
  * @backlog: the backlog of the listener, while REQUESTED
@@ -165,8 +169,10 @@ enum kverbs_conn_stamp {
  * @peer_priv: the peer's private data
  * @peer_priv_len: bytes of it
  *
- * Lock order: @mutex, @use, @recv_lock, @held_lock or @sync_lock, @lkeys.lock,
- * region->lock, @pool.lock, @queue.lock, @lock. The locks of a receive pool and of a shared
+ * Lock order: @mutex, @use, @recv_lock, @held_lock or @sync_turn, @lkeys.lock,
+ * region->mapping, @pool.lock, @queue.lock, @lock. The task that maps a region may hold any of
+ * those before, so no other task waits for it with one of them but @use and @sync_turn: that one
+ * is of a user, and can be killed. The locks of a receive pool and of a shared
  * receive queue come after @mutex and @use. The CM's handler mutex comes after @mutex and
  * before @lock; a CM handler takes none but @lock and @queue.lock.
  *
@@ -192,7 +198,9 @@ struct kverbs_conn {
 	struct rw_semaphore use;
 	struct mutex recv_lock;
 	struct mutex held_lock;
-	struct mutex sync_lock;
+	struct kverbs_turn_waiter recv_waiter;
+	struct kverbs_turn_waiter held_waiter;
+	struct kverbs_turn sync_turn;
 	struct list_head reserved;
 	struct kverbs_quota quotas[KVERBS_CONN_OBJECTS];
 	struct kverbs_tenant tenant;

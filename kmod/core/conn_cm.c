@@ -17,6 +17,7 @@
 #include "srq.h"
 #include "trace.h"
 #include "verbs.h"
+#include "wait.h"
 #include "workqueue.h"
 
 /*
@@ -143,13 +144,14 @@ static void connect_failed(struct kverbs_connect *connect, int error)
 			error, 0);
 }
 
-static void post_recvs(struct kverbs_conn *conn)
+/* Returns true if a receive waits for another task that maps its region, as @waiter does. */
+static bool post_recvs(struct kverbs_conn *conn, struct kverbs_turn_waiter *waiter)
 {
 	if (conn->srq)
 		kverbs_srq_fill(conn->srq);
 	else
 		kverbs_recv_pool_fill(conn);
-	kverbs_conn_post_deferred(conn);
+	return kverbs_conn_post_deferred(conn, waiter);
 }
 
 /* True if receives were accepted before there was a queue pair, or come from a pool. */
@@ -159,8 +161,8 @@ static bool has_recvs(struct kverbs_conn *conn)
 }
 
 /*
- * Receives are posted before the peer can send. That may map their region, so it is done in a
- * second call, on the workqueue for that.
+ * Receives are posted before the peer can send. That may map their region, so it is done in
+ * further calls, on the workqueue for that.
  */
 static int begin_connect(struct kverbs_conn *conn)
 {
@@ -176,7 +178,9 @@ static int begin_connect(struct kverbs_conn *conn)
 			return 0;
 		}
 	}
-	post_recvs(conn);
+	/* Then this is called once more when the region is mapped. */
+	if (post_recvs(conn, NULL))
+		return 0;
 	fill_cm_param(conn, &conn->connect.param);
 	conn->connect.id = conn->id;
 	conn->connect.blocks = conn->queue.quirks & KVERBS_QUIRK_BLOCKING_CONNECT;
@@ -233,7 +237,7 @@ static void step_work(struct work_struct *work)
 		ret = begin_connect(conn);
 		break;
 	case KVERBS_STEP_NONE:
-		post_recvs(conn);
+		post_recvs(conn, NULL);
 		kverbs_conn_post_held(conn);
 		break;
 	}
@@ -329,6 +333,7 @@ static struct kverbs_conn *new_conn(enum kverbs_conn_state state, int node,
 	kverbs_queue_init(&conn->queue, &kverbs_conn_queue_ops, attr->param.sq_depth,
 			  attr->param.rq_depth);
 	conn->queue.pooled = attr->recv_pool;
+	kverbs_conn_init_waiters(conn);
 	kverbs_sync_init(&conn->sync, &conn->queue);
 	kverbs_keepalive_init(&conn->keepalive, &conn->queue);
 	return conn;
@@ -486,6 +491,26 @@ void kverbs_conn_abandon(struct kverbs_conn *conn)
 	kverbs_conn_release(conn);
 }
 
+/*
+ * Posts the receives from before ACCEPT in the task of that, which releases the mutex while another
+ * task maps a region, so that the teardown does not wait for it.
+ */
+static int post_early_recvs(struct kverbs_conn *conn)
+{
+	struct kverbs_turn_sleeper sleeper;
+	int ret = 0;
+
+	kverbs_turn_sleeper_init(&sleeper);
+	while (!ret && post_recvs(conn, &sleeper.waiter)) {
+		mutex_unlock(&conn->mutex);
+		ret = kverbs_turn_sleep(&sleeper);
+		mutex_lock(&conn->mutex);
+		if (!ret && READ_ONCE(conn->state) != KVERBS_CONN_ACCEPTING)
+			ret = -ENOTCONN;
+	}
+	return ret;
+}
+
 static int answer_request(struct kverbs_conn *conn)
 {
 	struct rdma_conn_param param;
@@ -494,9 +519,10 @@ static int answer_request(struct kverbs_conn *conn)
 	ret = set_options(conn);
 	if (!ret)
 		ret = kverbs_conn_setup_qp(conn);
+	if (!ret)
+		ret = post_early_recvs(conn);
 	if (ret)
 		return ret;
-	post_recvs(conn);
 	fill_cm_param(conn, &param);
 	mod_delayed_work(kverbs_workqueue, &conn->deadline,
 			 msecs_to_jiffies(conn->attr.timeout_ms));
@@ -530,8 +556,8 @@ static bool has_other_recvs(struct kverbs_conn *conn, const struct kverbs_recv_p
  *
  * Context: process, may sleep and be killed.
  * Return: 0; -ENOTCONN if the connection is not REQUESTED; -EINVAL if the group is not on its
- * device, or if receives without the pool of @attr were accepted before; -EINTR; after any
- * other error, such as -EDQUOT, it ends.
+ * device, or if receives without the pool of @attr were accepted before; -EINTR, after which it
+ * may end; after any other error, such as -EDQUOT, it ends.
  */
 int kverbs_conn_accept(struct kverbs_conn *conn, struct kverbs_conn_attr *attr)
 {
@@ -591,7 +617,8 @@ int kverbs_conn_reject(struct kverbs_conn *conn, const void *priv, u8 len)
  * @conn: the connection
  *
  * Waits for the HCA and, with KVERBS_QUIRK_AWAITS_ANSWER, until the peer has answered or
- * the driver does not wait for it any more, as rdma_destroy_id() does; but under no lock.
+ * the driver does not wait for it any more, as rdma_destroy_id() does; but under no lock, and
+ * without keeping the host from suspend.
  *
  * Context: process, may sleep.
  */
@@ -600,7 +627,7 @@ void kverbs_conn_close(struct kverbs_conn *conn)
 	fail(conn, 0);
 	/* Once more at least: a killed task interrupts a connect that blocks. */
 	teardown(conn);
-	wait_event(conn->answered, !READ_ONCE(conn->unanswered));
+	kverbs_wait_event_unkillable(conn->answered, !READ_ONCE(conn->unanswered));
 	teardown(conn);
 }
 

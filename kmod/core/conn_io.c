@@ -5,18 +5,160 @@
 #include "conn_io.h"
 #include "opcode.h"
 #include "quirks.h"
+#include "region.h"
 #include "trace.h"
+#include "workqueue.h"
 #include "wr.h"
+
+static void recvs_ready(struct kverbs_turn_waiter *waiter)
+{
+	struct kverbs_conn *conn = container_of(waiter, struct kverbs_conn, recv_waiter);
+
+	queue_work(kverbs_post_workqueue, &conn->work);
+}
+
+static void held_ready(struct kverbs_turn_waiter *waiter)
+{
+	struct kverbs_conn *conn = container_of(waiter, struct kverbs_conn, held_waiter);
+
+	queue_work(kverbs_post_workqueue, &conn->work);
+}
+
+/**
+ * kverbs_conn_init_waiters() - let a connection wait for no region
+ * @conn: the connection
+ */
+void kverbs_conn_init_waiters(struct kverbs_conn *conn)
+{
+	kverbs_turn_waiter_init(&conn->recv_waiter, recvs_ready);
+	kverbs_turn_waiter_init(&conn->held_waiter, held_ready);
+}
+
+/**
+ * kverbs_conn_cancel_waiters() - let a connection wait for no region any more
+ * @conn: the connection, closed, with @use write-locked, so that nothing is posted afterwards
+ */
+void kverbs_conn_cancel_waiters(struct kverbs_conn *conn)
+{
+	kverbs_turn_cancel(&conn->recv_waiter);
+	kverbs_turn_cancel(&conn->held_waiter);
+}
+
+/**
+ * kverbs_conn_map() - map a region for the device of a connection, in the task of the caller
+ * @conn: the connection, none of its locks held
+ * @region: the region; the caller counts in its uses
+ *
+ * Nothing of the connection is held while another task maps the region, so that its teardown does
+ * not wait for that.
+ *
+ * Context: process, may sleep and be killed.
+ * Return: 0; -ENOTCONN if there is no queue pair; -EINTR; or as kverbs_map_try().
+ */
+int kverbs_conn_map(struct kverbs_conn *conn, struct kverbs_region *region)
+{
+	struct kverbs_map *map;
+	int ret;
+
+	do {
+		map = ERR_PTR(-ENOTCONN);
+		down_read(&conn->use);
+		if (kverbs_queue_has_qp(&conn->queue))
+			map = kverbs_map_try(region, conn->queue.ib, NULL);
+		up_read(&conn->use);
+		if (map != ERR_PTR(-EAGAIN))
+			return PTR_ERR_OR_ZERO(map);
+		ret = kverbs_map_await(region);
+	} while (!ret);
+	return ret;
+}
+
+static int map_extent(struct kverbs_conn *conn, struct kverbs_region *region,
+		      struct kverbs_turn_waiter *waiter)
+{
+	/* Nothing keeps the device, which is only compared. */
+	if (kverbs_map_lookup(region, READ_ONCE(conn->queue.ib)))
+		return 0;
+	if (!waiter)
+		return kverbs_conn_map(conn, region);
+	return PTR_ERR_OR_ZERO(kverbs_map_try(region, conn->queue.ib, waiter));
+}
+
+static int map_req(struct kverbs_conn *conn, const struct kverbs_req *req,
+		   struct kverbs_turn_waiter *waiter)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < kverbs_req_extents(req); i++)
+		ret = map_extent(conn, kverbs_req_extent(req, i).region, waiter);
+	return ret;
+}
+
+/**
+ * map_reqs() - map the regions that operations name, unless that is done
+ * @conn: the connection
+ * @reqs: the operations
+ * @nr: how many
+ * @waiter: told when another task no longer maps one of them; the caller has @use read-locked. Or
+ *	NULL: then the caller waits as in kverbs_conn_map().
+ * @error: why not those of all: -EAGAIN if @waiter waits; as for kverbs_conn_map(); else 0
+ *
+ * A mapping stays until after the connection has left the device.
+ *
+ * Return: for how many operations they are mapped, from the first on.
+ */
+static unsigned int map_reqs(struct kverbs_conn *conn, struct kverbs_req **reqs,
+			     unsigned int nr, struct kverbs_turn_waiter *waiter, int *error)
+{
+	const struct kverbs_region *last = NULL;
+	unsigned int i;
+
+	*error = 0;
+	for (i = 0; i < nr; i++) {
+		if (reqs[i]->region && reqs[i]->region == last)
+			continue;
+		*error = map_req(conn, reqs[i], waiter);
+		if (*error)
+			break;
+		last = reqs[i]->region;
+	}
+	return i;
+}
+
+/*
+ * Maps the regions of operations that may be posted later, so that a worker seldom has to. The
+ * worker has to if the task is killed, or if there is no queue pair yet.
+ */
+static unsigned int map_ahead(struct kverbs_conn *conn, struct kverbs_req **reqs,
+			      unsigned int nr, int *error)
+{
+	unsigned int mapped = map_reqs(conn, reqs, nr, NULL, error);
+
+	if (*error != -EINTR && *error != -ENOTCONN)
+		return mapped;
+	*error = 0;
+	return nr;
+}
+
+static int post_first_deferred(struct kverbs_conn *conn, struct kverbs_req *req)
+{
+	return kverbs_wr_recv(&conn->queue, &conn->lkeys, req);
+}
 
 /**
  * kverbs_conn_post_deferred() - post the deferred receives that are ready
  * @conn: the connection
+ * @waiter: told when another task no longer maps a region that a receive names; NULL: then the
+ *	work of the connection goes on
  *
- * Context: process, may sleep.
+ * Context: process, may sleep, but not while another task maps a region.
+ * Return: true if a receive waits for such a task.
  */
-void kverbs_conn_post_deferred(struct kverbs_conn *conn)
+bool kverbs_conn_post_deferred(struct kverbs_conn *conn, struct kverbs_turn_waiter *waiter)
 {
 	struct kverbs_req *req;
+	bool waits = false;
 	int ret = 0;
 
 	kverbs_queue_release_recvs(&conn->queue);
@@ -26,12 +168,19 @@ void kverbs_conn_post_deferred(struct kverbs_conn *conn)
 		req = kverbs_queue_first_deferred(&conn->queue);
 		if (!req)
 			break;
-		ret = kverbs_wr_recv(&conn->queue, &conn->lkeys, req);
+		ret = post_first_deferred(conn, req);
+		if (ret == -ENXIO) {
+			ret = map_req(conn, req, waiter ?: &conn->recv_waiter);
+			waits = ret == -EAGAIN;
+			if (!ret)
+				ret = post_first_deferred(conn, req);
+		}
 		if (ret && ret != -EAGAIN)
 			kverbs_queue_fail_deferred(&conn->queue, req, ret);
 	}
 	mutex_unlock(&conn->recv_lock);
 	up_read(&conn->use);
+	return waits;
 }
 
 /* ACCEPT may change @attr until the queue is up; before that there is nothing to wait for. */
@@ -46,7 +195,8 @@ static void await_posted(struct kverbs_conn *conn, u32 ticket)
  * @conn: the connection
  * @reqs: the receives; @done is called for those that are accepted
  * @nr: how many, at least 1
- * @error: why not all were accepted: -EAGAIN for want of a slot, -ENOTCONN; else 0
+ * @error: why not all were accepted: -EAGAIN for want of a slot, -ENOTCONN, as for
+ *	kverbs_map_try(); else 0
  *
  * Context: process, may sleep.
  * Return: how many were accepted, from the first on.
@@ -54,14 +204,20 @@ static void await_posted(struct kverbs_conn *conn, u32 ticket)
 unsigned int kverbs_conn_recv_list(struct kverbs_conn *conn, struct kverbs_req **reqs,
 				   unsigned int nr, int *error)
 {
+	int unmapped;
 	u32 ticket;
 
-	nr = kverbs_queue_defer(&conn->queue, reqs, nr, &ticket, error);
+	*error = 0;
+	nr = map_ahead(conn, reqs, nr, &unmapped);
+	if (nr)
+		nr = kverbs_queue_defer(&conn->queue, reqs, nr, &ticket, error);
 	if (nr) {
-		kverbs_conn_post_deferred(conn);
+		kverbs_conn_post_deferred(conn, NULL);
 		if (!kverbs_queue_is_posted(&conn->queue, ticket))
 			await_posted(conn, ticket);
 	}
+	if (!*error)
+		*error = unmapped;
 	return nr;
 }
 
@@ -71,7 +227,7 @@ unsigned int kverbs_conn_recv_list(struct kverbs_conn *conn, struct kverbs_req *
  * @req: the receive; @done is called if and only if this returns 0
  *
  * Context: process, may sleep.
- * Return: 0; -EAGAIN if no slot is free; -ENOTCONN.
+ * Return: 0; -EAGAIN if no slot is free; -ENOTCONN; or as kverbs_map_try().
  */
 int kverbs_conn_recv(struct kverbs_conn *conn, struct kverbs_req *req)
 {
@@ -148,6 +304,20 @@ static unsigned int post_any(struct kverbs_conn *conn, struct kverbs_req **reqs,
 	return posted;
 }
 
+/* A killed task leaves the mapping to a worker. */
+static unsigned int map_and_post(struct kverbs_conn *conn, struct kverbs_req **reqs,
+				 unsigned int nr, struct kverbs_chain *chain, int *error)
+{
+	unsigned int mapped, posted;
+	int unmapped;
+
+	mapped = map_reqs(conn, reqs, nr, NULL, &unmapped);
+	posted = post_any(conn, reqs, mapped, chain, error);
+	if (!*error)
+		*error = unmapped == -EINTR ? -EAGAIN : unmapped;
+	return posted;
+}
+
 /**
  * kverbs_conn_post_list() - post operations other than receives
  * @conn: the connection
@@ -170,7 +340,7 @@ unsigned int kverbs_conn_post_list(struct kverbs_conn *conn, struct kverbs_req *
 		posted = kverbs_wr_post_direct(&conn->queue, reqs, count_direct(conn, reqs, nr),
 					       chain, error);
 	if (!*error && posted < nr)
-		posted += post_any(conn, reqs + posted, nr - posted, chain, error);
+		posted += map_and_post(conn, reqs + posted, nr - posted, chain, error);
 	return posted;
 }
 
@@ -186,16 +356,16 @@ static struct kverbs_chain *held_chain(struct kverbs_conn *conn)
 static bool post_some_held(struct kverbs_conn *conn)
 {
 	struct kverbs_chain *chain = conn->held_chain;
-	unsigned int nr, posted;
+	unsigned int held, nr, posted = 0;
 	int error;
 
-	nr = kverbs_queue_peek_held(&conn->queue, chain->reqs, chain->max_wrs);
-	if (!nr)
-		return false;
-	posted = kverbs_wr_post_list(&conn->queue, &conn->lkeys, chain->reqs, nr, chain,
-				     &error);
+	held = kverbs_queue_peek_held(&conn->queue, chain->reqs, chain->max_wrs);
+	nr = map_reqs(conn, chain->reqs, held, &conn->held_waiter, &error);
+	if (nr)
+		posted = kverbs_wr_post_list(&conn->queue, &conn->lkeys, chain->reqs, nr,
+					     chain, &error);
 	/* A closed queue completes what it holds in kverbs_queue_flush_remaining(). */
-	if (error == -EAGAIN || error == -ENOTCONN)
+	if (!held || error == -EAGAIN || error == -ENOTCONN)
 		return false;
 	if (!error)
 		return true;
@@ -208,7 +378,7 @@ static bool post_some_held(struct kverbs_conn *conn)
  * kverbs_conn_post_held() - post the held operations for which there are slots
  * @conn: the connection
  *
- * Context: process, may sleep.
+ * Context: process, may sleep, but not while another task maps a region.
  */
 void kverbs_conn_post_held(struct kverbs_conn *conn)
 {
@@ -268,14 +438,18 @@ static int hold(struct kverbs_conn *conn, struct kverbs_req **reqs, unsigned int
 static unsigned int hold_list(struct kverbs_conn *conn, struct kverbs_req **reqs,
 			      unsigned int nr, int *error)
 {
-	unsigned int doable = count_doable(conn, reqs, nr);
+	unsigned int doable = count_doable(conn, reqs, nr), mapped;
+	int unmapped;
 
-	*error = doable ? hold(conn, reqs, doable) : 0;
+	mapped = map_ahead(conn, reqs, doable, &unmapped);
+	*error = mapped ? hold(conn, reqs, mapped) : 0;
 	if (*error)
 		return 0;
-	if (doable < nr)
+	if (unmapped)
+		*error = unmapped;
+	else if (doable < nr)
 		*error = -EOPNOTSUPP;
-	return doable;
+	return mapped;
 }
 
 /**
@@ -308,6 +482,16 @@ bool kverbs_conn_submit_list(struct kverbs_conn *conn, struct kverbs_req **reqs,
 	return false;
 }
 
+static void hold_recvs(struct kverbs_conn *conn, struct kverbs_req **reqs, unsigned int nr)
+{
+	int error = kverbs_queue_hold(&conn->queue, reqs, nr);
+
+	if (error)
+		refuse_all(conn, reqs, nr, error);
+	else
+		kverbs_conn_post_deferred(conn, NULL);
+}
+
 /**
  * kverbs_conn_submit_recvs() - accept receives, at any time before the end
  * @conn: the connection
@@ -324,13 +508,19 @@ void kverbs_conn_submit_recvs(struct kverbs_conn *conn, struct kverbs_req **reqs
 	unsigned int done;
 	int error;
 
-	done = kverbs_conn_recv_list(conn, reqs, nr, &error);
-	if (error == -EAGAIN)
-		error = kverbs_queue_hold(&conn->queue, reqs + done, nr - done);
-	if (error)
-		refuse_all(conn, reqs + done, nr - done, error);
-	else if (done < nr)
-		kverbs_conn_post_deferred(conn);
+	for (;;) {
+		done = kverbs_conn_recv_list(conn, reqs, nr, &error);
+		reqs += done;
+		nr -= done;
+		if (!error || error == -EAGAIN)
+			break;
+		/* The next one may be in a region that can be mapped. */
+		kverbs_conn_refuse(conn, *reqs++, error);
+		if (!--nr)
+			return;
+	}
+	if (nr)
+		hold_recvs(conn, reqs, nr);
 }
 
 /**

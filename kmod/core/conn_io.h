@@ -17,7 +17,10 @@ void kverbs_conn_submit_recvs(struct kverbs_conn *conn, struct kverbs_req **reqs
 void kverbs_conn_refuse(struct kverbs_conn *conn, struct kverbs_req *req, int result);
 int kverbs_conn_recv_pooled(struct kverbs_conn *conn, struct kverbs_req **reqs,
 			    unsigned int nr);
-void kverbs_conn_post_deferred(struct kverbs_conn *conn);
+bool kverbs_conn_post_deferred(struct kverbs_conn *conn, struct kverbs_turn_waiter *waiter);
+int kverbs_conn_map(struct kverbs_conn *conn, struct kverbs_region *region);
+void kverbs_conn_init_waiters(struct kverbs_conn *conn);
+void kverbs_conn_cancel_waiters(struct kverbs_conn *conn);
 void kverbs_conn_post_held(struct kverbs_conn *conn);
 int kverbs_conn_post_now(struct kverbs_conn *conn, struct kverbs_req *req,
 			 struct kverbs_chain *chain, struct kverbs_mr *mr);

@@ -2,6 +2,7 @@
 /* PD, CQ and QP of a connection: created, drained and destroyed. */
 #include <linux/delay.h>
 
+#include "conn_io.h"
 #include "conn_qp.h"
 #include "group.h"
 #include "quirks.h"
@@ -394,6 +395,7 @@ void kverbs_conn_destroy_qp(struct kverbs_conn *conn)
 		kverbs_cq_put(conn->attr.cqs, conn->cq, conn->nr_cqe);
 	conn->cq = NULL;
 	kverbs_srq_leave(conn);
+	kverbs_conn_cancel_waiters(conn);
 	kverbs_queue_flush_remaining(&conn->queue);
 	kverbs_lkey_cache_destroy(&conn->lkeys);
 	kverbs_mr_pool_destroy(&conn->pool);

@@ -237,7 +237,7 @@ int kverbs_export_check(struct kverbs_conn *conn, u32 rights)
  * @range: the range
  * @nr: set to their number
  *
- * Context: process, may sleep; takes conn->use.
+ * Context: process, may sleep and be killed; takes conn->use.
  * Return: 0, or the error of kverbs_export_check() or kverbs_map_get().
  */
 int kverbs_export_count(struct kverbs_conn *conn, const struct kverbs_export_range *range,
@@ -245,6 +245,8 @@ int kverbs_export_count(struct kverbs_conn *conn, const struct kverbs_export_ran
 {
 	int ret;
 
+	/* Whatever comes of this, count_segments() tells. */
+	kverbs_conn_map(conn, range->region);
 	down_read(&conn->use);
 	ret = kverbs_export_check(conn, range->rights);
 	if (!ret)
@@ -296,7 +298,7 @@ static int export_locked(struct kverbs_group *group, struct kverbs_conn *conn,
  */
 static bool is_flushed(const struct kverbs_conn *conn, int ret)
 {
-	lockdep_assert_held(&conn->sync_lock);
+	lockdep_assert_held(&conn->sync_turn.lock);
 	return ret == -EIO && conn->sync.status == IB_WC_WR_FLUSH_ERR;
 }
 
@@ -332,9 +334,9 @@ struct kverbs_export *kverbs_export_to_conn(struct kverbs_conn *conn,
 	int ret = -EINTR;
 
 	down_read(&conn->use);
-	if (!mutex_lock_killable(&conn->sync_lock)) {
+	if (!kverbs_turn_lock_killable(&conn->sync_turn)) {
 		ret = export_locked(NULL, conn, range, &export, segs);
-		mutex_unlock(&conn->sync_lock);
+		kverbs_turn_unlock(&conn->sync_turn);
 	}
 	up_read(&conn->use);
 	return ret ? ERR_PTR(give_up(export, ret)) : export;
@@ -399,11 +401,11 @@ static struct kverbs_export *export_over(struct kverbs_group *group, struct kver
 	int ret = -EINTR;
 
 	down_read(&conn->use);
-	if (!mutex_lock_killable(&conn->sync_lock)) {
+	if (!kverbs_turn_lock_killable(&conn->sync_turn)) {
 		ret = export_locked(group, conn, range, &export, segs);
 		if (is_flushed(conn, ret))
 			ret = -ENOTCONN;
-		mutex_unlock(&conn->sync_lock);
+		kverbs_turn_unlock(&conn->sync_turn);
 	}
 	up_read(&conn->use);
 	*again = ret == -ENOTCONN && kverbs_conn_is_ending(conn);
@@ -516,9 +518,9 @@ static int destroy_on_conn(struct kverbs_export *export)
 	int ret = -EINTR;
 
 	down_read(&conn->use);
-	if (!mutex_lock_killable(&conn->sync_lock)) {
+	if (!kverbs_turn_lock_killable(&conn->sync_turn)) {
 		ret = invalidate(export);
-		mutex_unlock(&conn->sync_lock);
+		kverbs_turn_unlock(&conn->sync_turn);
 	}
 	up_read(&conn->use);
 	if (ret && ret != -EINTR) {

@@ -48,7 +48,7 @@ struct kverbs_region *kverbs_region_of_memory(struct kverbs_memory *memory, bool
 		return ERR_PTR(-ENOMEM);
 	kref_init(&region->ref);
 	init_waitqueue_head(&region->idle);
-	mutex_init(&region->lock);
+	kverbs_turn_init(&region->mapping);
 	INIT_LIST_HEAD(&region->maps);
 	kverbs_memory_get(memory);
 	region->memory = memory;
@@ -330,7 +330,7 @@ static void empty_map(struct kverbs_map *map)
 
 static void destroy_map(struct kverbs_map *map)
 {
-	lockdep_assert_held(&map->region->lock);
+	lockdep_assert_held(&map->region->mapping.lock);
 	list_del_rcu(&map->entry);
 	empty_map(map);
 	kverbs_device_leave(&map->tenant);
@@ -356,10 +356,10 @@ static void evict_map(struct work_struct *work)
 	struct kverbs_map *map = container_of(work, struct kverbs_map, evict_work);
 	struct kverbs_region *region = map->region;
 
-	mutex_lock(&region->lock);
+	kverbs_turn_lock(&region->mapping);
 	if (map->tenant.dev)
 		destroy_map(map);
-	mutex_unlock(&region->lock);
+	kverbs_turn_unlock(&region->mapping);
 	free_map(map);
 }
 
@@ -384,7 +384,7 @@ static struct kverbs_map *new_map(struct kverbs_region *region, struct ib_device
 	ret = fill_map(map);
 	if (ret)
 		goto out_free_map;
-	/* If the map is evicted at once, evict_map() waits for the region's lock. */
+	/* If the map is evicted at once, evict_map() waits until this has returned. */
 	ret = kverbs_device_enter(ib, &map->tenant, KVERBS_TENANT_MAP, map_evict);
 	if (ret)
 		goto out_empty_map;
@@ -427,16 +427,47 @@ struct kverbs_map *kverbs_map_lookup(struct kverbs_region *region, struct ib_dev
 	return found;
 }
 
+static struct kverbs_map *get_and_unlock(struct kverbs_region *region, struct ib_device *ib)
+{
+	struct kverbs_map *map = kverbs_map_lookup(region, ib) ?: new_map(region, ib);
+
+	kverbs_turn_unlock(&region->mapping);
+	return map;
+}
+
+/**
+ * kverbs_map_try() - the mapping of a region on a device, created on first use
+ * @region: the region; the caller counts in its uses
+ * @ib: the device; the caller is its tenant
+ * @waiter: told when another task no longer maps the region, or NULL
+ *
+ * Does not wait for another task that maps the region, for this device or for another one. Takes
+ * no lock if the mapping is there.
+ *
+ * Context: process, may sleep.
+ * Return: the map, which stays as kverbs_map_lookup() says, or an ERR_PTR: -EAGAIN if another task
+ * maps the region; -ENOMEM; -EOPNOTSUPP if the device can reach the memory only through a bounce
+ * buffer; -ENODEV.
+ */
+struct kverbs_map *kverbs_map_try(struct kverbs_region *region, struct ib_device *ib,
+				  struct kverbs_turn_waiter *waiter)
+{
+	struct kverbs_map *map = kverbs_map_lookup(region, ib);
+
+	if (map)
+		return map;
+	if (!kverbs_turn_trylock(&region->mapping, waiter))
+		return ERR_PTR(-EAGAIN);
+	return get_and_unlock(region, ib);
+}
+
 /**
  * kverbs_map_get() - the mapping of a region on a device, created on first use
  * @region: the region; the caller counts in its uses
  * @ib: the device; the caller is its tenant
  *
- * Every post needs it, so it takes no lock if the mapping is there.
- *
- * Context: process, may sleep.
- * Return: the map or an ERR_PTR: -ENOMEM; -EOPNOTSUPP if the device can reach
- * the memory only through a bounce buffer; -ENODEV.
+ * Context: process, may sleep and be killed; not a work item of which there may be many.
+ * Return: as kverbs_map_try(), but -EINTR instead of -EAGAIN.
  */
 struct kverbs_map *kverbs_map_get(struct kverbs_region *region, struct ib_device *ib)
 {
@@ -444,10 +475,24 @@ struct kverbs_map *kverbs_map_get(struct kverbs_region *region, struct ib_device
 
 	if (map)
 		return map;
-	mutex_lock(&region->lock);
-	map = kverbs_map_lookup(region, ib) ?: new_map(region, ib);
-	mutex_unlock(&region->lock);
-	return map;
+	if (kverbs_turn_lock_killable(&region->mapping))
+		return ERR_PTR(-EINTR);
+	return get_and_unlock(region, ib);
+}
+
+/**
+ * kverbs_map_await() - wait until another task no longer maps a region
+ * @region: the region; the caller counts in its uses, and holds no lock of a connection
+ *
+ * Context: process, may sleep and be killed.
+ * Return: 0 or -EINTR.
+ */
+int kverbs_map_await(struct kverbs_region *region)
+{
+	if (kverbs_turn_lock_killable(&region->mapping))
+		return -EINTR;
+	kverbs_turn_unlock(&region->mapping);
+	return 0;
 }
 
 static void unmap_all(struct kverbs_region *region)
@@ -455,14 +500,14 @@ static void unmap_all(struct kverbs_region *region)
 	struct kverbs_map *map, *next;
 	LIST_HEAD(dead);
 
-	mutex_lock(&region->lock);
+	kverbs_turn_lock(&region->mapping);
 	list_for_each_entry_safe(map, next, &region->maps, entry) {
 		destroy_map(map);
 		/* evict_map() frees a mapping that was evicted. */
 		if (!map->tenant.evicted)
 			list_add(&map->dead, &dead);
 	}
-	mutex_unlock(&region->lock);
+	kverbs_turn_unlock(&region->mapping);
 
 	list_for_each_entry_safe(map, next, &dead, dead)
 		free_map(map);

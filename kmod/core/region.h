@@ -5,12 +5,12 @@
 #include <linux/bvec.h>
 #include <linux/gfp.h>
 #include <linux/kref.h>
-#include <linux/mutex.h>
 #include <linux/scatterlist.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
 #include "device.h"
+#include "turn.h"
 
 struct kverbs_memory;
 struct kverbs_track;
@@ -29,7 +29,8 @@ struct kverbs_track;
  *	not 0, the region is neither unmapped nor unpinned.
  * @cached: the part of @uses that lkey caches hold, and can drop
  * @idle: woken when @uses becomes 0
- * @lock: held to change @maps, and while a mapping is created
+ * @mapping: held to change @maps, and while a mapping is created, which may take long. Comes after
+ *	all locks of a connection; a work item that holds one only tries it.
  * @maps: struct kverbs_map, one for each device that has used the region; read under RCU
  *
  * Life: made of memory that is pinned by kverbs_region_create(), is the caller's at
@@ -48,7 +49,7 @@ struct kverbs_region {
 	atomic_long_t uses;
 	atomic_long_t cached;
 	wait_queue_head_t idle;
-	struct mutex lock;
+	struct kverbs_turn mapping;
 	struct list_head maps;
 };
 
@@ -66,7 +67,7 @@ struct kverbs_span {
 
 /**
  * struct kverbs_map - the DMA mapping of a region on one device
- * @entry: in the list of the region: written under its lock, read under RCU
+ * @entry: in the list of the region: written under its @mapping, read under RCU
  * @dead: in a list of those to be freed
  * @rcu: to free it
  * @tenant: on the device, which it leaves after the connections
@@ -109,6 +110,9 @@ void kverbs_region_peek(const struct kverbs_region *region, u64 offset, void *to
 			size_t length);
 
 struct kverbs_map *kverbs_map_get(struct kverbs_region *region, struct ib_device *ib);
+struct kverbs_map *kverbs_map_try(struct kverbs_region *region, struct ib_device *ib,
+				  struct kverbs_turn_waiter *waiter);
+int kverbs_map_await(struct kverbs_region *region);
 struct kverbs_map *kverbs_map_lookup(struct kverbs_region *region, struct ib_device *ib);
 const struct kverbs_span *kverbs_map_find(const struct kverbs_map *map, u64 pos);
 int kverbs_map_sges(const struct kverbs_map *map, u64 offset, u64 length,

@@ -11,6 +11,7 @@
 #include "conn_io.h"
 #include "group.h"
 #include "quirks.h"
+#include "region.h"
 #include "srq.h"
 #include "verbs.h"
 #include "workqueue.h"
@@ -73,6 +74,19 @@ static int post_wr(struct kverbs_srq *srq, struct kverbs_req *req, struct ib_sge
 	return ret;
 }
 
+static int map_req(struct kverbs_srq *srq, const struct kverbs_req *req)
+{
+	struct kverbs_map *map;
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < kverbs_req_extents(req); i++) {
+		map = kverbs_map_get(kverbs_req_extent(req, i).region, srq->pd->device);
+		ret = PTR_ERR_OR_ZERO(map);
+	}
+	return ret;
+}
+
 /*
  * Entries by the local DMA lkey only: an MR of the lkey cache belongs to a connection, which may
  * end before the receive is used.
@@ -84,6 +98,9 @@ static noinline_for_stack int post_recv(struct kverbs_srq *srq, struct kverbs_re
 
 	if (req->length > srq->max_recv)
 		return -EMSGSIZE;
+	nr = map_req(srq, req);
+	if (nr)
+		return nr;
 	nr = kverbs_wr_direct_recv(srq->pd, req, sges, srq->max_sge);
 	return nr < 0 ? nr : post_wr(srq, req, sges, nr);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Waits of system calls that may take long: a task can be killed in them, and they do not keep
- * the host from suspend. A task that is frozen may hold locks of its connection; only
+ * Waits of system calls that may take long: a task can be killed in them, unless the name says
+ * otherwise, and they do not keep the host from suspend. A task that is frozen may hold locks of its connection; only
  * workqueues, which are not frozen, and tasks that wait in the same way need these.
  */
 #ifndef KVERBS_WAIT_H
@@ -33,6 +33,15 @@
 #define kverbs_wait_event(wq_head, condition)					\
 	((condition) ? 0 : ___wait_event(wq_head, condition, KVERBS_WAIT_STATE,	\
 					 0, 0, schedule()))
+
+/* As wait_event(). */
+#define kverbs_wait_event_unkillable(wq_head, condition)			\
+do {										\
+	if (!(condition))							\
+		___wait_event(wq_head, condition,				\
+			      TASK_UNINTERRUPTIBLE | TASK_FREEZABLE_UNSAFE,	\
+			      0, 0, schedule());				\
+} while (0)
 
 /* As wait_for_completion_killable_timeout(). */
 static inline long kverbs_wait_for_completion(struct completion *done, unsigned long timeout)

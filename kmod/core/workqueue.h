@@ -11,9 +11,9 @@
 extern struct workqueue_struct *kverbs_workqueue;
 
 /*
- * Where operations are posted that have waited. The first one that names a region maps it, and
- * all that name it wait for that: as long as it takes, none of them may occupy the workers of
- * kverbs_workqueue.
+ * Where operations are posted that have waited. The first one that names a region may have to map
+ * it, which may take long and so does not occupy a worker of kverbs_workqueue. Work that finds that
+ * another task maps the region is queued again when that has ended: see struct kverbs_turn.
  */
 extern struct workqueue_struct *kverbs_post_workqueue;
 

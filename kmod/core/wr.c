@@ -2,7 +2,8 @@
 /*
  * Builds the work requests of an operation. Its entries name the DMA addresses of the buffer
  * by the local DMA lkey, or, if these are too many, chunks of the lkey cache. On iWARP an
- * entry of a READ names an MR that covers just its bytes until it has arrived.
+ * entry of a READ names an MR that covers just its bytes until it has arrived. Regions that are
+ * not mapped on the device yet are for the caller to map.
  */
 #include <linux/sizes.h>
 
@@ -86,15 +87,19 @@ static unsigned int max_locals(const struct kverbs_queue *queue,
 	return min(max_sges(queue, req), queue->max_local);
 }
 
+static struct kverbs_map *get_map(struct kverbs_region *region, struct ib_device *ib)
+{
+	return kverbs_map_lookup(region, ib) ?: ERR_PTR(-ENXIO);
+}
+
 /* Operations of a chain often use the same region. */
 static struct kverbs_map *find_map(struct ib_device *ib, struct kverbs_region *region,
 				   struct kverbs_chain *chain)
 {
 	if (!chain)
-		return kverbs_map_get(region, ib);
+		return get_map(region, ib);
 	if (chain->region != region) {
-		chain->map = chain->mapped ? kverbs_map_lookup(region, ib) ?: ERR_PTR(-ENXIO) :
-					     kverbs_map_get(region, ib);
+		chain->map = get_map(region, ib);
 		chain->region = region;
 	}
 	return chain->map;
@@ -232,7 +237,7 @@ static int add_extent(struct builder *b, struct kverbs_extent extent)
 	struct kverbs_slice slice = { .offset = extent.offset, .left = extent.length };
 	struct kverbs_lkeys *local;
 
-	slice.map = kverbs_map_get(extent.region, b->set->pool->pd->device);
+	slice.map = get_map(extent.region, b->set->pool->pd->device);
 	if (IS_ERR(slice.map))
 		return PTR_ERR(slice.map);
 	local = kverbs_lkeys_get(b->set, extent.region);
@@ -322,7 +327,7 @@ static int build_sinks(struct kverbs_queue *queue, struct kverbs_mr_pool *pool,
 		struct kverbs_extent extent = kverbs_req_extent(req, i);
 		struct kverbs_slice slice = { .offset = extent.offset };
 
-		slice.map = kverbs_map_get(extent.region, pool->pd->device);
+		slice.map = get_map(extent.region, pool->pd->device);
 		if (IS_ERR(slice.map))
 			return PTR_ERR(slice.map);
 		for (slice.left = extent.length; slice.left;) {
@@ -416,8 +421,8 @@ static void coalesce_reqs(const struct kverbs_queue *queue, struct kverbs_req **
  * @chain: room to build it in
  *
  * Context: process, may sleep; the connection's HCA objects stay.
- * Return: as kverbs_queue_post(); -EMSGSIZE also if it takes more work requests than
- * KVERBS_OP_WRS; or the error of kverbs_map_get() or kverbs_mr_get().
+ * Return: as kverbs_queue_post(); -ENXIO if a region is not mapped on this device; -EMSGSIZE also
+ * if it takes more work requests than KVERBS_OP_WRS; or the error of kverbs_mr_get().
  */
 int kverbs_wr_post(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 		   struct kverbs_req *req, struct kverbs_chain *chain)
@@ -526,7 +531,6 @@ unsigned int kverbs_wr_post_direct(struct kverbs_queue *queue, struct kverbs_req
 	rcu_read_lock();
 	do {
 		kverbs_chain_reset(chain);
-		chain->mapped = true;
 		run = build_run(queue, reqs + posted, nr - posted, chain);
 		if (run)
 			posted += kverbs_queue_post_list(queue, reqs + posted, run, chain, error);
@@ -557,7 +561,7 @@ static int recv_extent(struct recv_builder *b, struct kverbs_lkey_cache *set,
 	struct kverbs_mr *mr;
 	int ret;
 
-	slice.map = kverbs_map_get(extent.region, set->pool->pd->device);
+	slice.map = get_map(extent.region, set->pool->pd->device);
 	if (IS_ERR(slice.map))
 		return PTR_ERR(slice.map);
 	if (IS_ERR(local))
@@ -677,8 +681,8 @@ static int post_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
  * @req: from kverbs_queue_first_deferred()
  *
  * Context: process, may sleep; the connection's HCA objects stay.
- * Return: 0; -EAGAIN if it must wait for kverbs_queue_ops.kick; or why it can never be
- * posted.
+ * Return: 0; -EAGAIN if it must wait for kverbs_queue_ops.kick; -ENXIO if a region is not mapped on
+ * this device; or why it can never be posted.
  */
 int kverbs_wr_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 		   struct kverbs_req *req)
@@ -696,8 +700,9 @@ int kverbs_wr_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
  * @sges: filled in
  * @max: room in @sges
  *
- * Context: process, may sleep.
- * Return: number of entries; -EMSGSIZE if the buffer has more pieces; or another -errno.
+ * Context: any.
+ * Return: number of entries; -EMSGSIZE if the buffer has more pieces; -ENXIO if a region is not
+ * mapped on the device.
  */
 int kverbs_wr_direct_recv(struct ib_pd *pd, const struct kverbs_req *req,
 			  struct ib_sge *sges, int max)
@@ -863,27 +868,6 @@ int kverbs_wr_invalidate_now(struct kverbs_queue *queue, struct kverbs_req *req,
 	return ret;
 }
 
-static int mapped_sges(struct ib_pd *pd, const struct kverbs_req *req, struct ib_sge *sges,
-		       int max)
-{
-	unsigned int i;
-	int nr = 0, ret;
-
-	for (i = 0; i < kverbs_req_extents(req); i++) {
-		struct kverbs_extent extent = kverbs_req_extent(req, i);
-		struct kverbs_map *map = kverbs_map_lookup(extent.region, pd->device);
-
-		if (!map)
-			return -ENXIO;
-		ret = kverbs_map_sges(map, extent.offset, extent.length, pd->local_dma_lkey,
-				      sges + nr, max - nr);
-		if (ret < 0)
-			return ret;
-		nr += ret;
-	}
-	return nr;
-}
-
 /**
  * kverbs_wr_recv_now() - build and post a receive without sleeping
  * @queue: the queue, which has a queue pair
@@ -902,7 +886,7 @@ int kverbs_wr_recv_now(struct kverbs_queue *queue, struct ib_pd *pd, struct kver
 
 	if (req->length > queue->max_recv)
 		return -EMSGSIZE;
-	nr = mapped_sges(pd, req, chain->sges,
-			 min_t(int, queue->max_recv_sge, chain->max_sges));
+	nr = kverbs_wr_direct_recv(pd, req, chain->sges,
+				   min_t(int, queue->max_recv_sge, chain->max_sges));
 	return nr < 0 ? nr : kverbs_queue_recv_now(queue, req, chain->sges, nr);
 }

@@ -3,7 +3,7 @@
 #include <linux/slab.h>
 
 #include "compat.h"
-#include "conn.h"
+#include "conn_io.h"
 #include "export.h"
 #include "k_conn.h"
 #include "region.h"
@@ -29,17 +29,12 @@ EXPORT_SYMBOL_KVERBS(kverbs_k_region_of_bvecs);
 int kverbs_k_region_map(struct kverbs_k_conn *k_conn, struct kverbs_region *region)
 {
 	struct kverbs_conn *conn = k_conn->conn;
-	struct kverbs_map *map;
 	int ret;
 
 	kverbs_region_use(region);
-	down_read(&conn->use);
 	ret = kverbs_queue_check_up(&conn->queue);
-	if (!ret) {
-		map = kverbs_map_get(region, conn->pool.pd->device);
-		ret = PTR_ERR_OR_ZERO(map);
-	}
-	up_read(&conn->use);
+	if (!ret)
+		ret = kverbs_conn_map(conn, region);
 	kverbs_region_unuse(region);
 	return ret;
 }

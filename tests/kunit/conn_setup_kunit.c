@@ -8,6 +8,7 @@
 #include "fake_conn.h"
 #include "fake_file.h"
 #include "fake_qp.h"
+#include "fake_region.h"
 #include "workqueue.h"
 
 /* Work requests that a connection needs besides the user's slots */
@@ -537,46 +538,6 @@ static void reads_need_a_peer_with_responder_resources(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, IB_WR_RDMA_READ, fake->hca->sends[0].opcode);
 }
 
-/**
- * struct mapper - a task that takes long to map a region
- * @work: holds the lock of the region, as kverbs_map_get() does
- * @region: the region
- * @begun: signalled when the lock is held
- * @let_go: signalled when it need not be any more
- */
-struct mapper {
-	struct work_struct work;
-	struct kverbs_region *region;
-	struct completion begun;
-	struct completion let_go;
-};
-
-static void map_slowly(struct work_struct *work)
-{
-	struct mapper *mapper = container_of(work, struct mapper, work);
-
-	mutex_lock(&mapper->region->lock);
-	complete(&mapper->begun);
-	fake_await(&mapper->let_go);
-	mutex_unlock(&mapper->region->lock);
-}
-
-static void begin_map(struct kunit *test, struct mapper *mapper)
-{
-	init_completion(&mapper->begun);
-	init_completion(&mapper->let_go);
-	INIT_WORK_ONSTACK(&mapper->work, map_slowly);
-	queue_work(system_unbound_wq, &mapper->work);
-	KUNIT_EXPECT_TRUE(test, fake_await(&mapper->begun));
-}
-
-static void end_map(struct mapper *mapper)
-{
-	complete_all(&mapper->let_go);
-	flush_work(&mapper->work);
-	destroy_work_on_stack(&mapper->work);
-}
-
 static void post_and_start(struct fake_conn *fake)
 {
 	fake_conn_go(fake, FAKE_MADE);
@@ -616,12 +577,12 @@ static void connection_comes_up_while_a_region_is_mapped(struct kunit *test)
 	const struct starter *starter = test->param_value;
 	struct fake_hca *hca = fake_device_create(test);
 	struct fake_conn *slow = fake_conn_create(test, hca), *fake;
-	struct mapper mapper = { .region = slow->region };
+	struct fake_mapper mapper;
 
 	fake = fake_conn_create(test, hca);
 	hca->work_queued = true;
 	workqueue_set_max_active(kverbs_workqueue, 1);
-	begin_map(test, &mapper);
+	fake_mapper_begin(test, &mapper, slow->region);
 	starter->start(slow);
 	KUNIT_EXPECT_TRUE(test, FAKE_SOON(READ_ONCE(slow->conn->qp)));
 	fake_conn_begin(fake);
@@ -630,7 +591,7 @@ static void connection_comes_up_while_a_region_is_mapped(struct kunit *test)
 	fake_iw_answer(hca, 0, NULL, 0);
 	KUNIT_EXPECT_TRUE(test, fake_await(&fake->up));
 	KUNIT_EXPECT_EQ(test, KVERBS_CONN_CONNECTING, slow->conn->state);
-	end_map(&mapper);
+	fake_mapper_end(&mapper);
 	workqueue_set_max_active(kverbs_workqueue, WQ_DFL_ACTIVE);
 	KUNIT_EXPECT_TRUE(test, FAKE_SOON(READ_ONCE(hca->pending)));
 }

@@ -455,7 +455,7 @@ static void queue_that_holds_a_receive_is_not_reserved(struct kunit *test)
 		fake_wr_complete(&s->hca->recvs[i], IB_WC_SUCCESS);
 	KUNIT_ASSERT_EQ(test, queue->rq_depth, queue->rq_free);
 	KUNIT_EXPECT_EQ(test, -EBUSY, kverbs_queue_reserve(queue));
-	kverbs_conn_post_deferred(&s->conn);
+	kverbs_conn_post_deferred(&s->conn, NULL);
 	KUNIT_ASSERT_EQ(test, 4, s->hca->nr_recvs);
 	fake_wr_complete(&s->hca->recvs[3], IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, 0, kverbs_queue_reserve(queue));
@@ -868,7 +868,7 @@ static void submit_of_more_receives_than_slots_waits_in_order(struct kunit *test
 	KUNIT_EXPECT_EQ(test, 4, s->hca->nr_recvs);
 	fake_wr_complete(&s->hca->recvs[3], IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, 3, last_cqe(s)->user_data);
-	kverbs_conn_post_deferred(&s->conn);
+	kverbs_conn_post_deferred(&s->conn, NULL);
 	KUNIT_EXPECT_EQ(test, 5, s->hca->nr_recvs);
 }
 

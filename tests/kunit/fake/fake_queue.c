@@ -104,6 +104,7 @@ void fake_queue_conn(struct kverbs_conn *conn, struct fake_hca *hca, unsigned in
 	init_rwsem(&conn->use);
 	mutex_init(&conn->recv_lock);
 	mutex_init(&conn->held_lock);
+	kverbs_conn_init_waiters(conn);
 	kverbs_mr_pool_init(&conn->pool);
 	conn->pool.pd = &hca->pd;
 	kverbs_lkey_cache_init(&conn->lkeys, &conn->pool);

@@ -5,7 +5,7 @@
 
 #include <linux/kverbs.h>
 
-#include "conn.h"
+#include "conn_io.h"
 #include "fake_hca.h"
 #include "queue.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "fake_region.h"
+#include "patience.h"
 
 /**
  * fake_region_create() - create a region that is not mapped yet
@@ -20,7 +21,7 @@ struct fake_region *fake_region_create(struct kunit *test, struct ib_device *ib,
 	region = &fake->region;
 	kref_init(&region->ref);
 	init_waitqueue_head(&region->idle);
-	mutex_init(&region->lock);
+	kverbs_turn_init(&region->mapping);
 	INIT_LIST_HEAD(&region->maps);
 	region->page_offset = page_offset;
 	region->length = length;
@@ -90,4 +91,42 @@ struct fake_region *fake_region_scattered(struct kunit *test, struct ib_device *
 	for (i = 0; i < npages; i++)
 		fake_region_add_span(test, fake, fake_region_page(i), PAGE_SIZE);
 	return fake;
+}
+
+static void map_slowly(struct work_struct *work)
+{
+	struct fake_mapper *mapper = container_of(work, struct fake_mapper, work);
+
+	kverbs_turn_lock(&mapper->region->mapping);
+	complete(&mapper->begun);
+	wait_for_completion_timeout(&mapper->let_go, FAKE_PATIENCE);
+	kverbs_turn_unlock(&mapper->region->mapping);
+}
+
+/**
+ * fake_mapper_begin() - let a task map a region until fake_mapper_end()
+ * @test: the test
+ * @mapper: the task, on the stack
+ * @region: the region
+ */
+void fake_mapper_begin(struct kunit *test, struct fake_mapper *mapper,
+		       struct kverbs_region *region)
+{
+	mapper->region = region;
+	init_completion(&mapper->begun);
+	init_completion(&mapper->let_go);
+	INIT_WORK_ONSTACK(&mapper->work, map_slowly);
+	queue_work(system_unbound_wq, &mapper->work);
+	KUNIT_EXPECT_TRUE(test, wait_for_completion_timeout(&mapper->begun, FAKE_PATIENCE));
+}
+
+/**
+ * fake_mapper_end() - let the task be done, without a mapping
+ * @mapper: the task
+ */
+void fake_mapper_end(struct fake_mapper *mapper)
+{
+	complete_all(&mapper->let_go);
+	flush_work(&mapper->work);
+	destroy_work_on_stack(&mapper->work);
 }

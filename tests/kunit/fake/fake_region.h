@@ -4,6 +4,7 @@
 #define KVERBS_FAKE_REGION_H
 
 #include <kunit/test.h>
+#include <linux/workqueue.h>
 
 #include "region.h"
 
@@ -21,6 +22,20 @@ struct fake_region {
 	struct kverbs_span spans[FAKE_SPANS];
 };
 
+/**
+ * struct fake_mapper - a task that takes long to map a region
+ * @work: maps the region, as kverbs_map_try() does
+ * @region: the region
+ * @begun: signalled when it does
+ * @let_go: signalled when it may end
+ */
+struct fake_mapper {
+	struct work_struct work;
+	struct kverbs_region *region;
+	struct completion begun;
+	struct completion let_go;
+};
+
 struct fake_region *fake_region_create(struct kunit *test, struct ib_device *ib,
 				       unsigned int page_offset, u64 length);
 void fake_region_add_span(struct kunit *test, struct fake_region *fake, dma_addr_t addr,
@@ -28,5 +43,8 @@ void fake_region_add_span(struct kunit *test, struct fake_region *fake, dma_addr
 struct fake_region *fake_region_scattered(struct kunit *test, struct ib_device *ib,
 					  unsigned int page_offset, unsigned int npages);
 dma_addr_t fake_region_page(unsigned int page);
+void fake_mapper_begin(struct kunit *test, struct fake_mapper *mapper,
+		       struct kverbs_region *region);
+void fake_mapper_end(struct fake_mapper *mapper);
 
 #endif /* KVERBS_FAKE_REGION_H */
