@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Copies to a disk that is full or whose host is lost, and what of a copy has reached the disk. */
 #define _GNU_SOURCE
-#include <linux/magic.h>
 #include <sys/inotify.h>
 
 #include "copy/retry.h"
-#include "fake_disk.h"
-#include "server.h"
+#include "disk_server.h"
 
 #define PART "root/.f.kverbs-part"
 
@@ -54,19 +52,6 @@ static int cp(const char *option, const char *src, const char *dst)
 
 	err_command("cp");
 	return cmd_cp.run(7, argv);
-}
-
-static int setup(void **state)
-{
-	fake_disk_reset();
-	fake_disk.type = EXT4_SUPER_MAGIC;
-	return server_setup(state);
-}
-
-static int teardown(void **state)
-{
-	fake_disk_reset();
-	return server_teardown(state);
 }
 
 /* ---- a full disk ------------------------------------------------------------- */
@@ -196,21 +181,13 @@ static int cp_again(const char *retry, const char *src, const char *dst)
 	return cmd_cp.run(9, argv);
 }
 
-/* Cut all connections when so many bytes have been written. */
-static void cut_at(uint64_t bytes)
-{
-	fake_disk.no_reserve = true;
-	fake_disk.room = bytes;
-	fake_disk.when_full = fake_cut;
-}
-
 static void a_lost_connection_ends_a_copy(void **state)
 {
 	struct server_run *r = *state;
 
 	/* More is left than can be in flight, or the server may have all of it. */
 	make(r, "f", 40 << 20);
-	cut_at(7 << 20);
+	disk_server_cut_at(7 << 20);
 	assert_int_equal(cp("-q", name(r, "f"), "192.0.2.1:f"), EXIT_FAILED);
 	assert_int_equal(err_last()->err, -ECONNRESET);
 	assert_int_equal(size_of(r, "root/f"), -1);
@@ -223,14 +200,14 @@ static void a_copy_goes_on_from_what_is_verified(void **state)
 	struct server_run *r = *state;
 
 	make(r, "f", 10 << 20);
-	cut_at(7 << 20);
+	disk_server_cut_at(7 << 20);
 	assert_int_equal(cp_again("1", name(r, "f"), "192.0.2.1:f"), EXIT_OK);
 	assert_null(err_last());
 	assert_true(same(r, "f", "root/f"));
 	server_wait_idle();
 	assert_int_equal(size_of(r, PART), -1);
 	/* In the other direction, too. */
-	cut_at(7 << 20);
+	disk_server_cut_at(7 << 20);
 	assert_int_equal(cp_again("1", "192.0.2.1:f", name(r, "g")), EXIT_OK);
 	assert_true(same(r, "f", "g"));
 }
@@ -241,18 +218,18 @@ static void a_tree_goes_on_to_the_same_place(void **state)
 	struct server_run *r = *state;
 
 	a_tree(r);
-	cut_at(1 << 20);
+	disk_server_cut_at(1 << 20);
 	assert_int_equal(cp_again("1", name(r, "d"), "192.0.2.1:new"), EXIT_OK);
 	assert_null(fake_disk.when_full);
 	assert_true(same(r, "d/e/large", "root/new/e/large"));
 	assert_true(same(r, "d/e/small", "root/new/e/small"));
 	assert_int_equal(size_of(r, "root/new/d"), -1);
-	cut_at(1 << 20);
+	disk_server_cut_at(1 << 20);
 	assert_int_equal(cp_again("1", "192.0.2.1:new", name(r, "back")), EXIT_OK);
 	assert_true(same(r, "d/e/large", "back/e/large"));
 	assert_int_equal(size_of(r, "back/new"), -1);
 	/* A directory that was there takes it, also after a loss. */
-	cut_at(1 << 20);
+	disk_server_cut_at(1 << 20);
 	assert_int_equal(cp_again("1", name(r, "d"), "192.0.2.1:new"), EXIT_OK);
 	assert_true(same(r, "d/e/large", "root/new/d/e/large"));
 }
@@ -272,9 +249,8 @@ static void progress_earns_more_attempts(void **state)
 	struct server_run *r = *state;
 
 	make(r, "f", 30 << 20);
-	cut_at(3 << 20);
+	disk_server_hook(3 << 20, cut_again);
 	cuts = 4;
-	fake_disk.when_full = cut_again;
 	assert_int_equal(cp_again("1", name(r, "f"), "192.0.2.1:f"), EXIT_FAILED);
 	assert_int_equal(err_last()->err, -ENOSPC);
 	assert_int_equal(cuts, -1);
@@ -296,8 +272,7 @@ static void a_copy_gives_up_in_the_end(void **state)
 	struct server_run *r = *state;
 
 	make(r, "f", 10 << 20);
-	cut_at(7 << 20);
-	fake_disk.when_full = cut_and_refuse;
+	disk_server_hook(7 << 20, cut_and_refuse);
 	assert_int_equal(cp_again("1", name(r, "f"), "192.0.2.1:f"), EXIT_UNREACHABLE);
 	assert_int_equal(err_last()->err, -ECONNREFUSED);
 	server_wait_idle();
@@ -381,27 +356,25 @@ static void a_tree_is_counted_before_the_connection(void **state)
 	close(watch);
 }
 
-#define disk_test(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		disk_test(a_file_that_does_not_fit_is_refused_at_once),
-		disk_test(a_disk_that_fills_up_keeps_what_is_verified),
-		disk_test(a_tmpfs_that_fills_up_keeps_what_is_verified),
-		disk_test(the_disk_of_a_small_file_may_be_full),
-		disk_test(space_is_still_reserved_when_a_copy_is_resumed),
-		disk_test(sync_includes_new_files_and_the_names_of_new_directories),
-		disk_test(without_sync_nothing_is_forced_out),
-		disk_test(a_lost_connection_ends_a_copy),
-		disk_test(a_copy_goes_on_from_what_is_verified),
-		disk_test(a_tree_goes_on_to_the_same_place),
-		disk_test(progress_earns_more_attempts),
-		disk_test(a_copy_gives_up_in_the_end),
-		disk_test(standard_input_cannot_be_read_again),
+		disk_server_test(a_file_that_does_not_fit_is_refused_at_once),
+		disk_server_test(a_disk_that_fills_up_keeps_what_is_verified),
+		disk_server_test(a_tmpfs_that_fills_up_keeps_what_is_verified),
+		disk_server_test(the_disk_of_a_small_file_may_be_full),
+		disk_server_test(space_is_still_reserved_when_a_copy_is_resumed),
+		disk_server_test(sync_includes_new_files_and_the_names_of_new_directories),
+		disk_server_test(without_sync_nothing_is_forced_out),
+		disk_server_test(a_lost_connection_ends_a_copy),
+		disk_server_test(a_copy_goes_on_from_what_is_verified),
+		disk_server_test(a_tree_goes_on_to_the_same_place),
+		disk_server_test(progress_earns_more_attempts),
+		disk_server_test(a_copy_gives_up_in_the_end),
+		disk_server_test(standard_input_cannot_be_read_again),
 		cmocka_unit_test(attempts_become_rare),
 		cmocka_unit_test(only_what_may_pass_is_tried_again),
-		disk_test(a_tree_is_counted_before_the_connection),
+		disk_server_test(a_tree_is_counted_before_the_connection),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,12 +2,10 @@
 /* Several addresses of a server: which one is used when, and who ends the connection before. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
-#include <linux/magic.h>
 
 #include "copy/paths.h"
 #include "copy/retry.h"
-#include "fake_disk.h"
-#include "server.h"
+#include "disk_server.h"
 
 #define FIRST "192.0.2.1"
 #define OTHER "192.0.2.7"
@@ -18,19 +16,6 @@ static const struct wire_hello files_hello = {
 	.msg_max = WIRE_MSG_MAX,
 	.depth = WIRE_FILES_DEPTH,
 };
-
-static int setup(void **state)
-{
-	fake_disk_reset();
-	fake_disk.type = EXT4_SUPER_MAGIC;
-	return server_setup(state);
-}
-
-static int teardown(void **state)
-{
-	fake_disk_reset();
-	return server_teardown(state);
-}
 
 /* ---- the option ---------------------------------------------------------------- */
 
@@ -187,20 +172,13 @@ static bool is_last_host(const char *text)
 	return inet_pton(AF_INET, text, &in) == 1 && !memcmp(fake.last_connect.dst.addr, &in, 4);
 }
 
-static void cut_at(uint64_t bytes)
-{
-	fake_disk.no_reserve = true;
-	fake_disk.room = bytes;
-	fake_disk.when_full = fake_cut;
-}
-
 static void a_copy_goes_on_over_another_path(void **state)
 {
 	static const uint8_t source[] = { 192, 0, 2, 2 };
 	struct server_run *r = *state;
 	const char *src = make(r, 40 << 20);
 
-	cut_at(7 << 20);
+	disk_server_cut_at(7 << 20);
 	assert_int_equal(cp(OTHER ",192.0.2.2", src), EXIT_OK);
 	assert_null(fake_disk.when_full);
 	assert_null(err_last());
@@ -273,7 +251,7 @@ static void all_connections_of_a_copy_are_made_again(void **state)
 	struct server_run *r = *state;
 	const char *src = make(r, 40 << 20);
 
-	cut_at(7 << 20);
+	disk_server_cut_at(7 << 20);
 	assert_int_equal(cp_parallel("3", OTHER, src, FIRST ":f"), EXIT_OK);
 	assert_null(fake_disk.when_full);
 	assert_true(is_copied(r));
@@ -404,8 +382,6 @@ static void the_end_of_a_copy_ends_its_lanes(void **state)
 	server_leave(&s[1], kv[1]);
 }
 
-#define paths_test(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -415,17 +391,17 @@ int main(void)
 		cmocka_unit_test(standard_input_cannot_be_read_again),
 		cmocka_unit_test(the_last_path_has_all_the_time),
 		cmocka_unit_test(all_paths_are_tried_before_any_delay),
-		paths_test(a_copy_goes_on_over_another_path),
-		paths_test(another_path_is_used_if_the_first_does_not_answer),
-		paths_test(a_peer_is_probed_only_if_there_is_another_path),
-		paths_test(the_connection_before_of_a_copy_is_ended),
-		paths_test(connections_of_other_copies_stay),
-		paths_test(several_connections_carry_a_file),
-		paths_test(connections_take_turns_over_the_paths),
-		paths_test(all_connections_of_a_copy_are_made_again),
-		paths_test(the_others_carry_the_share_of_a_connection_that_cannot_be_made),
-		paths_test(a_lane_needs_a_copy),
-		paths_test(the_end_of_a_copy_ends_its_lanes),
+		disk_server_test(a_copy_goes_on_over_another_path),
+		disk_server_test(another_path_is_used_if_the_first_does_not_answer),
+		disk_server_test(a_peer_is_probed_only_if_there_is_another_path),
+		disk_server_test(the_connection_before_of_a_copy_is_ended),
+		disk_server_test(connections_of_other_copies_stay),
+		disk_server_test(several_connections_carry_a_file),
+		disk_server_test(connections_take_turns_over_the_paths),
+		disk_server_test(all_connections_of_a_copy_are_made_again),
+		disk_server_test(the_others_carry_the_share_of_a_connection_that_cannot_be_made),
+		disk_server_test(a_lane_needs_a_copy),
+		disk_server_test(the_end_of_a_copy_ends_its_lanes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
