@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Waits of system calls that may take long: a task can be killed in them, unless the name says
- * otherwise, and they do not keep the host from suspend. A task that is frozen may hold locks of its connection; only
- * workqueues, which are not frozen, and tasks that wait in the same way need these.
+ * otherwise, and they do not keep the host from suspend. A task that is frozen may hold locks of
+ * its connection; only workqueues, which are not frozen, and tasks that wait in the same way need
+ * these.
  */
 #ifndef KVERBS_WAIT_H
 #define KVERBS_WAIT_H
@@ -16,6 +17,7 @@
 #include "compat.h"
 
 #define KVERBS_WAIT_STATE	(TASK_KILLABLE | TASK_FREEZABLE_UNSAFE)
+#define KVERBS_UNKILLABLE_STATE	(TASK_UNINTERRUPTIBLE | TASK_FREEZABLE_UNSAFE)
 
 /* As wait_event_killable_timeout(). */
 #define kverbs_wait_event_timeout(wq_head, condition, timeout)			\
@@ -38,8 +40,7 @@
 #define kverbs_wait_event_unkillable(wq_head, condition)			\
 do {										\
 	if (!(condition))							\
-		___wait_event(wq_head, condition,				\
-			      TASK_UNINTERRUPTIBLE | TASK_FREEZABLE_UNSAFE,	\
+		___wait_event(wq_head, condition, KVERBS_UNKILLABLE_STATE,	\
 			      0, 0, schedule());				\
 } while (0)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What happens to operations while another task maps the region that they name. */
+/* Operations wait without a worker while another task maps the region that they name. */
 #include <linux/kthread.h>
 #include <linux/sched/signal.h>
 
