@@ -9,6 +9,7 @@
 #include "conn_io.h"
 #include "device_query.h"
 #include "export.h"
+#include "file.h"
 #include "group.h"
 #include "group_cmd.h"
 #include "info.h"
@@ -58,6 +59,7 @@ SHOW(kverbs_conn_abandon);
 SHOW(kverbs_conn_accept);
 SHOW(kverbs_conn_adopt);
 SHOW(kverbs_conn_close);
+SHOW(kverbs_conn_close_killable);
 SHOW(kverbs_conn_create);
 SHOW(kverbs_conn_end);
 SHOW(kverbs_conn_enter);
@@ -108,6 +110,11 @@ SHOW(kverbs_export_to_group);
 
 SHOW(kverbs_fault_test);
 SHOW(kverbs_fault_tested);
+
+SHOW(kverbs_file_close);
+SHOW(kverbs_file_get_conn);
+SHOW(kverbs_file_open);
+SHOW(kverbs_file_put_conn);
 
 SHOW(kverbs_group_close);
 SHOW(kverbs_group_create);
@@ -214,6 +221,7 @@ SHOW(kverbs_turn_lock);
 SHOW(kverbs_turn_unlock);
 
 SHOW(kverbs_post_workqueue);
+SHOW(kverbs_teardown_workqueue);
 SHOW(kverbs_workqueue);
 
 SHOW(kverbs_wr_post);

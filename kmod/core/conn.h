@@ -180,7 +180,7 @@ enum kverbs_conn_stamp {
  * first kverbs_conn_end(), then DEAD when teardown is complete: stop connecting, close
  * the queue, disconnect, drain, destroy id and QP, flush remaining operations,
  * deregister, give back CQ and PD, leave the device. While it is @unanswered, teardown only
- * closes the queue: the CM's next event continues it, so that no task waits for the peer.
+ * closes the queue: the CM's next event continues it, so that no worker waits for the peer.
  * kverbs_conn_free() ends and frees it.
  */
 struct kverbs_conn {

@@ -631,6 +631,36 @@ void kverbs_conn_close(struct kverbs_conn *conn)
 	teardown(conn);
 }
 
+/* A task that exits cannot be killed any more, so it does not wait at all. */
+static int await_answer(struct kverbs_conn *conn)
+{
+	if (current->flags & PF_EXITING)
+		return kverbs_conn_is_unanswered(conn) ? -EINTR : 0;
+	return kverbs_wait_event(conn->answered, !READ_ONCE(conn->unanswered)) ? -EINTR : 0;
+}
+
+/**
+ * kverbs_conn_close_killable() - end a connection, and wait until it is DEAD or the task is killed
+ * @conn: the connection
+ *
+ * Waits as kverbs_conn_close() does, but for the peer only until the task is killed or exits.
+ *
+ * Context: process, may sleep.
+ * Return: 0, or -EINTR: the connection becomes DEAD when the peer has answered.
+ */
+int kverbs_conn_close_killable(struct kverbs_conn *conn)
+{
+	int ret;
+
+	fail(conn, 0);
+	/* Once more at least, as in kverbs_conn_close(). */
+	teardown(conn);
+	ret = await_answer(conn);
+	if (!ret)
+		teardown(conn);
+	return ret;
+}
+
 /**
  * kverbs_conn_free() - close and free a connection
  * @conn: the connection

@@ -4,18 +4,15 @@
 
 #include <linux/file.h>
 #include <linux/fs.h>
-#include <linux/memcontrol.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/nospec.h>
 #include <linux/poll.h>
-#include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include "bench_cmd.h"
 #include "chardev.h"
 #include "conn_cmd.h"
-#include "debugfs.h"
 #include "export_cmd.h"
 #include "file.h"
 #include "group_cmd.h"
@@ -322,32 +319,18 @@ static int kverbs_mmap(struct file *filp, struct vm_area_struct *vma)
 
 static int kverbs_open(struct inode *inode, struct file *filp)
 {
-	struct kverbs_file *file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
+	struct kverbs_file *file = kverbs_file_open();
 
 	if (!file)
 		return -ENOMEM;
-	kverbs_object_table_init(&file->objects);
-	xa_init_flags(&file->rings, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
-	xa_init_flags(&file->pools, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
-	init_waitqueue_head(&file->wait);
-	file->memcg = get_mem_cgroup_from_mm(current->mm);
 	filp->private_data = file;
-	kverbs_debugfs_add(file);
 	return nonseekable_open(inode, filp);
 }
 
 /* The last close, by whatever process, when no ioctl and no mapping is left. */
 static int kverbs_release(struct inode *inode, struct file *filp)
 {
-	struct kverbs_file *file = filp->private_data;
-
-	kverbs_debugfs_remove(file);
-	kverbs_object_destroy_all(file);
-	kverbs_object_table_exit(&file->objects);
-	xa_destroy(&file->rings);
-	xa_destroy(&file->pools);
-	mem_cgroup_put(file->memcg);
-	kfree(file);
+	kverbs_file_close(filp->private_data);
 	return 0;
 }
 

@@ -218,8 +218,12 @@ static void conn_established(struct kverbs_conn *conn)
 
 static void conn_ended(struct kverbs_conn *conn)
 {
-	post_event(conn->attr.owner, conn->end.type, conn->end.error, conn->end.reason,
-		   true);
+	struct kverbs_conn_obj *conn_obj = conn->attr.owner;
+
+	post_event(conn_obj, conn->end.type, conn->end.error, conn->end.reason, true);
+	/* A CONNECT that fails attaches none. */
+	if (conn_obj->ring)
+		kverbs_file_put_conn(conn_obj->ring->obj.file);
 }
 
 static const struct kverbs_conn_ops conn_ops = {
@@ -237,6 +241,7 @@ static void attach_ring(struct kverbs_conn_obj *conn_obj, struct kverbs_ring *ri
 	conn_obj->user_data = user_data;
 	spin_unlock(&conn_obj->lock);
 	atomic_inc(&ring->users);
+	kverbs_file_get_conn(ring->obj.file);
 }
 
 /* Gives the slots back; a later event is not written. */
@@ -281,6 +286,11 @@ static void conn_shutdown(struct kverbs_object *obj)
 	kverbs_rings_forget(obj);
 }
 
+static int conn_quiesce(struct kverbs_object *obj)
+{
+	return kverbs_conn_close_killable(to_conn_obj(obj)->conn);
+}
+
 static int conn_destroy(struct kverbs_object *obj)
 {
 	struct kverbs_conn_obj *conn_obj = to_conn_obj(obj);
@@ -298,6 +308,7 @@ static int conn_destroy(struct kverbs_object *obj)
 
 static const struct kverbs_object_ops conn_obj_ops = {
 	.shutdown	= conn_shutdown,
+	.quiesce	= conn_quiesce,
 	.destroy	= conn_destroy,
 };
 
@@ -537,6 +548,7 @@ static int adopt(struct kverbs_conn_obj *conn_obj, struct kverbs_ring *ring,
 	return 0;
 
 out_detach:
+	kverbs_file_put_conn(ring->obj.file);
 	atomic_dec(&ring->users);
 	kverbs_object_unreserve(&conn_obj->obj);
 out_abandon:

@@ -4,7 +4,6 @@
  * come; none goes and none changes its meaning, since "kverbs stat" and "top" read them.
  */
 #include <linux/debugfs.h>
-#include <linux/sched.h>
 #include <linux/seq_file.h>
 
 #include "conn.h"
@@ -20,11 +19,6 @@
 #include "srq.h"
 
 static struct dentry *dir;
-static LIST_HEAD(files);
-/* Of the last file that was opened. */
-static u64 last_nr;
-/* Guards @files and @last_nr; held while objects are read, so that no file closes. */
-static DEFINE_MUTEX(files_lock);
 
 static const char *const state_names[] = {
 	[KVERBS_CONN_CONNECTING]	= "CONNECTING",
@@ -148,7 +142,7 @@ static void show_object(struct seq_file *m, const struct kverbs_file *file,
 	seq_printf(m, " file=%llu\n", file->nr);
 }
 
-static void show_file(struct seq_file *m, struct kverbs_file *file)
+static void show_file(struct kverbs_file *file, void *arg)
 {
 	struct kverbs_object *entry, *obj;
 	unsigned long id;
@@ -158,7 +152,7 @@ static void show_file(struct seq_file *m, struct kverbs_file *file)
 		obj = kverbs_object_get_any(file, id);
 		if (IS_ERR(obj))
 			continue;
-		show_object(m, file, obj);
+		show_object(arg, file, obj);
 		kverbs_object_put(obj);
 		cond_resched();
 	}
@@ -166,14 +160,7 @@ static void show_file(struct seq_file *m, struct kverbs_file *file)
 
 static int objects_show(struct seq_file *m, void *unused)
 {
-	struct kverbs_file *file;
-
-	if (mutex_lock_interruptible(&files_lock))
-		return -EINTR;
-	list_for_each_entry(file, &files, entry)
-		show_file(m, file);
-	mutex_unlock(&files_lock);
-	return 0;
+	return kverbs_file_for_each(show_file, m);
 }
 DEFINE_SHOW_ATTRIBUTE(objects);
 
@@ -191,31 +178,6 @@ static int devices_show(struct seq_file *m, void *unused)
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(devices);
-
-/**
- * kverbs_debugfs_add() - let a file's objects be shown
- * @file: the file, which is being opened
- */
-void kverbs_debugfs_add(struct kverbs_file *file)
-{
-	file->pid = task_tgid_nr(current);
-	get_task_comm(file->comm, current);
-	mutex_lock(&files_lock);
-	file->nr = ++last_nr;
-	list_add_tail(&file->entry, &files);
-	mutex_unlock(&files_lock);
-}
-
-/**
- * kverbs_debugfs_remove() - show nothing of a file any more
- * @file: the file, which is being closed
- */
-void kverbs_debugfs_remove(struct kverbs_file *file)
-{
-	mutex_lock(&files_lock);
-	list_del(&file->entry);
-	mutex_unlock(&files_lock);
-}
 
 /**
  * kverbs_debugfs_init() - create the directory, if debugfs is there

@@ -3,27 +3,15 @@
 #ifndef KVERBS_DEBUGFS_H
 #define KVERBS_DEBUGFS_H
 
-struct kverbs_file;
-
 #ifdef CONFIG_DEBUG_FS
 void kverbs_debugfs_init(void);
 void kverbs_debugfs_exit(void);
-void kverbs_debugfs_add(struct kverbs_file *file);
-void kverbs_debugfs_remove(struct kverbs_file *file);
 #else
 static inline void kverbs_debugfs_init(void)
 {
 }
 
 static inline void kverbs_debugfs_exit(void)
-{
-}
-
-static inline void kverbs_debugfs_add(struct kverbs_file *file)
-{
-}
-
-static inline void kverbs_debugfs_remove(struct kverbs_file *file)
 {
 }
 #endif

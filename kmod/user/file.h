@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* An open /dev/kverbs and an ioctl on it; chardev.c makes both. */
+/* An open /dev/kverbs, and an ioctl on it, which chardev.c makes. */
 #ifndef KVERBS_FILE_H
 #define KVERBS_FILE_H
 
 #include <linux/atomic.h>
 #include <linux/list.h>
+#include <linux/refcount.h>
 #include <linux/sched.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 
 struct file;
@@ -31,7 +33,7 @@ struct kverbs_object_table {
 
 /**
  * struct kverbs_file - an open /dev/kverbs: one security domain
- * @entry: in the list of those that debugfs shows
+ * @entry: in the list of files
  * @nr: what debugfs tells it by from all others
  * @pid: of the task that opened it
  * @comm: the same
@@ -40,6 +42,9 @@ struct kverbs_object_table {
  * @rings: ids of the rings by their index, for mmap and poll
  * @pools: ids of the receive pools by their index, for mmap
  * @wait: woken when a completion is written to any ring
+ * @conns: connections that have not ended, and 1 until kverbs_file_close() leaves the rest to
+ *	@close_work
+ * @close_work: destroys what kverbs_file_close() has left, when the last connection has ended
  */
 struct kverbs_file {
 	struct list_head entry;
@@ -51,6 +56,8 @@ struct kverbs_file {
 	struct xarray rings;
 	struct xarray pools;
 	wait_queue_head_t wait;
+	refcount_t conns;
+	struct work_struct close_work;
 };
 
 /**
@@ -81,5 +88,11 @@ struct kverbs_ucmd {
  * may sleep, and returns 0 or an error that linux/kverbs.h lists for the command. It changes
  * out_* fields, which the caller of the ioctl sees after 0 and EMSGSIZE only.
  */
+
+struct kverbs_file *kverbs_file_open(void);
+void kverbs_file_close(struct kverbs_file *file);
+void kverbs_file_get_conn(struct kverbs_file *file);
+void kverbs_file_put_conn(struct kverbs_file *file);
+int kverbs_file_for_each(void (*visit)(struct kverbs_file *file, void *arg), void *arg);
 
 #endif /* KVERBS_FILE_H */

@@ -188,8 +188,8 @@ static void republish(struct kverbs_object *obj)
 }
 
 /*
- * Waits for ioctls only, and shutdown made them come back; but one that faults
- * on its user's memory takes as long as that user likes.
+ * Waits for ioctls, and shutdown made them come back; but one that faults on its user's memory
+ * takes as long as that user likes.
  */
 static int await_release(struct kverbs_object *obj)
 {
@@ -238,19 +238,21 @@ int kverbs_object_destroy(struct kverbs_file *file, u32 id)
  * @file: the file, which no ioctl uses any more
  *
  * Context: process, may sleep.
+ * Return: 0, or -EINTR: some are left, and this is to be called once more.
  */
-void kverbs_object_destroy_all(struct kverbs_file *file)
+int kverbs_object_destroy_all(struct kverbs_file *file)
 {
 	struct kverbs_object *obj;
 	unsigned long id;
-	int type;
+	int type, ret = 0;
 
 	/* Let all connections go down at once rather than one after another. */
 	xa_for_each(&file->objects.xa, id, obj)
 		if (obj->ops->shutdown)
 			obj->ops->shutdown(obj);
-	for (type = 0; type < KVERBS_OBJ_TYPES; type++)
+	for (type = 0; type < KVERBS_OBJ_TYPES && !ret; type++)
 		xa_for_each(&file->objects.xa, id, obj)
-			if (obj->type == type)
-				kverbs_object_destroy(file, id);
+			if (obj->type == type && kverbs_object_destroy(file, id) == -EINTR)
+				ret = -EINTR;
+	return ret;
 }

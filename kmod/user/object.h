@@ -39,7 +39,7 @@ enum kverbs_object_type {
  * @shutdown: make ioctls that use it come back; may be NULL. If it turns out to
  *	be busy it stays and @restart undoes this.
  * @restart: see @shutdown
- * @quiesce: wait for ioctls that use it without a reference; may be NULL. Returns 0 or -EINTR.
+ * @quiesce: wait for what uses it without a reference; may be NULL. Returns 0 or -EINTR: it stays.
  * @destroy: free it: unpublished, and no ioctl uses it. Returns 0 or -EINTR.
  */
 struct kverbs_object_ops {
@@ -85,6 +85,6 @@ struct kverbs_object *kverbs_object_get(struct kverbs_file *file, u32 id,
 					enum kverbs_object_type type);
 void kverbs_object_put(struct kverbs_object *obj);
 int kverbs_object_destroy(struct kverbs_file *file, u32 id);
-void kverbs_object_destroy_all(struct kverbs_file *file);
+int kverbs_object_destroy_all(struct kverbs_file *file);
 
 #endif /* KVERBS_OBJECT_H */

@@ -356,6 +356,61 @@ static void conn_query_can_be_killed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, KVERBS_CONN_ESTABLISHED, fake->conn->state);
 }
 
+static int killed_close(struct fake_conn *fake)
+{
+	int ret;
+
+	allow_signal(SIGKILL);
+	send_sig(SIGKILL, current, 1);
+	ret = kverbs_conn_close_killable(fake->conn);
+	flush_signals(current);
+	disallow_signal(SIGKILL);
+	return ret;
+}
+
+static void conn_closed_by_a_killed_task_ends_without_it(struct kunit *test)
+{
+	const enum fake_stage *stage = test->param_value;
+	struct fake_hca *hca = fake_device_create(test);
+	struct fake_conn *fake = fake_conn_at(test, hca, *stage);
+
+	KUNIT_EXPECT_EQ(test, -EINTR, killed_close(fake));
+	KUNIT_EXPECT_EQ(test, KVERBS_CONN_CLOSING, fake->conn->state);
+	fake_iw_give_up(hca);
+	KUNIT_EXPECT_TRUE(test, fake_await(&fake->ended));
+	KUNIT_EXPECT_EQ(test, 0, killed_close(fake));
+}
+
+static int exit_meanwhile(struct fake_conn *fake)
+{
+	int ret;
+
+	current->flags |= PF_EXITING;
+	ret = kverbs_conn_close_killable(fake->conn);
+	current->flags &= ~PF_EXITING;
+	return ret;
+}
+
+static void conn_closed_by_an_exiting_task_ends_without_it(struct kunit *test)
+{
+	const enum fake_stage *stage = test->param_value;
+	struct fake_hca *hca = fake_device_create(test);
+	struct fake_conn *fake = fake_conn_at(test, hca, *stage);
+
+	KUNIT_EXPECT_EQ(test, -EINTR, exit_meanwhile(fake));
+	fake_iw_give_up(hca);
+	KUNIT_EXPECT_TRUE(test, fake_await(&fake->ended));
+	KUNIT_EXPECT_EQ(test, 0, exit_meanwhile(fake));
+}
+
+static void conn_that_is_up_is_closed_even_by_a_killed_task(struct kunit *test)
+{
+	struct fake_conn *fake = fake_conn_at(test, fake_device_create(test), FAKE_UP);
+
+	KUNIT_EXPECT_EQ(test, 0, killed_close(fake));
+	KUNIT_EXPECT_EQ(test, KVERBS_CONN_DEAD, fake->conn->state);
+}
+
 /* ---- limits ------------------------------------------------------------- */
 
 /**
@@ -609,6 +664,9 @@ static struct kunit_case conn_setup_cases[] = {
 	KUNIT_CASE_PARAM(conn_awaits_the_answer_without_a_thread, almost_up_gen_params),
 	KUNIT_CASE(conn_accept_can_be_killed),
 	KUNIT_CASE(conn_query_can_be_killed),
+	KUNIT_CASE_PARAM(conn_closed_by_a_killed_task_ends_without_it, almost_up_gen_params),
+	KUNIT_CASE_PARAM(conn_closed_by_an_exiting_task_ends_without_it, almost_up_gen_params),
+	KUNIT_CASE(conn_that_is_up_is_closed_even_by_a_killed_task),
 	KUNIT_CASE_PARAM(conn_keeps_to_the_limits_of_the_device, limits_gen_params),
 	KUNIT_CASE(conn_may_have_more_send_than_receive_entries),
 	KUNIT_CASE(small_device_takes_as_much_as_it_has_slots),

@@ -5,12 +5,14 @@
 
 #include "fake_file.h"
 #include "patience.h"
+#include "workqueue.h"
 
 /**
  * struct thing - an object that counts the calls of its operations
  * @obj: the object
  * @busy: it is busy
  * @busy_late: it is found to be busy in shutdown
+ * @interrupted: a task is killed while it waits for what uses it
  * @hidden: its id was not found while it was tested for busy
  * @result: result of its destruction
  * @shutdowns: number of shutdowns
@@ -22,6 +24,7 @@ struct thing {
 	struct kverbs_object obj;
 	bool busy;
 	bool busy_late;
+	bool interrupted;
 	bool hidden;
 	int result;
 	unsigned int shutdowns;
@@ -55,6 +58,11 @@ static void thing_restart(struct kverbs_object *obj)
 	to_thing(obj)->restarts++;
 }
 
+static int thing_quiesce(struct kverbs_object *obj)
+{
+	return to_thing(obj)->interrupted ? -EINTR : 0;
+}
+
 static int thing_destroy(struct kverbs_object *obj)
 {
 	to_thing(obj)->destroyed = ++nr_destroyed;
@@ -65,6 +73,7 @@ static const struct kverbs_object_ops thing_ops = {
 	.busy		= thing_busy,
 	.shutdown	= thing_shutdown,
 	.restart	= thing_restart,
+	.quiesce	= thing_quiesce,
 	.destroy	= thing_destroy,
 };
 
@@ -488,12 +497,75 @@ static void objects_are_all_destroyed_in_the_order_of_types(struct kunit *test)
 		thing[2 * type] = publish(test, type);
 		thing[2 * type + 1] = publish(test, type);
 	}
-	kverbs_object_destroy_all(test->priv);
+	KUNIT_EXPECT_EQ(test, 0, kverbs_object_destroy_all(test->priv));
 	KUNIT_EXPECT_EQ(test, 2 * KVERBS_OBJ_TYPES, nr_destroyed);
 	for (type = 0; type < KVERBS_OBJ_TYPES; type++) {
 		KUNIT_EXPECT_EQ(test, 2 * type + 1, thing[2 * type]->destroyed);
 		KUNIT_EXPECT_EQ(test, 2 * type + 2, thing[2 * type + 1]->destroyed);
 	}
+}
+
+/* An object that stays may use them. */
+static void objects_of_later_types_stay_with_one_that_is_interrupted(struct kunit *test)
+{
+	struct thing *ring = publish(test, KVERBS_OBJ_RING);
+	struct thing *first = publish(test, KVERBS_OBJ_CONN);
+	struct thing *second = publish(test, KVERBS_OBJ_CONN);
+
+	first->interrupted = true;
+	KUNIT_EXPECT_EQ(test, -EINTR, kverbs_object_destroy_all(test->priv));
+	KUNIT_EXPECT_EQ(test, 0, first->destroyed);
+	KUNIT_EXPECT_EQ(test, 1, second->destroyed);
+	KUNIT_EXPECT_EQ(test, 0, ring->destroyed);
+	first->interrupted = false;
+	KUNIT_EXPECT_EQ(test, 0, kverbs_object_destroy_all(test->priv));
+	KUNIT_EXPECT_EQ(test, 2, first->destroyed);
+	KUNIT_EXPECT_EQ(test, 3, ring->destroyed);
+}
+
+static struct thing *publish_in(struct kunit *test, struct kverbs_file *file)
+{
+	struct thing *thing = kunit_kzalloc(test, sizeof(*thing), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, thing);
+	init_completion(&thing->ending);
+	KUNIT_ASSERT_EQ(test, 0, kverbs_object_reserve(file, &thing->obj, KVERBS_OBJ_CONN,
+						       &thing_ops));
+	kverbs_object_publish(&thing->obj);
+	return thing;
+}
+
+static void file_is_closed_with_its_objects(struct kunit *test)
+{
+	struct kverbs_file *file = kverbs_file_open();
+	struct thing *thing;
+
+	KUNIT_ASSERT_NOT_NULL(test, file);
+	thing = publish_in(test, file);
+	kverbs_file_get_conn(file);
+	kverbs_file_put_conn(file);
+	kverbs_file_close(file);
+	KUNIT_EXPECT_EQ(test, 1, thing->destroyed);
+}
+
+/* The two connections end in any order, and the task that closed the file is gone. */
+static void file_of_a_killed_task_is_closed_when_the_last_connection_has_ended(struct kunit *test)
+{
+	struct kverbs_file *file = kverbs_file_open();
+	struct thing *thing;
+
+	KUNIT_ASSERT_NOT_NULL(test, file);
+	thing = publish_in(test, file);
+	thing->interrupted = true;
+	kverbs_file_get_conn(file);
+	kverbs_file_get_conn(file);
+	kverbs_file_close(file);
+	kverbs_file_put_conn(file);
+	KUNIT_EXPECT_EQ(test, 0, thing->destroyed);
+	thing->interrupted = false;
+	kverbs_file_put_conn(file);
+	flush_workqueue(kverbs_teardown_workqueue);
+	KUNIT_EXPECT_EQ(test, 1, thing->destroyed);
 }
 
 static void objects_of_a_file_are_limited(struct kunit *test)
@@ -549,6 +621,9 @@ static struct kunit_case object_cases[] = {
 	KUNIT_CASE(object_is_found_again_if_its_destroyer_is_killed),
 	KUNIT_CASE(unused_object_is_destroyed_even_by_a_killed_task),
 	KUNIT_CASE(objects_are_all_destroyed_in_the_order_of_types),
+	KUNIT_CASE(objects_of_later_types_stay_with_one_that_is_interrupted),
+	KUNIT_CASE(file_is_closed_with_its_objects),
+	KUNIT_CASE(file_of_a_killed_task_is_closed_when_the_last_connection_has_ended),
 	KUNIT_CASE(objects_of_a_file_are_limited),
 	KUNIT_CASE(objects_are_counted_while_they_have_an_id),
 	{}

@@ -101,6 +101,11 @@ static int close_it(struct fake_conn *fake)
 	return 0;
 }
 
+static int close_it_killably(struct fake_conn *fake)
+{
+	return kverbs_conn_close_killable(fake->conn);
+}
+
 static void keep_silent(struct waiter *waiter)
 {
 }
@@ -113,7 +118,9 @@ static void give_up(struct waiter *waiter)
 static const struct wait waits[] = {
 	{ "an earlier EXPORT", FAKE_UP, begin_export, export_it, end_export, true },
 	{ "another task that maps a region", FAKE_UP, begin_map, map_it, end_map, true },
-	{ "the answer of a peer", FAKE_ASKING, keep_silent, close_it, give_up, false },
+	{ "the answer of a peer", FAKE_ASKING, keep_silent, close_it_killably, give_up, true },
+	{ "the answer of a peer, for the kernel", FAKE_ASKING, keep_silent, close_it, give_up,
+	  false },
 };
 
 KUNIT_ARRAY_PARAM_DESC(waits, waits, what);

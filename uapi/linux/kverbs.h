@@ -1399,7 +1399,9 @@ struct kverbs_cmd_export {
  * are in the ring already stay there; DESTROY adds those of work, and no event. DESTROY of a
  * connection or region waits for each SUBMIT of the file that is accepting entries. DESTROY of
  * an export of a connection waits for operations in flight as EXPORT does, with the same limit
- * of 30 seconds without progress.
+ * of 30 seconds without progress. A task that is killed waits neither for another task that
+ * uses the object nor, on iWARP, for a peer that has not answered: DESTROY returns EINTR, and the
+ * object stays. A connection ends all the same, without an event.
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, EBUSY, EINTR.
  */

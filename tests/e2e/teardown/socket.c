@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* An iWARP listener is a TCP socket, to which any host can connect. */
+/* An iWARP listener is a TCP socket, and so may be a peer that does not know iWARP. */
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "dev.h"
+#include "peer.h"
 
 #define CALLERS	500
 
@@ -42,9 +44,104 @@ static void callers_who_hang_up(const void *arg)
 	CHECK_OK(dev_destroy(pair.fd, pair.listener));
 }
 
+/* Accepts TCP connections, and says nothing. */
+static struct kverbs_addr mute;
+static int asked[2];
+
+static int listen_tcp(void)
+{
+	struct sockaddr_in sin = { .sin_family = AF_INET };
+	socklen_t len = sizeof(sin);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	CHECK(fd >= 0);
+	mute = addr_of("a", 0);
+	memcpy(&sin.sin_addr, mute.addr, sizeof(sin.sin_addr));
+	CHECK_EQ(bind(fd, (struct sockaddr *)&sin, sizeof(sin)), 0);
+	CHECK_EQ(listen(fd, 1), 0);
+	CHECK_EQ(getsockname(fd, (struct sockaddr *)&sin, &len), 0);
+	mute.port = sin.sin_port;
+	return fd;
+}
+
+static uint32_t call_the_mute(struct ring *ring)
+{
+	ring_open(ring, dev_open(), 4, 8);
+	return dev_connect(ring, &mute);
+}
+
+/* Returns when the peer has got the request. */
+static void call_and_wait(struct ring *ring, uint32_t *conn)
+{
+	char byte;
+
+	*conn = call_the_mute(ring);
+	child_ready();
+	CHECK_EQ(read(asked[0], &byte, 1), 1);
+}
+
+static void sleep_meanwhile(void)
+{
+	struct ring ring;
+	uint32_t conn;
+
+	call_and_wait(&ring, &conn);
+	pause();
+}
+
+static void close_meanwhile(void)
+{
+	struct ring ring;
+	uint32_t conn;
+
+	call_and_wait(&ring, &conn);
+	ring_unmap(&ring);
+	close(ring.fd);
+	pause();
+}
+
+static void destroy_meanwhile(void)
+{
+	struct ring ring;
+	uint32_t conn;
+
+	call_and_wait(&ring, &conn);
+	dev_destroy(ring.fd, conn);
+	pause();
+}
+
+/* The driver keeps the socket until it has given up, which nothing hastens. */
+static void killed_while_the_peer_is_mute(const void *arg)
+{
+	void (*const *run)(void) = arg;
+	int listener = listen_tcp(), pid, fd;
+	char request[64];
+
+	CHECK_EQ(pipe(asked), 0);
+	pid = child_start(*run);
+	fd = accept(listener, NULL, NULL);
+	CHECK(fd >= 0);
+	CHECK(recv(fd, request, sizeof(request), 0) > 0);
+	CHECK_EQ(write(asked[1], "", 1), 1);
+	child_kill(pid);
+	CHECK_EQ(recv(fd, request, sizeof(request), MSG_DONTWAIT), -1);
+	CHECK_EQ(errno, EAGAIN);
+	close(fd);
+	close(listener);
+}
+
+static void (*const meanwhile[])(void) = { sleep_meanwhile, close_meanwhile, destroy_meanwhile };
+
 TEST_GROUP(sockets)
 {
-	if (dev_is_iwarp())
-		test_add("a listener survives clients that disconnect before they are accepted",
-			 callers_who_hang_up, NULL);
+	if (!dev_is_iwarp())
+		return;
+	test_add("a listener survives clients that disconnect before they are accepted",
+		 callers_who_hang_up, NULL);
+	test_add("a killed task does not wait for a peer that has not answered",
+		 killed_while_the_peer_is_mute, &meanwhile[0]);
+	test_add("a task that closes the node is killed before the peer has answered",
+		 killed_while_the_peer_is_mute, &meanwhile[1]);
+	test_add("a task in DESTROY is killed before the peer has answered",
+		 killed_while_the_peer_is_mute, &meanwhile[2]);
 }

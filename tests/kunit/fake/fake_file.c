@@ -33,6 +33,7 @@ struct kverbs_file *fake_file_create(struct kunit *test)
 	xa_init_flags(&file->rings, XA_FLAGS_ALLOC);
 	xa_init_flags(&file->pools, XA_FLAGS_ALLOC);
 	init_waitqueue_head(&file->wait);
+	refcount_set(&file->conns, 1);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, close_file, file));
 	return file;
 }
