@@ -2,6 +2,7 @@
 """Run one measurement with one tool; each returns figures by name, or raises Broken."""
 
 import json
+import math
 import os
 import re
 import selectors
@@ -111,10 +112,17 @@ def perftest_command(case, count, events):
 
 
 def parse_perftest(operation, line):
-    """Return the figures in the line of results."""
+    """Return the figures in the line of results.
+
+    perftest times its clock first, and if it is interrupted too often in that, it takes a frequency
+    of 0: rates become 0, times infinite.
+    """
     words = line.split()
     try:
         numbers = [float(word) for word in words]
+        first = 3 if operation.endswith("-bw") else 4
+        if not 0 < numbers[first] < math.inf:
+            raise Broken(f"perftest does not know its clock: {line.strip()}")
         if operation.endswith("-bw"):
             return {"MiBps": numbers[3], "Mpps": numbers[4]}
         return {"p50_us": numbers[4], "avg_us": numbers[5], "p99_us": numbers[7]}

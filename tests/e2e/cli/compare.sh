@@ -23,6 +23,19 @@ nothing_is_missing() {
 		grep 'not measured' "$INTO/targets.inc"; } | grep .
 }
 
+# perftest says so if it was interrupted while it timed its clock.
+no_figure() {
+	PYTHONPATH=$TOP/perf/lib python3 -B - "$@" <<-'END'
+		import sys
+		import tools
+		try:
+		    print(tools.parse_perftest(*sys.argv[1:]))
+		except tools.Broken:
+		    sys.exit(0)
+		sys.exit(1)
+	END
+}
+
 # Generate the tables from existing results, without a guest.
 tables_are_made_anew() {
 	rm "$INTO"/*.inc "$INTO"/*.svg
@@ -41,6 +54,8 @@ pictures_are_svg() {
 
 check "everything is measured once" everything_is_measured
 check "nothing is missing" nothing_is_missing
+check "a rate of 0 is measured again" no_figure write-bw ' 65536 5 0.00 0.00 0.000000'
+check "a time that is infinite is measured again" no_figure send-lat ' 8 20 inf inf inf inf inf inf inf'
 check "tables are made from stored results" tables_are_made_anew
 check "there is a picture of each sweep" pictures_are_svg
 [[ $FAILED -eq 0 ]] || RESULT=1
