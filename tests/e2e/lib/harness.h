@@ -95,6 +95,7 @@ void __printf(1, 2) test_note(const char *format, ...);
 
 const char *test_errno(int err);
 long long test_now_ms(void);
+long long test_tick_ms(void);
 int test_repeats(int nr);
 int __printf(1, 2) test_shell(const char *format, ...);
 long test_status_kb(int pid, const char *field);
