@@ -16,6 +16,8 @@
 /* At most so many operations, or bytes, are coalesced into one completion. */
 #define COALESCE_OPS	32
 #define COALESCE_BYTES	SZ_16K
+/* The same of unsignalled operations: their completions show that the queue makes progress. */
+#define SILENT_BYTES	SZ_16M
 /* Entries that suffice for most receives; hardened kernels clear arrays on the stack. */
 #define FEW_SGES	2
 
@@ -390,6 +392,13 @@ static void drop_useless_fence(const struct kverbs_queue *queue, struct kverbs_r
 		req->fence = false;
 }
 
+static bool is_coalesced(const struct kverbs_req *req, unsigned int ops, u64 bytes)
+{
+	if (req->unsignalled)
+		return bytes < SILENT_BYTES;
+	return ops < COALESCE_OPS && bytes < COALESCE_BYTES;
+}
+
 /*
  * Coalesces the completions of small operations: one completion is cheaper than several, and
  * COALESCE_OPS and COALESCE_BYTES bound how long the first operation waits for it.
@@ -404,8 +413,7 @@ static void coalesce_reqs(const struct kverbs_queue *queue, struct kverbs_req **
 	for (i = 0; i < nr; i++) {
 		ops++;
 		bytes += reqs[i]->length;
-		reqs[i]->coalesced = may_coalesce && (reqs[i]->unsignalled ||
-					       (ops < COALESCE_OPS && bytes < COALESCE_BYTES));
+		reqs[i]->coalesced = may_coalesce && is_coalesced(reqs[i], ops, bytes);
 		if (!reqs[i]->coalesced) {
 			ops = 0;
 			bytes = 0;

@@ -232,6 +232,30 @@ static void list_counts_the_bytes_of_unsignalled_operations(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&p->region->region.uses));
 }
 
+/* Otherwise they would look like one operation that takes too long. */
+static void unsignalled_operations_complete_after_so_many_bytes(struct kunit *test)
+{
+	struct poster *p = test->priv;
+	struct fake_region *huge = fake_region_create(test, &p->fake->hca->ib, 0, SZ_8M);
+	int i;
+
+	fake_region_add_span(test, huge, fake_region_page(0), SZ_8M);
+	all_silent(p);
+	for (i = 0; i < OPS; i++) {
+		p->ops[i]->req.region = &huge->region;
+		p->ops[i]->req.length = i == 1 ? SZ_8M - 1 : SZ_8M;
+		kverbs_req_use(&p->ops[i]->req);
+	}
+	KUNIT_ASSERT_EQ(test, OPS, post_all(p));
+	expect_signals(test, "..x.xx");
+	fake_wr_complete(&p->fake->hca->sends[2], IB_WC_SUCCESS);
+	expect_done(test, 3);
+	KUNIT_EXPECT_EQ(test, 3, p->fake->queue.ops_done);
+	fake_wr_complete(&p->fake->hca->sends[4], IB_WC_SUCCESS);
+	fake_wr_complete(&p->fake->hca->sends[5], IB_WC_SUCCESS);
+	expect_done(test, OPS);
+}
+
 /* siw reports a WRITE before the READ in front of it. */
 static void list_on_iwarp_is_all_signalled(struct kunit *test)
 {
@@ -485,6 +509,7 @@ static struct kunit_case list_cases[] = {
 	KUNIT_CASE(list_of_unsignalled_operations_completes_with_its_last),
 	KUNIT_CASE(unsignalled_operations_complete_with_the_next_signalled_one),
 	KUNIT_CASE(list_counts_the_bytes_of_unsignalled_operations),
+	KUNIT_CASE(unsignalled_operations_complete_after_so_many_bytes),
 	KUNIT_CASE(list_on_iwarp_is_all_signalled),
 	KUNIT_CASE(list_of_which_half_is_refused_is_half_posted),
 	KUNIT_CASE(list_refused_behind_coalesced_operations_ends_the_connection),
