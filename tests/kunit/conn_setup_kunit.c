@@ -313,11 +313,26 @@ static int reject(struct victim *victim)
 	return kverbs_conn_reject(victim->conn, NULL, 0);
 }
 
-static void conn_accept_can_be_killed(struct kunit *test)
+static int accept(struct victim *victim)
+{
+	struct kverbs_conn_attr attr = victim->conn->attr;
+
+	return kverbs_conn_accept(victim->conn, &attr);
+}
+
+static void conn_reject_can_be_killed(struct kunit *test)
 {
 	struct fake_conn *fake = fake_conn_at(test, fake_device_create(test), FAKE_REQUESTED);
 
 	kill_victim(test, victim_of(fake, reject));
+	KUNIT_EXPECT_EQ(test, KVERBS_CONN_REQUESTED, fake->conn->state);
+}
+
+static void conn_accept_can_be_killed(struct kunit *test)
+{
+	struct fake_conn *fake = fake_conn_at(test, fake_device_create(test), FAKE_REQUESTED);
+
+	kill_victim(test, victim_of(fake, accept));
 	KUNIT_EXPECT_EQ(test, KVERBS_CONN_REQUESTED, fake->conn->state);
 }
 
@@ -663,6 +678,7 @@ static struct kunit_case conn_setup_cases[] = {
 	KUNIT_CASE(conn_never_established_reports_the_cm_event),
 	KUNIT_CASE_PARAM(conn_awaits_the_answer_without_a_thread, almost_up_gen_params),
 	KUNIT_CASE(conn_accept_can_be_killed),
+	KUNIT_CASE(conn_reject_can_be_killed),
 	KUNIT_CASE(conn_query_can_be_killed),
 	KUNIT_CASE_PARAM(conn_closed_by_a_killed_task_ends_without_it, almost_up_gen_params),
 	KUNIT_CASE_PARAM(conn_closed_by_an_exiting_task_ends_without_it, almost_up_gen_params),
