@@ -233,6 +233,12 @@ int kverbs_object_destroy(struct kverbs_file *file, u32 id)
 	return obj->ops->destroy(obj);
 }
 
+/* An export that could not be invalidated is gone nevertheless. */
+static bool is_left(struct kverbs_file *file, u32 id)
+{
+	return xa_load(&file->objects.xa, id);
+}
+
 /**
  * kverbs_object_destroy_all() - end all objects of a closing file
  * @file: the file, which no ioctl uses any more
@@ -252,7 +258,8 @@ int kverbs_object_destroy_all(struct kverbs_file *file)
 			obj->ops->shutdown(obj);
 	for (type = 0; type < KVERBS_OBJ_TYPES && !ret; type++)
 		xa_for_each(&file->objects.xa, id, obj)
-			if (obj->type == type && kverbs_object_destroy(file, id) == -EINTR)
+			if (obj->type == type && kverbs_object_destroy(file, id) == -EINTR &&
+			    is_left(file, id))
 				ret = -EINTR;
 	return ret;
 }

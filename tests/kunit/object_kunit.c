@@ -523,6 +523,17 @@ static void objects_of_later_types_stay_with_one_that_is_interrupted(struct kuni
 	KUNIT_EXPECT_EQ(test, 3, ring->destroyed);
 }
 
+static void objects_are_all_destroyed_though_one_reports_a_killed_task(struct kunit *test)
+{
+	struct thing *ring = publish(test, KVERBS_OBJ_RING);
+	struct thing *export = publish(test, KVERBS_OBJ_EXPORT);
+
+	export->result = -EINTR;
+	KUNIT_EXPECT_EQ(test, 0, kverbs_object_destroy_all(test->priv));
+	KUNIT_EXPECT_EQ(test, 1, export->destroyed);
+	KUNIT_EXPECT_EQ(test, 2, ring->destroyed);
+}
+
 static struct thing *publish_in(struct kunit *test, struct kverbs_file *file)
 {
 	struct thing *thing = kunit_kzalloc(test, sizeof(*thing), GFP_KERNEL);
@@ -622,6 +633,7 @@ static struct kunit_case object_cases[] = {
 	KUNIT_CASE(unused_object_is_destroyed_even_by_a_killed_task),
 	KUNIT_CASE(objects_are_all_destroyed_in_the_order_of_types),
 	KUNIT_CASE(objects_of_later_types_stay_with_one_that_is_interrupted),
+	KUNIT_CASE(objects_are_all_destroyed_though_one_reports_a_killed_task),
 	KUNIT_CASE(file_is_closed_with_its_objects),
 	KUNIT_CASE(file_of_a_killed_task_is_closed_when_the_last_connection_has_ended),
 	KUNIT_CASE(objects_of_a_file_are_limited),
