@@ -272,6 +272,13 @@ static int fuzz(struct counts *counts, const struct kverbs_addr *addr,
 	}
 }
 
+/* Children of generations, which share their files, are killed with them but end a little later. */
+static void await_orphans(void)
+{
+	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+		;
+}
+
 static struct kverbs_addr find_address(const char *host)
 {
 	struct addrinfo hints = { .ai_family = AF_INET }, *info;
@@ -336,7 +343,10 @@ int main(int argc, char **argv)
 	addr = find_address(argv[optind]);
 	printf("seed %llu\n", (unsigned long long)plan.seed);
 	fflush(stdout);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	ret = fuzz(counts, &addr, &plan);
+	if (!ret)
+		await_orphans();
 	counts_print(counts, plan.seed);
 	return ret;
 }
