@@ -54,6 +54,8 @@ try() {
 	local kernel=$1 provider=$2 work=$TOP/build/kapi/$1 dir
 
 	wanted "$kernel" "$provider" || return 0
+	# The module is built for the kernel that is named.
+	[[ $kernel = "${KVERBS_INSTEAD:-$kernel}" ]] || return 0
 	dir=$("$TOP/scripts/module" "$kernel") || exit 1
 	check "$kernel: kverbs exports symbols of its namespace only" exports_namespace_only
 	check "$kernel: a module is built with the public header" build_example "$kernel"
