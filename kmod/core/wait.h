@@ -3,8 +3,8 @@
  * Waits of system calls that may take long: a task can be killed in them, unless the name says
  * otherwise, and they do not keep the host from suspend. A task that is frozen may hold locks of
  * its connection, which workqueues, which are not frozen, and tasks that wait in the same way may
- * need. Should the connection end meanwhile, a task that then begins to use it sleeps in a lock
- * until the frozen one goes on, and one suspend fails.
+ * need. If the connection ends while such a task is frozen, another task that begins to use the
+ * connection sleeps in a lock until the first one is thawed, and that suspend fails.
  */
 #ifndef KVERBS_WAIT_H
 #define KVERBS_WAIT_H
