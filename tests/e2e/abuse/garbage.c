@@ -308,6 +308,8 @@ TEST(clients_that_read_no_answers_do_not_block_others)
 	for (i = 0; i < LAZY; i++) {
 		conns[i] = enter(ECHO, FILES_MAX, 64);
 		length = write_message(ECHO);
+		/* The server ends the connection for an ECHO that has any extra bytes. */
+		put(memory + 96, 0, 4);
 		CHECK_DONE(ring_do(&ring, sqe_send(conns[i], region, 0, length)));
 	}
 	CHECK(!serve_ping("a"));
