@@ -99,15 +99,20 @@ static struct ibv_wc next_of(struct queue *queue)
 	return wc;
 }
 
-/* Post a WR and wait until it completes; returns its status. */
-static uint32_t run(struct ibv_send_wr *wr, const struct memory *memory, void *addr,
-		    uint32_t length)
+static void post(struct ibv_send_wr *wr, const struct memory *memory, void *addr, uint32_t length)
 {
 	struct ibv_sge sge = { (uintptr_t)addr, length, memory->mr->lkey };
 
 	wr->sg_list = &sge;
 	wr->num_sge = !!length;
 	link_post(&us, wr);
+}
+
+/* Post a WR and wait until it completes; returns its status. */
+static uint32_t run(struct ibv_send_wr *wr, const struct memory *memory, void *addr,
+		    uint32_t length)
+{
+	post(wr, memory, addr, length);
 	return next_of(&us.sent).status;
 }
 
@@ -243,7 +248,7 @@ static void carry_out(const struct wire_order *order)
 	case WIRE_RECV:
 		return recv_into_sink(order);
 	default:
-		answer(0, 0);
+		give_up("an unknown order");
 	}
 }
 
@@ -269,19 +274,40 @@ static struct wire_order next_order(void)
 	return order;
 }
 
+/*
+ * The test disconnects when it has the answer, and its device may or may not have acknowledged it.
+ * rxe, which acknowledges a SEND after its completion, then sends nothing, and the peer's rxe sends
+ * the answer again for ever.
+ */
+static void stay(void)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
+
+	post(&wr, &words, &messages->answer, sizeof(messages->answer));
+	link_await_end(&us);
+	rdma_disconnect(us.id);
+	next_of(&us.sent);
+}
+
+static void leave(void)
+{
+	answer(0, 0);
+	rdma_disconnect(us.id);
+	link_await_end(&us);
+}
+
 static void obey(void)
 {
-	struct wire_order order;
+	struct wire_order order = next_order();
 
-	do {
-		order = next_order();
+	while (order.what != WIRE_STAY && order.what != WIRE_LEAVE) {
 		carry_out(&order);
-	} while (order.what != WIRE_STAY && order.what != WIRE_LEAVE);
+		order = next_order();
+	}
 	if (order.what == WIRE_STAY)
-		link_await_end(&us);
-	rdma_disconnect(us.id);
-	if (order.what == WIRE_LEAVE)
-		link_await_end(&us);
+		stay();
+	else
+		leave();
 }
 
 /*
