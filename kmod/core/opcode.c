@@ -68,16 +68,3 @@ const struct kverbs_opdef kverbs_opdefs[KVERBS_OP_FETCH_ADD + 1] = {
 		.sqe_flags = SQE_NO_LIST,
 	},
 };
-
-/**
- * kverbs_opdef_find() - look up an opcode that user space gave
- * @opcode: the number
- *
- * Return: the opcode, or NULL if there is none of that number.
- */
-const struct kverbs_opdef *kverbs_opdef_find(u32 opcode)
-{
-	const struct kverbs_opdef *op = &kverbs_opdefs[kverbs_opcode_clamp(opcode)];
-
-	return op->flags ? op : NULL;
-}

@@ -57,8 +57,6 @@ struct kverbs_opdef {
 
 extern const struct kverbs_opdef kverbs_opdefs[KVERBS_OP_FETCH_ADD + 1];
 
-const struct kverbs_opdef *kverbs_opdef_find(u32 opcode);
-
 /**
  * kverbs_opcode_clamp() - confine an opcode from user space to the table
  * @opcode: the number
@@ -71,6 +69,19 @@ const struct kverbs_opdef *kverbs_opdef_find(u32 opcode);
 static inline u8 kverbs_opcode_clamp(u32 opcode)
 {
 	return array_index_nospec(opcode, ARRAY_SIZE(kverbs_opdefs));
+}
+
+/**
+ * kverbs_opdef_find() - look up an opcode that user space gave
+ * @opcode: the number
+ *
+ * Return: the opcode, or NULL if there is none of that number.
+ */
+static inline const struct kverbs_opdef *kverbs_opdef_find(u32 opcode)
+{
+	const struct kverbs_opdef *op = &kverbs_opdefs[kverbs_opcode_clamp(opcode)];
+
+	return op->flags ? op : NULL;
 }
 
 /* True if the opcode, which is a valid one, has any of the KVERBS_OPF_*. */

@@ -7,7 +7,7 @@
 #include "opcode.h"
 #include "sqe.h"
 
-static bool buffer_fits(const struct kverbs_sqe *sqe)
+static bool buffer_fits(const struct kverbs_sqe *sqe, const struct kverbs_opdef *op)
 {
 	if (sqe->flags & KVERBS_SQE_LIST)
 		return !sqe->region_id && sqe->length && sqe->length <= KVERBS_LIST_MAX &&
@@ -17,7 +17,7 @@ static bool buffer_fits(const struct kverbs_sqe *sqe)
 	/* The length of a CMP_SWAP is implied: its place holds the new value. */
 	if (sqe->opcode == KVERBS_OP_CMP_SWAP)
 		return true;
-	if (kverbs_opcode_has(sqe->opcode, KVERBS_OPF_ATOMIC))
+	if (op->flags & KVERBS_OPF_ATOMIC)
 		return sqe->length == sizeof(u64);
 	return sqe->length || (!sqe->region_id && !sqe->offset);
 }
@@ -42,7 +42,7 @@ int kverbs_sqe_check(const struct kverbs_sqe *sqe)
 		return -EINVAL;
 	if (op->flags & KVERBS_OPF_ATOMIC && !IS_ALIGNED(sqe->remote_addr, sizeof(u64)))
 		return -EINVAL;
-	if (!buffer_fits(sqe))
+	if (!buffer_fits(sqe, op))
 		return -EINVAL;
 	if (sqe->opcode != KVERBS_OP_CMP_SWAP && sqe->length > U32_MAX)
 		return -EMSGSIZE;
