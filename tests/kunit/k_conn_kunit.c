@@ -131,6 +131,36 @@ static void be_asked(struct fake_k *fake, int answer)
 	KUNIT_EXPECT_EQ(fake->test, 0, fake->answered);
 }
 
+static void k_listener_has_a_limit_of_requests_that_wait(struct kunit *test)
+{
+	struct fake_k *fake = fake_k_create(test);
+
+	KUNIT_EXPECT_EQ(test, -EINVAL, fake_k_try_listen(fake, 4097));
+	KUNIT_EXPECT_EQ(test, 0, fake_k_try_listen(fake, 4096));
+}
+
+static void k_listener_that_cannot_listen_leaves_nothing(struct kunit *test)
+{
+	struct fake_k *fake = fake_k_create(test);
+
+	fake->hca->errors[FAKE_LISTEN] = -EADDRINUSE;
+	KUNIT_EXPECT_EQ(test, -EADDRINUSE, fake_k_try_listen(fake, 0));
+	KUNIT_EXPECT_TRUE(test, fake_device_is_empty(fake->hca));
+	fake->hca->errors[FAKE_LISTEN] = 0;
+	KUNIT_EXPECT_EQ(test, 0, fake_k_try_listen(fake, 0));
+}
+
+static void k_listener_tells_that_its_device_is_removed(struct kunit *test)
+{
+	struct fake_k *fake = fake_k_create(test);
+
+	fake_k_listen(fake);
+	KUNIT_EXPECT_FALSE(test, completion_done(&fake->removed));
+	fake_device_remove(fake->hca);
+	KUNIT_EXPECT_TRUE(test, fake_k_await(&fake->removed));
+	KUNIT_EXPECT_TRUE(test, fake_device_is_empty(fake->hca));
+}
+
 static void k_listener_lets_accept_in_its_callback(struct kunit *test)
 {
 	struct fake_k *fake = fake_k_create(test);
@@ -176,6 +206,9 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(k_conn_ends_when_the_peer_leaves),
 	KUNIT_CASE(k_conn_ends_when_its_device_is_removed),
 	KUNIT_CASE_PARAM(k_conn_has_limits, excesses_gen_params),
+	KUNIT_CASE(k_listener_has_a_limit_of_requests_that_wait),
+	KUNIT_CASE(k_listener_that_cannot_listen_leaves_nothing),
+	KUNIT_CASE(k_listener_tells_that_its_device_is_removed),
 	KUNIT_CASE(k_listener_lets_accept_in_its_callback),
 	KUNIT_CASE(k_listener_lets_reject_in_its_callback),
 	KUNIT_CASE(k_listener_may_go_before_a_request_is_answered),

@@ -53,8 +53,16 @@ static void on_request(struct kverbs_k_listener *listener, struct kverbs_k_conn 
 	complete_all(&fake->requested);
 }
 
+static void on_removed(struct kverbs_k_listener *listener)
+{
+	struct fake_k *fake = kverbs_k_listener_context(listener);
+
+	complete_all(&fake->removed);
+}
+
 static const struct kverbs_k_listener_ops listener_ops = {
 	.request	= on_request,
+	.removed	= on_removed,
 };
 
 static void free_all(void *data)
@@ -95,6 +103,7 @@ struct fake_k *fake_k_create(struct kunit *test)
 	fake->param.rq_depth = FAKE_K_DEPTH;
 	fake->param.timeout_ms = FAKE_PATIENCE_MS;
 	init_completion(&fake->requested);
+	init_completion(&fake->removed);
 	init_completion(&fake->up);
 	init_completion(&fake->ended);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, free_all, fake));
@@ -117,18 +126,32 @@ static struct sockaddr_storage address(void)
 }
 
 /**
- * fake_k_listen() - let peers request connections
+ * fake_k_try_listen() - create a listener
  * @fake: the module
+ * @backlog: requests that may wait, 0: the default
+ *
+ * Return: 0 or what kverbs_k_listener_create() has returned.
  */
-void fake_k_listen(struct fake_k *fake)
+int fake_k_try_listen(struct fake_k *fake, unsigned int backlog)
 {
 	struct sockaddr_storage addr = address();
 	struct kverbs_k_listener *listener;
 
 	listener = kverbs_k_listener_create(&init_net, &listener_ops, fake,
-					    (struct sockaddr *)&addr, 0);
-	KUNIT_ASSERT_FALSE(fake->test, IS_ERR(listener));
+					    (struct sockaddr *)&addr, backlog);
+	if (IS_ERR(listener))
+		return PTR_ERR(listener);
 	fake->listener = listener;
+	return 0;
+}
+
+/**
+ * fake_k_listen() - let peers request connections
+ * @fake: the module
+ */
+void fake_k_listen(struct fake_k *fake)
+{
+	KUNIT_ASSERT_EQ(fake->test, 0, fake_k_try_listen(fake, 0));
 }
 
 /**

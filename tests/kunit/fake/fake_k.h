@@ -37,6 +37,7 @@ struct fake_k_req {
  * @answer: what to do about a request: 0 nothing, 1 accept it, -1 reject it
  * @answered: what the answer has returned
  * @requested: signalled when a request was reported
+ * @removed: signalled when the listener was reported as removed
  * @conn: the connection, or NULL
  * @up: signalled when it is established
  * @ended: signalled when it has ended
@@ -55,6 +56,7 @@ struct fake_k {
 	int answer;
 	int answered;
 	struct completion requested;
+	struct completion removed;
 	struct kverbs_k_conn *conn;
 	struct completion up;
 	struct completion ended;
@@ -68,6 +70,7 @@ struct fake_k {
 
 bool fake_k_await(struct completion *what);
 struct fake_k *fake_k_create(struct kunit *test);
+int fake_k_try_listen(struct fake_k *fake, unsigned int backlog);
 void fake_k_listen(struct fake_k *fake);
 void fake_k_make(struct fake_k *fake);
 void fake_k_ask(struct fake_k *fake);
