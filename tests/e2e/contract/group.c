@@ -84,6 +84,21 @@ TEST(CONN_QUERY_names_the_group_of_a_connection)
 	CHECK_EQ(dev_query(pair.fd, server).out_group_id, 0);
 }
 
+TEST(debugfs_shows_a_group_and_what_belongs_to_it)
+{
+	uint32_t all, one;
+
+	open_pair_in_group();
+	all = export_all();
+	CHECK_OK(export_to(pair.server, 0, 1, READ_WRITE));
+	one = cmd.export.out_id;
+	dev_expect_shown("group", pair.group, "conns=1 exports=1");
+	dev_expect_shown("export", all, "conn=0 group=%u", pair.group);
+	dev_expect_shown("export", one, "conn=%u segments=1 group=0", pair.server);
+	dev_expect_shown("conn", pair.server, "state=ESTABLISHED group=%u", pair.group);
+	dev_expect_shown("conn", pair.client, "state=ESTABLISHED group=0");
+}
+
 TEST(a_connection_that_has_ended_is_still_in_its_group)
 {
 	open_pair_in_group();

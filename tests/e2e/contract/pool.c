@@ -141,6 +141,33 @@ TEST(a_used_pool_is_busy_until_the_connection_is_destroyed)
 	CHECK_OK(dev_destroy(pair.fd, pool.id));
 }
 
+TEST(debugfs_shows_a_pool_and_how_much_of_it_is_posted)
+{
+	uint32_t server = join(2);
+
+	pool_add(&pool, dev_region(pair.fd, memory, sizeof(memory), 0), 0, 4096, 1);
+	CHECK_OK(pool_wake(&pool, &pair.ring));
+	pool_await_posted(&pair.ring, server, 1);
+	dev_expect_shown("pool", pool.id, "entries=4 taken=1 users=1");
+	dev_expect_shown("conn", server, "state=ESTABLISHED rq=1/2");
+}
+
+TEST(debugfs_shows_the_receives_that_connections_of_a_group_share)
+{
+	uint32_t client, server;
+
+	if (dev_is_iwarp())
+		test_skip("connections on iWARP share no receives");
+	pair_open(&pair);
+	pair.group = dev_group(pair.fd);
+	pool_open(&pool, pair.fd, 4);
+	pool_join(&pool, &pair, 2, &client, &server);
+	pool_add(&pool, dev_region(pair.fd, memory, sizeof(memory), 0), 0, 4096, 1);
+	CHECK_OK(pool_wake(&pool, &pair.ring));
+	pool_await_posted(&pair.ring, server, 1);
+	dev_expect_shown("conn", server, "state=ESTABLISHED srq=1/4");
+}
+
 TEST(a_bad_buffer_completes_with_its_error_and_the_next_one_is_taken)
 {
 	uint32_t server = join(1), region = dev_region(pair.fd, memory, sizeof(memory), 0);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,6 +218,41 @@ struct kverbs_cmd_conn_query dev_query(int fd, uint32_t conn)
 
 	CHECK_OK(dev_cmd(fd, KVERBS_CONN_QUERY, &cmd));
 	return cmd;
+}
+
+/* Read the line of an object of this process in debugfs; it ends with a space. */
+static void read_shown(const char *type, uint32_t id, char *line, int size)
+{
+	FILE *file = fopen("/sys/kernel/debug/kverbs/objects", "r");
+	char wanted[64], prefix[32];
+
+	CHECK(file);
+	snprintf(prefix, sizeof(prefix), "pid=%d ", getpid());
+	snprintf(wanted, sizeof(wanted), " type=%s id=%u ", type, id);
+	while (fgets(line, size, file)) {
+		line[strcspn(line, "\n")] = ' ';
+		if (!strncmp(line, prefix, strlen(prefix)) && strstr(line, wanted)) {
+			fclose(file);
+			return;
+		}
+	}
+	FAIL("debugfs has no%s", wanted);
+}
+
+void dev_expect_shown(const char *type, uint32_t id, const char *format, ...)
+{
+	char line[1024], words[256], wanted[64], *word, *rest = words;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(words, sizeof(words), format, args);
+	va_end(args);
+	read_shown(type, id, line, sizeof(line));
+	while ((word = strsep(&rest, " "))) {
+		snprintf(wanted, sizeof(wanted), " %s ", word);
+		if (!strstr(line, wanted))
+			FAIL("no \"%s\" in: %s", word, line);
+	}
 }
 
 int dev_disconnect(int fd, uint32_t conn)

@@ -121,6 +121,8 @@ uint32_t dev_export(int fd, uint32_t conn, uint32_t region, uint64_t offset,
 		    uint64_t length, uint32_t access, struct kverbs_segment *segs,
 		    uint32_t *nr);
 struct kverbs_cmd_conn_query dev_query(int fd, uint32_t conn);
+/* Fail unless the object's line in debugfs has all words of @format. */
+void __printf(3, 4) dev_expect_shown(const char *type, uint32_t id, const char *format, ...);
 int dev_disconnect(int fd, uint32_t conn);
 
 void pair_open(struct pair *pair);
