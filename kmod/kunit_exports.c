@@ -12,6 +12,7 @@
 #include "file.h"
 #include "group.h"
 #include "group_cmd.h"
+#include "ib_core.h"
 #include "info.h"
 #include "k_conn.h"
 #include "listener.h"
@@ -119,6 +120,9 @@ SHOW(kverbs_file_put_conn);
 SHOW(kverbs_group_close);
 SHOW(kverbs_group_create);
 SHOW(kverbs_group_destroy);
+
+SHOW(kverbs_ib_core_check);
+SHOW(kverbs_ib_core_is_replaced);
 
 SHOW(kverbs_listener_create);
 SHOW(kverbs_listener_free);

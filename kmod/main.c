@@ -14,7 +14,7 @@ static int __init kverbs_init(void)
 {
 	int ret;
 
-	ret = kverbs_ib_core_check();
+	ret = kverbs_ib_core_check(kverbs_ib_core_is_replaced());
 	if (ret)
 		return ret;
 	ret = kverbs_workqueue_init();

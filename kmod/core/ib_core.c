@@ -20,8 +20,15 @@ MODULE_INFO(ib_core, "replaced");
 MODULE_INFO(ib_core, "kernel");
 #endif
 
-/* A replacement is built out of tree, unlike the ib_core of any kernel. */
-static bool is_replaced(void)
+/**
+ * kverbs_ib_core_is_replaced() - whether the RDMA subsystem is another one than the kernel's
+ *
+ * A replacement is built out of tree, unlike the ib_core of any kernel.
+ *
+ * Context: process.
+ * Return: true if so.
+ */
+bool kverbs_ib_core_is_replaced(void)
 {
 	struct kset *modules = THIS_MODULE->mkobj.kobj.kset;
 	struct kobject *kobj;
@@ -39,15 +46,15 @@ static bool is_replaced(void)
 }
 
 /**
- * kverbs_ib_core_check() - check that this module was built for the kernel's RDMA subsystem
+ * kverbs_ib_core_check() - check that this module was built for such an RDMA subsystem
+ * @replaced: from kverbs_ib_core_is_replaced()
  *
  * Context: before any other use of the subsystem.
  * Return: 0, or -ENOEXEC if it was built for another one.
  */
-int kverbs_ib_core_check(void)
+int kverbs_ib_core_check(bool replaced)
 {
 	static const char * const names[] = { "the kernel's own", "a replacement" };
-	bool replaced = is_replaced();
 
 	if (replaced == IS_FOR_REPLACEMENT)
 		return 0;

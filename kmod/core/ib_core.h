@@ -2,6 +2,9 @@
 #ifndef KVERBS_IB_CORE_H
 #define KVERBS_IB_CORE_H
 
-int kverbs_ib_core_check(void);
+#include <linux/types.h>
+
+bool kverbs_ib_core_is_replaced(void);
+int kverbs_ib_core_check(bool replaced);
 
 #endif /* KVERBS_IB_CORE_H */
