@@ -275,9 +275,8 @@ static struct wire_order next_order(void)
 }
 
 /*
- * The test disconnects when it has the answer, and its device may or may not have acknowledged it.
- * rxe, which acknowledges a SEND after its completion, then sends nothing, and the peer's rxe sends
- * the answer again for ever.
+ * The test disconnects when it has the answer, and its device may or may not have acknowledged it
+ * (Documentation/dev/driver-quirks.rst).
  */
 static void stay(void)
 {
