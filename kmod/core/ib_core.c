@@ -21,7 +21,7 @@ MODULE_INFO(ib_core, "kernel");
 #endif
 
 /**
- * kverbs_ib_core_is_replaced() - whether the RDMA subsystem is another one than the kernel's
+ * kverbs_ib_core_is_replaced() - whether the kernel's RDMA subsystem has been replaced
  *
  * A replacement is built out of tree, unlike the ib_core of any kernel.
  *
@@ -46,8 +46,8 @@ bool kverbs_ib_core_is_replaced(void)
 }
 
 /**
- * kverbs_ib_core_check() - check that this module was built for such an RDMA subsystem
- * @replaced: from kverbs_ib_core_is_replaced()
+ * kverbs_ib_core_check() - check that this module was built for the RDMA subsystem at hand
+ * @replaced: what kverbs_ib_core_is_replaced() has returned
  *
  * Context: before any other use of the subsystem.
  * Return: 0, or -ENOEXEC if it was built for another one.

@@ -63,7 +63,7 @@ static bool resources_are_back(void)
 	return !strcmp(now, baseline);
 }
 
-/* A killed task leaves its file to the end of its last connection, which may await its peer. */
+/* The file of a killed task stays open until its connections end, which may wait for a peer. */
 static bool module_is_unused(void)
 {
 	return !module_users();
