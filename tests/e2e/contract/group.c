@@ -53,6 +53,12 @@ static uint32_t export_all(void)
 	return cmd.export.out_id;
 }
 
+static uint32_t export_a_byte_to_the_server(void)
+{
+	CHECK_OK(export_to(pair.server, 0, 1, READ_WRITE));
+	return cmd.export.out_id;
+}
+
 static int connect_in(uint32_t group)
 {
 	command_fill(command_by_number(KVERBS_CONNECT), &pair.ring, &cmd);
@@ -90,8 +96,7 @@ TEST(debugfs_shows_a_group_and_what_belongs_to_it)
 
 	open_pair_in_group();
 	all = export_all();
-	CHECK_OK(export_to(pair.server, 0, 1, READ_WRITE));
-	one = cmd.export.out_id;
+	one = export_a_byte_to_the_server();
 	dev_expect_shown("group", pair.group, "conns=1 exports=1");
 	dev_expect_shown("export", all, "conn=0 group=%u", pair.group);
 	dev_expect_shown("export", one, "conn=%u segments=1 group=0", pair.server);
@@ -232,8 +237,7 @@ TEST(DESTROY_of_a_connection_leaves_the_exports_of_its_group)
 
 	open_pair_in_group();
 	all = export_all();
-	CHECK_OK(export_to(pair.server, 0, 1, READ_WRITE));
-	ours = cmd.export.out_id;
+	ours = export_a_byte_to_the_server();
 	CHECK_OK(dev_destroy(pair.fd, pair.server));
 	CHECK_ERR(dev_destroy(pair.fd, ours), ENOENT);
 	CHECK_OK(dev_destroy(pair.fd, all));
