@@ -631,10 +631,9 @@ void kverbs_conn_close(struct kverbs_conn *conn)
 	teardown(conn);
 }
 
-/* A task that exits cannot be killed any more, so it does not wait at all. */
-static int await_answer(struct kverbs_conn *conn)
+static int await_answer(struct kverbs_conn *conn, bool may_wait)
 {
-	if (current->flags & PF_EXITING)
+	if (!may_wait)
 		return kverbs_conn_is_unanswered(conn) ? -EINTR : 0;
 	return kverbs_wait_event(conn->answered, !READ_ONCE(conn->unanswered)) ? -EINTR : 0;
 }
@@ -642,20 +641,21 @@ static int await_answer(struct kverbs_conn *conn)
 /**
  * kverbs_conn_close_killable() - end a connection, and wait until it is DEAD or the task is killed
  * @conn: the connection
+ * @may_wait: false if the task does not wait for the peer at all
  *
- * Waits as kverbs_conn_close() does, but for the peer only until the task is killed or exits.
+ * Waits as kverbs_conn_close() does, but for the peer only until the task is killed.
  *
  * Context: process, may sleep.
  * Return: 0, or -EINTR: the connection becomes DEAD when the peer has answered.
  */
-int kverbs_conn_close_killable(struct kverbs_conn *conn)
+int kverbs_conn_close_killable(struct kverbs_conn *conn, bool may_wait)
 {
 	int ret;
 
 	fail(conn, 0);
 	/* Once more at least, as in kverbs_conn_close(). */
 	teardown(conn);
-	ret = await_answer(conn);
+	ret = await_answer(conn, may_wait);
 	if (!ret)
 		teardown(conn);
 	return ret;

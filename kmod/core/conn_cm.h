@@ -18,7 +18,7 @@ void kverbs_conn_abandon(struct kverbs_conn *conn);
 int kverbs_conn_accept(struct kverbs_conn *conn, struct kverbs_conn_attr *attr);
 int kverbs_conn_reject(struct kverbs_conn *conn, const void *priv, u8 len);
 void kverbs_conn_close(struct kverbs_conn *conn);
-int kverbs_conn_close_killable(struct kverbs_conn *conn);
+int kverbs_conn_close_killable(struct kverbs_conn *conn, bool may_wait);
 void kverbs_conn_free(struct kverbs_conn *conn);
 void kverbs_conn_forget(struct kverbs_conn *conn, struct kverbs_region *region);
 

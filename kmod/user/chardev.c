@@ -327,10 +327,14 @@ static int kverbs_open(struct inode *inode, struct file *filp)
 	return nonseekable_open(inode, filp);
 }
 
-/* The last close, by whatever process, when no ioctl and no mapping is left. */
+/*
+ * The last close, by whatever process, when no ioctl and no mapping is left. A file that was left
+ * in a message between sockets is closed by a kernel thread, which cannot be killed, and has other
+ * files to close.
+ */
 static int kverbs_release(struct inode *inode, struct file *filp)
 {
-	kverbs_file_close(filp->private_data);
+	kverbs_file_close(filp->private_data, !(current->flags & PF_KTHREAD));
 	return 0;
 }
 

@@ -286,9 +286,12 @@ static void conn_shutdown(struct kverbs_object *obj)
 	kverbs_rings_forget(obj);
 }
 
+/* A task that exits cannot be killed any more, so it does not wait at all. */
 static int conn_quiesce(struct kverbs_object *obj)
 {
-	return kverbs_conn_close_killable(to_conn_obj(obj)->conn);
+	bool may_wait = !obj->file->impatient && !(current->flags & PF_EXITING);
+
+	return kverbs_conn_close_killable(to_conn_obj(obj)->conn, may_wait);
 }
 
 static int conn_destroy(struct kverbs_object *obj)

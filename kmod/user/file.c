@@ -79,14 +79,16 @@ struct kverbs_file *kverbs_file_open(void)
 /**
  * kverbs_file_close() - destroy all objects of a file, and free it
  * @file: the file, which no ioctl and no mapping uses any more
+ * @may_wait: wait for peers until the task is killed; otherwise not at all
  *
- * A task that is killed or exits does not wait for a peer. What is left by then is destroyed
- * when the last connection has ended; until then it is among the files, and the module stays.
+ * A task that exits does not wait for a peer either. What is left by then is destroyed when the
+ * last connection has ended; until then it is among the files, and the module stays.
  *
  * Context: process, may sleep.
  */
-void kverbs_file_close(struct kverbs_file *file)
+void kverbs_file_close(struct kverbs_file *file, bool may_wait)
 {
+	file->impatient = !may_wait;
 	leave(file);
 	if (!kverbs_object_destroy_all(file)) {
 		free_file(file);

@@ -45,6 +45,7 @@ struct kverbs_object_table {
  * @conns: connections that have not ended, and 1 until kverbs_file_close() leaves the rest to
  *	@close_work
  * @close_work: destroys what kverbs_file_close() has left, when the last connection has ended
+ * @impatient: the task that closes it does not wait for a peer
  */
 struct kverbs_file {
 	struct list_head entry;
@@ -58,6 +59,7 @@ struct kverbs_file {
 	wait_queue_head_t wait;
 	refcount_t conns;
 	struct work_struct close_work;
+	bool impatient;
 };
 
 /**
@@ -90,7 +92,7 @@ struct kverbs_ucmd {
  */
 
 struct kverbs_file *kverbs_file_open(void);
-void kverbs_file_close(struct kverbs_file *file);
+void kverbs_file_close(struct kverbs_file *file, bool may_wait);
 void kverbs_file_get_conn(struct kverbs_file *file);
 void kverbs_file_put_conn(struct kverbs_file *file);
 int kverbs_file_for_each(void (*visit)(struct kverbs_file *file, void *arg), void *arg);

@@ -377,7 +377,7 @@ static int killed_close(struct fake_conn *fake)
 
 	allow_signal(SIGKILL);
 	send_sig(SIGKILL, current, 1);
-	ret = kverbs_conn_close_killable(fake->conn);
+	ret = kverbs_conn_close_killable(fake->conn, true);
 	flush_signals(current);
 	disallow_signal(SIGKILL);
 	return ret;
@@ -396,26 +396,16 @@ static void conn_closed_by_a_killed_task_ends_without_it(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, killed_close(fake));
 }
 
-static int exit_meanwhile(struct fake_conn *fake)
-{
-	int ret;
-
-	current->flags |= PF_EXITING;
-	ret = kverbs_conn_close_killable(fake->conn);
-	current->flags &= ~PF_EXITING;
-	return ret;
-}
-
-static void conn_closed_by_an_exiting_task_ends_without_it(struct kunit *test)
+static void conn_closed_without_a_wait_ends_by_itself(struct kunit *test)
 {
 	const enum fake_stage *stage = test->param_value;
 	struct fake_hca *hca = fake_device_create(test);
 	struct fake_conn *fake = fake_conn_at(test, hca, *stage);
 
-	KUNIT_EXPECT_EQ(test, -EINTR, exit_meanwhile(fake));
+	KUNIT_EXPECT_EQ(test, -EINTR, kverbs_conn_close_killable(fake->conn, false));
 	fake_iw_give_up(hca);
 	KUNIT_EXPECT_TRUE(test, fake_await(&fake->ended));
-	KUNIT_EXPECT_EQ(test, 0, exit_meanwhile(fake));
+	KUNIT_EXPECT_EQ(test, 0, kverbs_conn_close_killable(fake->conn, false));
 }
 
 static void conn_that_is_up_is_closed_even_by_a_killed_task(struct kunit *test)
@@ -681,7 +671,7 @@ static struct kunit_case conn_setup_cases[] = {
 	KUNIT_CASE(conn_reject_can_be_killed),
 	KUNIT_CASE(conn_query_can_be_killed),
 	KUNIT_CASE_PARAM(conn_closed_by_a_killed_task_ends_without_it, almost_up_gen_params),
-	KUNIT_CASE_PARAM(conn_closed_by_an_exiting_task_ends_without_it, almost_up_gen_params),
+	KUNIT_CASE_PARAM(conn_closed_without_a_wait_ends_by_itself, almost_up_gen_params),
 	KUNIT_CASE(conn_that_is_up_is_closed_even_by_a_killed_task),
 	KUNIT_CASE_PARAM(conn_keeps_to_the_limits_of_the_device, limits_gen_params),
 	KUNIT_CASE(conn_may_have_more_send_than_receive_entries),

@@ -555,7 +555,7 @@ static void file_is_closed_with_its_objects(struct kunit *test)
 	thing = publish_in(test, file);
 	kverbs_file_get_conn(file);
 	kverbs_file_put_conn(file);
-	kverbs_file_close(file);
+	kverbs_file_close(file, true);
 	KUNIT_EXPECT_EQ(test, 1, thing->destroyed);
 }
 
@@ -570,7 +570,7 @@ static void file_of_a_killed_task_is_closed_when_the_last_connection_has_ended(s
 	thing->interrupted = true;
 	kverbs_file_get_conn(file);
 	kverbs_file_get_conn(file);
-	kverbs_file_close(file);
+	kverbs_file_close(file, true);
 	kverbs_file_put_conn(file);
 	KUNIT_EXPECT_EQ(test, 0, thing->destroyed);
 	thing->interrupted = false;

@@ -103,7 +103,7 @@ static int close_it(struct fake_conn *fake)
 
 static int close_it_killably(struct fake_conn *fake)
 {
-	return kverbs_conn_close_killable(fake->conn);
+	return kverbs_conn_close_killable(fake->conn, true);
 }
 
 static void keep_silent(struct waiter *waiter)

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* An iWARP listener is a TCP socket, and so may be a peer that does not know iWARP. */
+#include <fcntl.h>
 #include <netinet/in.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -130,6 +133,81 @@ static void killed_while_the_peer_is_mute(const void *arg)
 	close(listener);
 }
 
+static void send_fds(int socket, const int *fds, size_t bytes)
+{
+	char control[CMSG_SPACE(8 * sizeof(int))] = { 0 };
+	struct iovec iov = { .iov_base = "", .iov_len = 1 };
+	struct msghdr msg = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = CMSG_SPACE(bytes),
+	};
+	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
+
+	cmsg->cmsg_level = SOL_SOCKET;
+	cmsg->cmsg_type = SCM_RIGHTS;
+	cmsg->cmsg_len = CMSG_LEN(bytes);
+	memcpy(CMSG_DATA(cmsg), fds, bytes);
+	CHECK_EQ(sendmsg(socket, &msg, 0), 1);
+}
+
+/*
+ * Leave files to the kernel, which closes them: they are in a message that its own socket holds,
+ * and the end of another socket makes the kernel look for such messages.
+ */
+static void leave_to_the_kernel(int first, int second, int third)
+{
+	int cycle[2], fds[4], i;
+
+	CHECK_EQ(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, cycle), 0);
+	memcpy(fds, (int[]){ first, second, third, cycle[1] }, sizeof(fds));
+	send_fds(cycle[0], fds, sizeof(fds));
+	for (i = 0; i < 4; i++)
+		close(fds[i]);
+	close(cycle[0]);
+}
+
+static bool is_older_than(int major, int minor)
+{
+	struct utsname name;
+	char *rest;
+	int has;
+
+	CHECK_EQ(uname(&name), 0);
+	has = strtol(name.release, &rest, 10);
+	return has < major || (has == major && strtol(rest + 1, NULL, 10) < minor);
+}
+
+/* One thread of the kernel closes all such files, one after another. */
+static void closed_by_the_kernel_while_the_peer_is_mute(const void *arg)
+{
+	int listener, fd, before[2], after[2];
+	struct ring ring;
+	char request[64];
+
+	(void)arg;
+	if (is_older_than(6, 10))
+		test_skip("the task that closes the last socket closes these files");
+	listener = listen_tcp();
+	CHECK_EQ(pipe2(before, O_CLOEXEC), 0);
+	CHECK_EQ(pipe2(after, O_CLOEXEC), 0);
+	call_the_mute(&ring);
+	fd = accept(listener, NULL, NULL);
+	CHECK(fd >= 0);
+	CHECK(recv(fd, request, sizeof(request), 0) > 0);
+	ring_unmap(&ring);
+	leave_to_the_kernel(before[1], ring.fd, after[1]);
+	CHECK_EQ(read(before[0], request, 1), 0);
+	CHECK_EQ(read(after[0], request, 1), 0);
+	CHECK_EQ(recv(fd, request, sizeof(request), MSG_DONTWAIT), -1);
+	CHECK_EQ(errno, EAGAIN);
+	close(fd);
+	close(listener);
+	close(before[0]);
+	close(after[0]);
+}
+
 static void (*const meanwhile[])(void) = { sleep_meanwhile, close_meanwhile, destroy_meanwhile };
 
 TEST_GROUP(sockets)
@@ -144,4 +222,6 @@ TEST_GROUP(sockets)
 		 killed_while_the_peer_is_mute, &meanwhile[1]);
 	test_add("a task in DESTROY is killed before the peer has answered",
 		 killed_while_the_peer_is_mute, &meanwhile[2]);
+	test_add("a kernel thread that closes the node waits for no answer",
+		 closed_by_the_kernel_while_the_peer_is_mute, NULL);
 }
