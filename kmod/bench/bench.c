@@ -324,6 +324,8 @@ static u64 next_list(const struct kverbs_bench *bench)
 
 static int push_list(struct kverbs_bench *bench, u64 nr)
 {
+	bool was_idle = !in_flight(bench);
+	u64 before = bench->posted;
 	unsigned int some;
 	int ret = 0;
 
@@ -331,8 +333,10 @@ static int push_list(struct kverbs_bench *bench, u64 nr)
 		some = min_t(u64, nr, LIST_MAX);
 		ret = post_ops(bench, some);
 	}
-	/* The queue is full: what completes makes room. */
-	return ret == -EAGAIN && in_flight(bench) ? 0 : ret;
+	/* The queue is full: what completes makes room, and may have done so by now. */
+	if (ret == -EAGAIN && (!was_idle || bench->posted != before))
+		return 0;
+	return ret;
 }
 
 /*
