@@ -332,6 +332,9 @@ static int exchange(struct ping *p)
 	int ret;
 
 	while (!is_over(p)) {
+		/* A signal interrupts nothing if it comes between two waits. */
+		if (session_stopped(&p->s))
+			return -EINTR;
 		now = units_now();
 		if (may_send(p, now, next)) {
 			ret = send_one(p);
