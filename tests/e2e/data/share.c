@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "buf.h"
+#include "fds.h"
 
 #define SIZE	(4 * PAGE)
 
@@ -176,25 +177,6 @@ TEST(use_of_one_region_does_not_make_the_others_busy)
 	CHECK_OK(dev_destroy(pair.fd, region));
 }
 
-static void send_fd(int socket, int fd)
-{
-	char control[CMSG_SPACE(sizeof(fd))] = { 0 };
-	struct iovec iov = { .iov_base = "", .iov_len = 1 };
-	struct msghdr msg = {
-		.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = control,
-		.msg_controllen = sizeof(control),
-	};
-	struct cmsghdr *header = CMSG_FIRSTHDR(&msg);
-
-	header->cmsg_level = SOL_SOCKET;
-	header->cmsg_type = SCM_RIGHTS;
-	header->cmsg_len = CMSG_LEN(sizeof(fd));
-	memcpy(CMSG_DATA(header), &fd, sizeof(fd));
-	CHECK_EQ(sendmsg(socket, &msg, 0), 1);
-}
-
 static int receive_fd(int socket)
 {
 	char byte, control[CMSG_SPACE(sizeof(int))];
@@ -216,7 +198,7 @@ static int receive_fd(int socket)
 /* The child pins memory, passes it on, and is gone before the memory is used. */
 TEST(memory_of_another_process_can_be_used_after_that_process_is_gone)
 {
-	int sockets[2], status;
+	int sockets[2], status, fd;
 	uint32_t region;
 	pid_t child;
 
@@ -227,7 +209,8 @@ TEST(memory_of_another_process_can_be_used_after_that_process_is_gone)
 		owner = dev_open();
 		buf_open(&owned, owner, BUF_ANON, SIZE);
 		buf_fill(&owned, 1);
-		send_fd(sockets[1], share(owner, owned.region, KVERBS_REGION_READ_ONLY));
+		fd = share(owner, owned.region, KVERBS_REGION_READ_ONLY);
+		fds_send(sockets[1], &fd, 1);
 		_exit(0);
 	}
 	region = receive_fd(sockets[0]);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "dev.h"
+#include "fds.h"
 #include "peer.h"
 
 #define CALLERS	500
@@ -133,25 +134,6 @@ static void killed_while_the_peer_is_mute(const void *arg)
 	close(listener);
 }
 
-static void send_fds(int socket, const int *fds, size_t bytes)
-{
-	char control[CMSG_SPACE(8 * sizeof(int))] = { 0 };
-	struct iovec iov = { .iov_base = "", .iov_len = 1 };
-	struct msghdr msg = {
-		.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = control,
-		.msg_controllen = CMSG_SPACE(bytes),
-	};
-	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
-
-	cmsg->cmsg_level = SOL_SOCKET;
-	cmsg->cmsg_type = SCM_RIGHTS;
-	cmsg->cmsg_len = CMSG_LEN(bytes);
-	memcpy(CMSG_DATA(cmsg), fds, bytes);
-	CHECK_EQ(sendmsg(socket, &msg, 0), 1);
-}
-
 /*
  * Leave files to the kernel, which closes them: they are in a message that its own socket holds,
  * and the end of another socket makes the kernel look for such messages.
@@ -162,7 +144,7 @@ static void leave_to_the_kernel(int first, int second, int third)
 
 	CHECK_EQ(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, cycle), 0);
 	memcpy(fds, (int[]){ first, second, third, cycle[1] }, sizeof(fds));
-	send_fds(cycle[0], fds, sizeof(fds));
+	fds_send(cycle[0], fds, 4);
 	for (i = 0; i < 4; i++)
 		close(fds[i]);
 	close(cycle[0]);
