@@ -333,7 +333,7 @@ static int push_list(struct kverbs_bench *bench, u64 nr)
 		some = min_t(u64, nr, LIST_MAX);
 		ret = post_ops(bench, some);
 	}
-	/* The queue is full: what completes makes room, and may have done so by now. */
+	/* The queue was full: completions make room, and may have done so by now. */
 	if (ret == -EAGAIN && (!was_idle || bench->posted != before))
 		return 0;
 	return ret;
