@@ -263,16 +263,14 @@ static __poll_t kverbs_poll(struct file *filp, struct poll_table_struct *wait)
 		ring = ring_by_index(file, index);
 		if (IS_ERR(ring))
 			continue;
-		if (kverbs_ring_unread(ring))
-			mask |= EPOLLIN | EPOLLRDNORM;
-		if (kverbs_ring_has_room(ring))
-			mask |= EPOLLOUT | EPOLLWRNORM;
+		if (!ring->fd)
+			mask |= kverbs_ring_events(ring);
 		kverbs_object_put(&ring->obj);
 	}
 	return mask;
 }
 
-static int mmap_ring(struct kverbs_file *file, u64 index, unsigned int part,
+static int mmap_ring(struct kverbs_file *file, u64 index, u64 offset,
 		     struct vm_area_struct *vma)
 {
 	struct kverbs_ring *ring = ring_by_index(file, index);
@@ -280,7 +278,7 @@ static int mmap_ring(struct kverbs_file *file, u64 index, unsigned int part,
 
 	if (IS_ERR(ring))
 		return -EINVAL;
-	ret = kverbs_ring_mmap(ring, part, vma);
+	ret = kverbs_ring_mmap_at(ring, offset, vma);
 	kverbs_object_put(&ring->obj);
 	return ret;
 }
@@ -313,7 +311,7 @@ static int kverbs_mmap(struct file *filp, struct vm_area_struct *vma)
 		return -EINVAL;
 	part %= KVERBS_RING_PARTS;
 	if (index < KVERBS_MAX_RINGS)
-		return mmap_ring(filp->private_data, index, part, vma);
+		return mmap_ring(filp->private_data, index, offset, vma);
 	return mmap_pool(filp->private_data, index - KVERBS_MAX_RINGS, part, vma);
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* An open /dev/kverbs, from open to after its last close. */
+#include <linux/anon_inodes.h>
+#include <linux/fcntl.h>
+#include <linux/file.h>
 #include <linux/memcontrol.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -137,5 +140,35 @@ int kverbs_file_for_each(void (*visit)(struct kverbs_file *file, void *arg), voi
 	list_for_each_entry(file, &files, entry)
 		visit(file, arg);
 	mutex_unlock(&files_lock);
+	return 0;
+}
+
+/**
+ * kverbs_ucmd_new_file() - reserve a descriptor, with FD_CLOEXEC, of a new file
+ * @ucmd: the ioctl, which installs the descriptor when its answer has been copied out, and
+ *	releases the file if that fails
+ * @name: of the file, in brackets
+ * @fops: what the file does
+ * @data: its private data
+ * @flags: O_RDONLY or O_RDWR
+ *
+ * Context: process, may sleep.
+ * Return: 0, -EMFILE, -ENFILE or -ENOMEM.
+ */
+int kverbs_ucmd_new_file(struct kverbs_ucmd *ucmd, const char *name,
+			 const struct file_operations *fops, void *data, int flags)
+{
+	int fd = get_unused_fd_flags(O_CLOEXEC);
+	struct file *filp;
+
+	if (fd < 0)
+		return fd;
+	filp = anon_inode_getfile(name, fops, data, flags);
+	if (IS_ERR(filp)) {
+		put_unused_fd(fd);
+		return PTR_ERR(filp);
+	}
+	ucmd->new_filp = filp;
+	ucmd->new_fd = fd;
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include <linux/xarray.h>
 
 struct file;
+struct file_operations;
 struct kverbs_object;
 
 /* Objects that one file may hold at a time. */
@@ -95,6 +96,8 @@ struct kverbs_file *kverbs_file_open(void);
 void kverbs_file_close(struct kverbs_file *file, bool may_wait);
 void kverbs_file_get_conn(struct kverbs_file *file);
 void kverbs_file_put_conn(struct kverbs_file *file);
+int kverbs_ucmd_new_file(struct kverbs_ucmd *ucmd, const char *name,
+			 const struct file_operations *fops, void *data, int flags);
 int kverbs_file_for_each(void (*visit)(struct kverbs_file *file, void *arg), void *arg);
 
 #endif /* KVERBS_FILE_H */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Memory of regions that files and processes share by a descriptor. */
-#include <linux/anon_inodes.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/module.h>
@@ -67,22 +66,12 @@ struct kverbs_memory *kverbs_memory_of_fd(int fd, bool writable)
  */
 int kverbs_memory_share(struct kverbs_ucmd *ucmd, struct kverbs_memory *memory, bool writable)
 {
-	int fd = get_unused_fd_flags(O_CLOEXEC);
-	struct file *filp;
+	int ret;
 
-	if (fd < 0)
-		return fd;
 	kverbs_memory_get(memory);
-	filp = anon_inode_getfile("[kverbs-region]", &memory_fops, memory,
-				  writable ? O_RDWR : O_RDONLY);
-	if (IS_ERR(filp))
-		goto out_put_memory;
-	ucmd->new_filp = filp;
-	ucmd->new_fd = fd;
-	return 0;
-
-out_put_memory:
-	kverbs_memory_put(memory);
-	put_unused_fd(fd);
-	return PTR_ERR(filp);
+	ret = kverbs_ucmd_new_file(ucmd, "[kverbs-region]", &memory_fops, memory,
+				   writable ? O_RDWR : O_RDONLY);
+	if (ret)
+		kverbs_memory_put(memory);
+	return ret;
 }

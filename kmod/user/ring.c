@@ -10,6 +10,7 @@
 #include "region.h"
 #include "region_cmd.h"
 #include "ring.h"
+#include "ring_fd.h"
 
 /* Reads of the watched byte between two checks of completions, signals and deadline. */
 #define MEMORY_READS	8
@@ -169,6 +170,11 @@ static bool has_sleeper(struct wait_queue_head *wait)
 	return waitqueue_active(wait);
 }
 
+static struct wait_queue_head *pollers_of(struct kverbs_ring *ring)
+{
+	return ring->fd ? &ring->fd->wait : &ring->obj.file->wait;
+}
+
 static void wake(struct kverbs_ring *ring, __poll_t events)
 {
 	/* Pairs with those of prepare_to_wait() and poll_wait(): a sleeper has looked before. */
@@ -177,8 +183,19 @@ static void wake(struct kverbs_ring *ring, __poll_t events)
 		wake_up_interruptible(&ring->wait);
 	if (ring->eventfd && !(user_flags(ring) & KVERBS_UFLAG_NO_EVENTFD))
 		kverbs_eventfd_signal(ring->eventfd);
-	if (has_sleeper(&ring->obj.file->wait))
-		wake_up_interruptible_poll(&ring->obj.file->wait, events);
+	if (has_sleeper(pollers_of(ring)))
+		wake_up_interruptible_poll(pollers_of(ring), events);
+}
+
+/**
+ * kverbs_ring_wake() - let tasks that wait check the user's flags again
+ * @ring: the ring
+ *
+ * Context: process or softirq.
+ */
+void kverbs_ring_wake(struct kverbs_ring *ring)
+{
+	wake(ring, EPOLLIN | EPOLLRDNORM);
 }
 
 /**
@@ -231,9 +248,32 @@ bool kverbs_ring_has_room(struct kverbs_ring *ring)
 
 static bool is_met(struct kverbs_ring *ring, u32 nr)
 {
+	u32 flags;
+
 	if (kverbs_ring_unread(ring) >= nr)
 		return true;
-	return user_flags(ring) & KVERBS_UFLAG_WANT_ROOM && kverbs_ring_has_room(ring);
+	flags = user_flags(ring);
+	return flags & KVERBS_UFLAG_NO_WAIT ||
+	       (flags & KVERBS_UFLAG_WANT_ROOM && kverbs_ring_has_room(ring));
+}
+
+/**
+ * kverbs_ring_events() - the events of poll(2)
+ * @ring: the ring
+ *
+ * Context: process.
+ * Return: EPOLLIN while completions are unread or SUBMIT does not wait, EPOLLOUT while an entry
+ * could be accepted.
+ */
+__poll_t kverbs_ring_events(struct kverbs_ring *ring)
+{
+	__poll_t mask = 0;
+
+	if (kverbs_ring_unread(ring) || user_flags(ring) & KVERBS_UFLAG_NO_WAIT)
+		mask |= EPOLLIN | EPOLLRDNORM;
+	if (kverbs_ring_has_room(ring))
+		mask |= EPOLLOUT | EPOLLWRNORM;
+	return mask;
 }
 
 /**
@@ -378,16 +418,31 @@ int kverbs_ring_wait(struct kverbs_ring *ring, u32 nr, u64 deadline_ns)
 }
 
 /**
- * kverbs_ring_mmap() - map one of the three parts
+ * kverbs_ring_offset() - where to map a part
  * @ring: the ring
- * @part: which
+ * @part: 0: the submission entries, 1: the completions, 2: the user's indices
+ *
+ * Return: the offset for mmap(2), in bytes.
+ */
+u64 kverbs_ring_offset(const struct kverbs_ring *ring, unsigned int part)
+{
+	return ((u64)ring->index * KVERBS_RING_PARTS + part) << KVERBS_RING_OFFSET_SHIFT;
+}
+
+/**
+ * kverbs_ring_mmap_at() - map one of the three parts
+ * @ring: the ring
+ * @offset: kverbs_ring_offset() of the part
  * @vma: where
  *
  * Return: 0, -EINVAL, -EPERM, -ENOMEM.
  */
-int kverbs_ring_mmap(struct kverbs_ring *ring, unsigned int part,
-		     struct vm_area_struct *vma)
+int kverbs_ring_mmap_at(struct kverbs_ring *ring, u64 offset, struct vm_area_struct *vma)
 {
+	unsigned int part = (offset >> KVERBS_RING_OFFSET_SHIFT) % KVERBS_RING_PARTS;
+
+	if (offset != kverbs_ring_offset(ring, part))
+		return -EINVAL;
 	switch (part) {
 	case 0:
 		return kverbs_shm_mmap(&ring->sq, vma, true);

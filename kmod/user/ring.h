@@ -14,6 +14,7 @@
 struct eventfd_ctx;
 struct kverbs_conn_obj;
 struct kverbs_list;
+struct kverbs_ring_fd;
 struct kverbs_slot;
 
 #define KVERBS_MAX_SQ_ENTRIES	16384
@@ -60,6 +61,7 @@ struct kverbs_slot;
  * @slots: for entries in flight; as many as completions, so one is free if a completion is
  * @wait: woken when a completion is written
  * @eventfd: told whenever completions are written, NULL if there is none
+ * @fd: its descriptor, NULL if there is none: poll(2) of the file then reports it
  * @closing: waiters shall come back
  * @users: connections, listeners and tracked regions that are attached
  * @cqs: the connections' completion queues
@@ -93,6 +95,7 @@ struct kverbs_ring {
 	struct kverbs_slot *slots;
 	wait_queue_head_t wait;
 	struct eventfd_ctx *eventfd;
+	struct kverbs_ring_fd *fd;
 	bool closing;
 	atomic_t users;
 	struct kverbs_cq_set cqs;
@@ -123,8 +126,10 @@ u32 kverbs_ring_unread_locked(struct kverbs_ring *ring);
 int kverbs_ring_wait(struct kverbs_ring *ring, u32 nr, u64 deadline_ns);
 int kverbs_ring_watch(struct kverbs_ring *ring, u32 nr, u64 deadline_ns,
 		      const struct kverbs_watch *watch);
-int kverbs_ring_mmap(struct kverbs_ring *ring, unsigned int part,
-		     struct vm_area_struct *vma);
+void kverbs_ring_wake(struct kverbs_ring *ring);
+__poll_t kverbs_ring_events(struct kverbs_ring *ring);
+u64 kverbs_ring_offset(const struct kverbs_ring *ring, unsigned int part);
+int kverbs_ring_mmap_at(struct kverbs_ring *ring, u64 offset, struct vm_area_struct *vma);
 void kverbs_ring_keep_region(struct kverbs_ring *ring, struct kverbs_object *region);
 void kverbs_rings_forget(struct kverbs_object *obj);
 

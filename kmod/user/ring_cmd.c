@@ -8,6 +8,7 @@
 #include "file.h"
 #include "ring.h"
 #include "ring_cmd.h"
+#include "ring_fd.h"
 #include "slot.h"
 
 static void free_memory(struct kverbs_ring *ring)
@@ -170,6 +171,7 @@ static int ring_destroy(struct kverbs_object *obj)
 	struct kverbs_ring *ring = to_ring(obj);
 
 	xa_erase(&obj->file->rings, ring->index);
+	kverbs_ring_fd_detach(ring);
 	put_kept(ring->conn);
 	put_kept(ring->region);
 	free_ring(ring);
@@ -184,26 +186,25 @@ static const struct kverbs_object_ops ring_ops = {
 	.destroy	= ring_destroy,
 };
 
-static u64 part_offset(const struct kverbs_ring *ring, unsigned int part)
-{
-	return ((u64)ring->index * KVERBS_RING_PARTS + part) << KVERBS_RING_OFFSET_SHIFT;
-}
-
 static void describe(const struct kverbs_ring *ring, struct kverbs_cmd_ring_create *cmd)
 {
 	cmd->out_id = ring->obj.id;
-	cmd->out_sq_offset = part_offset(ring, 0);
-	cmd->out_cq_offset = part_offset(ring, 1);
-	cmd->out_idx_offset = part_offset(ring, 2);
+	cmd->out_sq_offset = kverbs_ring_offset(ring, 0);
+	cmd->out_cq_offset = kverbs_ring_offset(ring, 1);
+	cmd->out_idx_offset = kverbs_ring_offset(ring, 2);
 	cmd->out_sq_size = (u64)ring->sq.npages << PAGE_SHIFT;
 	cmd->out_cq_size = (u64)ring->cq.npages << PAGE_SHIFT;
 	cmd->out_idx_size = (u64)ring->idx.npages << PAGE_SHIFT;
 	cmd->out_cqes_offset = KVERBS_RING_CQES_OFFSET;
+	cmd->out_fd = 0;
+	cmd->__reserved = 0;
 }
 
 static int check_ring(const struct kverbs_cmd_ring_create *cmd)
 {
-	switch (cmd->flags) {
+	if (cmd->__reserved)
+		return -EINVAL;
+	switch (cmd->flags & ~KVERBS_RING_FD) {
 	case 0:
 	case KVERBS_RING_BUSY_POLL:
 	case KVERBS_RING_SOFTIRQ:
@@ -246,9 +247,17 @@ int kverbs_cmd_ring_create(struct kverbs_ucmd *ucmd)
 		goto out_unreserve;
 	}
 	describe(ring, cmd);
+	if (cmd->flags & KVERBS_RING_FD) {
+		ret = kverbs_ring_fd_create(ucmd, ring);
+		if (ret)
+			goto out_erase_index;
+		cmd->out_fd = ucmd->new_fd;
+	}
 	ucmd->new = &ring->obj;
 	return 0;
 
+out_erase_index:
+	xa_erase(&file->rings, ring->index);
 out_unreserve:
 	kverbs_object_unreserve(&ring->obj);
 out_free_ring:

@@ -445,7 +445,7 @@ static int check_watch(const struct kverbs_cmd_submit *cmd)
 
 static int check_cmd(const struct kverbs_cmd_submit *cmd, const struct kverbs_ring *ring)
 {
-	if (cmd->flags & ~(KVERBS_SUBMIT_WATCH | KVERBS_TIME_ABSOLUTE))
+	if (cmd->flags & ~(KVERBS_SUBMIT_WATCH | KVERBS_SUBMIT_WAKE | KVERBS_TIME_ABSOLUTE))
 		return -EINVAL;
 	if (cmd->min_complete > ring->cq_entries)
 		return -EINVAL;
@@ -475,6 +475,8 @@ static int submit_and_wait(struct kverbs_ucmd *ucmd, struct kverbs_ring *ring)
 		ret = kverbs_pool_obj_wake(ucmd->file, cmd->pool_id);
 	if (ret)
 		return ret;
+	if (cmd->flags & KVERBS_SUBMIT_WAKE)
+		kverbs_ring_wake(ring);
 	/* Completions give their slots back before more entries are accepted. */
 	if (ring->cqs.direct)
 		kverbs_cq_set_poll(&ring->cqs);

@@ -147,7 +147,10 @@ static void bench(struct fuzzer *f)
  */
 void cmds_any(struct fuzzer *f)
 {
-	switch (rng_below(&f->rng, 41)) {
+	switch (rng_below(&f->rng, 43)) {
+	case 41 ... 42:
+		ring_use_fd(f);
+		break;
 	case 33:
 		pool_make(f);
 		break;

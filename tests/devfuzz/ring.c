@@ -12,6 +12,9 @@
 /* Waits in vain, in a row, before the ring is replaced */
 #define PATIENCE	300
 
+/* Descriptors of rings, 0: none. A child has copies of its parent's, and goes on with its own. */
+static int ring_fds[IDS];
+
 static void *map(const struct world *world, uint64_t offset, uint64_t size, int prot)
 {
 	void *addr = mmap(NULL, size, prot, MAP_SHARED, world->fd, offset);
@@ -62,6 +65,18 @@ static void choose_kind(struct fuzzer *f, struct kverbs_cmd_ring_create *cmd)
 	case 3 ... 4:
 		cmd->flags = KVERBS_RING_SOFTIRQ;
 	}
+	if (rng_once_in(&f->rng, 4))
+		cmd->flags |= KVERBS_RING_FD;
+}
+
+/* Another thread may use the descriptor, or close it, at the same time. */
+static void keep_fd(struct fuzzer *f, int fd)
+{
+	int *place = &ring_fds[rng_below(&f->rng, IDS)];
+	int old = __atomic_exchange_n(place, fd, __ATOMIC_RELAXED);
+
+	if (old)
+		close(old);
 }
 
 static bool create(struct fuzzer *f, struct kverbs_cmd_ring_create *cmd)
@@ -80,6 +95,8 @@ static bool create(struct fuzzer *f, struct kverbs_cmd_ring_create *cmd)
 	/* The ring holds a reference on the eventfd. */
 	if (event)
 		close(event);
+	if (!ret && cmd->out_fd)
+		keep_fd(f, cmd->out_fd);
 	return !ret;
 }
 
@@ -203,6 +220,8 @@ static void submit(struct fuzzer *f, unsigned int nr)
 
 	if (watches)
 		watch(f, &cmd);
+	if (rng_once_in(&f->rng, 16))
+		cmd.flags |= KVERBS_SUBMIT_WAKE;
 	if (spoilt)
 		world_spoil(f, &cmd, offsetof(struct kverbs_cmd_submit, timeout_ns));
 	ret = world_cmd(f->world, KVERBS_SUBMIT, &cmd);
@@ -307,6 +326,30 @@ static void scribble_once(struct fuzzer *f, unsigned char *sqes, uint64_t size,
 		for (i = 0; i < 4; i++)
 			sqes[rng_below(&f->rng, size)] = rng_next(&f->rng);
 	}
+}
+
+/**
+ * ring_use_fd() - poll and map the descriptor of a ring, which may be gone
+ * @f: the thread
+ */
+void ring_use_fd(struct fuzzer *f)
+{
+	const struct kverbs_cmd_ring_create *ring = &f->world->rings[rng_below(&f->rng, IDS)];
+	struct pollfd look = {
+		.fd = __atomic_load_n(&ring_fds[rng_below(&f->rng, IDS)], __ATOMIC_RELAXED),
+		.events = POLLIN | POLLOUT,
+	};
+	size_t size = ring->out_idx_size;
+	void *addr;
+
+	if (!look.fd)
+		return;
+	poll(&look, 1, rng_below(&f->rng, 3));
+	addr = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, look.fd, ring->out_idx_offset);
+	if (addr != MAP_FAILED)
+		munmap(addr, size);
+	if (rng_once_in(&f->rng, 8))
+		keep_fd(f, 0);
 }
 
 /**

@@ -202,6 +202,7 @@ void ring_make(struct fuzzer *f);
 void ring_submit(struct fuzzer *f);
 void ring_reap(struct fuzzer *f);
 void ring_settle(struct fuzzer *f);
+void ring_use_fd(struct fuzzer *f);
 void ring_scribble(struct fuzzer *f);
 
 /* cmds.c */

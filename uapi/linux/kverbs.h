@@ -106,6 +106,8 @@
 #define KVERBS_FEATURE_POOL	(1ULL << 3)	/* KVERBS_POOL_CREATE: receive pools */
 #define KVERBS_FEATURE_TRACK	(1ULL << 4)	/* KVERBS_REGION_TRACK */
 #define KVERBS_FEATURE_REGION_FD (1ULL << 5)	/* KVERBS_REGION_EXPORT_FD, KVERBS_REGION_FD */
+#define KVERBS_FEATURE_RING_FD	(1ULL << 6)	/* KVERBS_RING_FD */
+#define KVERBS_FEATURE_WAKE	(1ULL << 7)	/* KVERBS_UFLAG_NO_WAIT, KVERBS_SUBMIT_WAKE */
 
 /* Bits of kverbs_op_info.flags */
 #define KVERBS_OP_INFO_REMOTE	(1U << 0)	/* names memory of the peer */
@@ -608,18 +610,24 @@ struct kverbs_ring_kernel {
 /* Bits of kverbs_ring_user.flags */
 #define KVERBS_UFLAG_NO_EVENTFD	(1U << 0)	/* do not signal the eventfd */
 #define KVERBS_UFLAG_WANT_ROOM	(1U << 1)	/* a free completion slot ends a wait, too */
+#define KVERBS_UFLAG_NO_WAIT	(1U << 2)	/* SUBMIT does not wait */
 
 /**
  * struct kverbs_ring_user - the index page, written by user space
  * @sq_tail: submission entries filled so far, modulo 2^32; write with release
  * @__reserved: 0; keeps the two indices on separate cache lines
  * @cq_head: completions read so far, modulo 2^32; write with release
- * @flags: KVERBS_UFLAG_NO_EVENTFD and KVERBS_UFLAG_WANT_ROOM; other bits are ignored
+ * @flags: any of KVERBS_UFLAG_NO_EVENTFD, KVERBS_UFLAG_WANT_ROOM and KVERBS_UFLAG_NO_WAIT; other
+ *	bits are ignored
  * @__reserved2: 0
  *
  * Work without KVERBS_SQE_SIGNAL gives its completion slot back without a completion.
  * With KVERBS_UFLAG_WANT_ROOM that ends the wait of SUBMIT, signals the eventfd and lets
  * poll(2) report POLLOUT, as long as a slot is free.
+ *
+ * With KVERBS_UFLAG_NO_WAIT SUBMIT does not wait, and poll(2) reports POLLIN. Tasks that wait
+ * already notice it at the next SUBMIT with KVERBS_SUBMIT_WAKE, which a signal handler
+ * may call: this way a process ends the waits of all its threads.
  *
  * The kernel does not trust the indices: with a wrong index a process loses its
  * own entries or completions and nothing else.
@@ -632,15 +640,17 @@ struct kverbs_ring_user {
 	__u32 __reserved2[14];
 };
 
-/* Bits of kverbs_cmd_ring_create.flags; BUSY_POLL excludes the others */
+/* Bits of kverbs_cmd_ring_create.flags; BUSY_POLL excludes EVENTFD and SOFTIRQ */
 #define KVERBS_RING_BUSY_POLL	(1U << 0)	/* SUBMIT polls for completions */
 #define KVERBS_RING_EVENTFD	(1U << 1)	/* signal @event_fd on completions */
 #define KVERBS_RING_SOFTIRQ	(1U << 2)	/* a softirq polls the device, not a thread */
+#define KVERBS_RING_FD		(1U << 3)	/* the ring gets a descriptor of its own */
 
 /**
  * struct kverbs_cmd_ring_create - KVERBS_RING_CREATE: create a shared ring
  * @size: sizeof(struct kverbs_cmd_ring_create)
- * @flags: KVERBS_RING_BUSY_POLL; or any of KVERBS_RING_EVENTFD, KVERBS_RING_SOFTIRQ
+ * @flags: KVERBS_RING_BUSY_POLL, or any of KVERBS_RING_EVENTFD and KVERBS_RING_SOFTIRQ; and
+ *	KVERBS_RING_FD
  * @sq_entries: submission entries, a power of two
  * @cq_entries: completions, a power of two. Every accepted entry reserves one, and
  *	so does every possible event: two per connection, three if a peer requested
@@ -656,9 +666,19 @@ struct kverbs_ring_user {
  * @out_cq_size: bytes to map at @out_cq_offset
  * @out_idx_size: bytes to map at @out_idx_offset
  * @out_cqes_offset: of the first completion in the mapping at @out_cq_offset, bytes
+ * @out_fd: with KVERBS_RING_FD a descriptor of the ring, with FD_CLOEXEC; else 0
+ * @__reserved: 0
  *
  * Map each area with MAP_SHARED and exactly its size. A child of fork(2) does not
  * inherit the mappings. A file holds 256 rings at most.
+ *
+ * The descriptor that KVERBS_RING_FD asks for can be mapped, at the same offsets, and poll(2)
+ * on it reports this ring only, while poll(2) on /dev/kverbs leaves it out: POLLIN while
+ * completions are unread, POLLOUT while a completion slot is free. It can be passed to another
+ * process, which then shares the ring, but can do nothing else with the file: SUBMIT and all
+ * other commands need /dev/kverbs. The descriptor keeps the module loaded, but not the ring. Once
+ * the ring is destroyed or its file closed, poll(2) reports POLLHUP and mmap(2) fails with ENODEV;
+ * what is mapped stays readable and does not change any more.
  *
  * A thread of a workqueue polls the device for completions. On a SOFTIRQ ring a
  * softirq of the interrupted CPU does so: this is sooner, but delays the programs
@@ -671,7 +691,8 @@ struct kverbs_ring_user {
  * connection to this ring, SUBMIT on this ring polls for it, even for work that
  * was submitted on another ring.
  *
- * Errors: EINVAL, E2BIG, EFAULT, ENOMEM; EBADF, EINVAL: @event_fd is not an eventfd.
+ * Errors: EINVAL, E2BIG, EFAULT, ENOMEM; EBADF, EINVAL: @event_fd is not an eventfd; with
+ * KVERBS_RING_FD EMFILE, ENFILE.
  */
 struct kverbs_cmd_ring_create {
 	__u32 size;
@@ -687,15 +708,18 @@ struct kverbs_cmd_ring_create {
 	__aligned_u64 out_cq_size;
 	__aligned_u64 out_idx_size;
 	__aligned_u64 out_cqes_offset;
+	__s32 out_fd;
+	__u32 __reserved;
 };
 
 /* Bits of kverbs_cmd_submit.flags */
 #define KVERBS_SUBMIT_WATCH	(1U << 0)	/* wait for a change of a byte, too */
+#define KVERBS_SUBMIT_WAKE	(1U << 1)	/* tasks that wait check the ring's flags again */
 
 /**
  * struct kverbs_cmd_submit - KVERBS_SUBMIT: submit entries, wait for completions
  * @size: sizeof(struct kverbs_cmd_submit)
- * @flags: any of KVERBS_SUBMIT_WATCH and KVERBS_TIME_ABSOLUTE
+ * @flags: any of KVERBS_SUBMIT_WATCH, KVERBS_SUBMIT_WAKE and KVERBS_TIME_ABSOLUTE
  * @ring_id: the ring
  * @to_submit: accept at most this many entries from the submission ring
  * @min_complete: then wait until this many completions are unread; 0: do not wait
@@ -726,8 +750,8 @@ struct kverbs_cmd_ring_create {
  * posted in order; other connections are not delayed. If a held operation cannot be
  * posted, it completes with an error, and the connection ends.
  *
- * Returns 0 if an entry was accepted, if @to_submit is 0, or if the time is
- * over: check @out_taken and @out_ready. If no entry could be accepted, SUBMIT
+ * Returns 0 if an entry was accepted, if @to_submit is 0, if the time is over, or with
+ * KVERBS_UFLAG_NO_WAIT: check @out_taken and @out_ready. If no entry could be accepted, SUBMIT
  * returns @out_error and does not wait. A signal ends the wait with EINTR, or with 0 if
  * entries were accepted.
  *

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "dev.h"
+#include "waiter.h"
 
 static struct pair pair;
 
@@ -301,14 +302,6 @@ TEST(a_signal_ends_the_wait_with_0_if_entries_were_accepted)
 	CHECK_EQ(cmd.out_ready, 0);
 }
 
-/* A thread that waits on a ring. */
-struct waiter {
-	pthread_t thread;
-	int tid;
-	int ret;
-	int (*wait)(void);
-};
-
 static int wait_in_submit(void)
 {
 	struct kverbs_cmd_submit cmd;
@@ -323,38 +316,6 @@ static int wait_in_poll(void)
 	return poll(&poll_fd, 1, test_patience_ms());
 }
 
-static void *waiter_run(void *arg)
-{
-	struct waiter *waiter = arg;
-
-	__atomic_store_n(&waiter->tid, gettid(), __ATOMIC_RELEASE);
-	waiter->ret = waiter->wait();
-	return NULL;
-}
-
-static bool sleeps(int tid)
-{
-	char path[64], line[128] = "";
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-	file = fopen(path, "r");
-	if (file && !fgets(line, sizeof(line), file))
-		line[0] = 0;
-	if (file)
-		fclose(file);
-	return strstr(line, ") S ");
-}
-
-/* Returns when the thread sleeps. */
-static void waiter_start(struct waiter *waiter, int (*wait)(void))
-{
-	waiter->wait = wait;
-	CHECK_EQ(pthread_create(&waiter->thread, NULL, waiter_run, waiter), 0);
-	while (!sleeps(__atomic_load_n(&waiter->tid, __ATOMIC_ACQUIRE)))
-		sched_yield();
-}
-
 TEST(a_completion_wakes_a_waiter_in_SUBMIT)
 {
 	struct waiter waiter = { 0 };
@@ -363,8 +324,7 @@ TEST(a_completion_wakes_a_waiter_in_SUBMIT)
 	CHECK_OK(put_recv(1));
 	waiter_start(&waiter, wait_in_submit);
 	send_nothing();
-	pthread_join(waiter.thread, NULL);
-	CHECK_OK(waiter.ret);
+	CHECK_OK(waiter_join(&waiter));
 }
 
 TEST(a_completion_wakes_a_waiter_in_poll)
@@ -375,8 +335,7 @@ TEST(a_completion_wakes_a_waiter_in_poll)
 	CHECK_OK(put_recv(1));
 	waiter_start(&waiter, wait_in_poll);
 	send_nothing();
-	pthread_join(waiter.thread, NULL);
-	CHECK_EQ(waiter.ret, 1);
+	CHECK_EQ(waiter_join(&waiter), 1);
 }
 
 static void await_state(int pid, const char *state)

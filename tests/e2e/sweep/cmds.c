@@ -51,6 +51,20 @@ static int ring_create(struct world *w)
 	return ret;
 }
 
+static int ring_create_fd(struct world *w)
+{
+	struct kverbs_cmd_ring_create cmd = {
+		.size = sizeof(cmd), .flags = KVERBS_RING_FD,
+		.sq_entries = 256, .cq_entries = 1024,
+	};
+	int ret = RUN(w->fd, &cmd, RING_CREATE);
+
+	if (!ret)
+		close(cmd.out_fd);
+	w->id = cmd.out_id;
+	return ret;
+}
+
 static int map_ring(struct world *w)
 {
 	const struct kverbs_cmd_ring_create *made = &w->ring.made;
@@ -267,6 +281,7 @@ const struct sweep sweeps[] = {
 	{ "INFO", world_with_nothing, info, NULL },
 	{ "DEVICE_QUERY", world_with_nothing, device_query, NULL },
 	{ "RING_CREATE", world_with_nothing, ring_create, NULL },
+	{ "RING_CREATE with a descriptor", world_with_nothing, ring_create_fd, NULL },
 	{ "RING_CREATE and mmap", world_with_ring, map_ring, NULL },
 	{ "SUBMIT of a RECV", world_with_memory, submit_recv, settle_recv },
 	{ "SUBMIT of a long RECV", world_with_memory, submit_long_recv, settle_recv },
