@@ -133,7 +133,7 @@ class _ConnOpts(Structure):
                 ("source", c_char_p), ("priv", c_char_p), ("priv_len", c_size_t),
                 ("timeout_ms", c_int), ("prepare", _prepare_fn), ("refused", _refused_fn),
                 ("arg", c_void_p), ("group", c_void_p), ("pool", c_void_p),
-                ("failed", c_void_p)]
+                ("failed", c_void_p), ("worker", c_void_p)]
 
 
 class _Segment(Structure):

@@ -9,8 +9,8 @@
  * use them.
  *
  * Functions that wait may also return -EINTR, when a signal handler has run in the thread
- * while it slept, even one with SA_RESTART, and return -EDEADLK at once if a request's
- * callback calls them. Both leave the objects as -ETIMEDOUT does. A thread that is cancelled
+ * while it slept, even one with SA_RESTART, or after kverbs_wakeup(), and return -EDEADLK at
+ * once if a request's callback calls them. Both leave the objects as -ETIMEDOUT does. A thread that is cancelled
  * while it waits is cancelled when the wait has ended.
  *
  * A child of fork() shares the open file with its parent, but cannot use what the parent
@@ -39,7 +39,7 @@ extern "C" {
 
 #define KVERBS_API __attribute__((visibility("default")))
 
-/* A context: an open file, its ring, and the objects created with it. */
+/* A context: an open file, its ring, and the objects created with it; or a worker of a context. */
 struct kverbs;
 /* A connection, from CONNECT or from a listener's request to kverbs_conn_free. */
 struct kverbs_conn;
@@ -90,6 +90,26 @@ struct kverbs_opts {
 KVERBS_API int kverbs_open(struct kverbs **kv, const struct kverbs_opts *opts);
 
 /**
+ * kverbs_worker_open() - open another ring of a context
+ * @kv: the context, or any of its workers
+ * @opts: options, or NULL; @path must be NULL
+ * @worker: set to the worker
+ *
+ * A worker is used like a context, by all functions that take one. Its completions, its lock, its
+ * callbacks and its waits are its own: threads that use different workers do not wait for each
+ * other. Connections, listeners and pools belong to the worker that they were created with; a
+ * connection can be accepted on another worker than its listener's, see struct kverbs_conn_opts.
+ * Buffers and groups belong to the context, whichever worker created them, and can be used with
+ * all of its workers.
+ *
+ * kverbs_close() closes a worker. Closing the context closes its workers as well.
+ *
+ * Return: 0; -EINVAL; -ENOMEM: memory, or the context has 256 rings; -EMFILE.
+ */
+KVERBS_API int kverbs_worker_open(struct kverbs *kv, const struct kverbs_opts *opts,
+				  struct kverbs **worker);
+
+/**
  * kverbs_close() - close a context and free all its objects
  * @kv: the context, or NULL
  *
@@ -103,7 +123,7 @@ KVERBS_API void kverbs_close(struct kverbs *kv);
  * @kv: the context
  *
  * Return: the descriptor, for poll(2), select(2) and epoll(7) only. Call
- * kverbs_process() when it is readable.
+ * kverbs_process() when it is readable. Each worker has one of its own.
  */
 KVERBS_API int kverbs_fd(const struct kverbs *kv);
 
@@ -116,6 +136,33 @@ KVERBS_API int kverbs_fd(const struct kverbs *kv);
  * call, 0 if the time ran out, -errno.
  */
 KVERBS_API int kverbs_process(struct kverbs *kv, int timeout_ms);
+
+/**
+ * kverbs_wakeup() - end all waits
+ * @kv: the context
+ *
+ * Functions that wait return -EINTR, in all threads, unless what they wait for has happened, and
+ * so do those that are called later, with any timeout, until kverbs_wakeup_clear(). kverbs_fd() is
+ * readable meanwhile. A thread that waits for a callback to return may wait that long. Waits of
+ * functions that free something, and of kverbs_post() after a part of an operation, go on.
+ *
+ * A signal handler may call this: a program that sets a variable and calls kverbs_wakeup() there
+ * ends all of its waits, however many threads it has. An event loop that another thread has to
+ * interrupt calls kverbs_wakeup_clear() when kverbs_process() has returned -EINTR, and then looks
+ * what it has to do.
+ *
+ * Context: any, a signal handler too.
+ * Return: 0 or -ECHILD.
+ */
+KVERBS_API int kverbs_wakeup(struct kverbs *kv);
+
+/**
+ * kverbs_wakeup_clear() - undo kverbs_wakeup()
+ * @kv: the context
+ *
+ * Context: any, a signal handler too.
+ */
+KVERBS_API void kverbs_wakeup_clear(struct kverbs *kv);
 
 /**
  * kverbs_info() - query limits and features of the module
@@ -192,6 +239,26 @@ KVERBS_API int kverbs_buf_alloc(struct kverbs *kv, size_t size,
  */
 KVERBS_API int kverbs_buf_register(struct kverbs *kv, void *addr, size_t size,
 				   unsigned int flags, struct kverbs_buf **buf);
+
+/**
+ * kverbs_buf_register_fd() - register memory of a file
+ * @kv: the context
+ * @fd: such as from memfd_create(2), open for reading and, without KVERBS_REGION_READ_ONLY, writing;
+ *	may be closed afterwards
+ * @offset: start of the memory in the file, bytes
+ * @size: bytes, at least 1
+ * @flags: KVERBS_REGION_READ_ONLY or 0
+ * @buf: set to the buffer, whose address is NULL
+ *
+ * The memory is mapped only while it is registered. The buffer keeps its pages, even if the file is
+ * truncated. Files that mmap(2) can map qualify if their memory can be pinned: memfds, tmpfs and
+ * hugetlbfs; with KVERBS_REGION_READ_ONLY also files on disk.
+ *
+ * Return: 0; -EBADF; -EACCES, -EPERM: the file is not open for it, or sealed against writing;
+ * -EFAULT: beyond the end of the file; -EPERM or -ENOMEM (RLIMIT_MEMLOCK, memory); another -errno.
+ */
+KVERBS_API int kverbs_buf_register_fd(struct kverbs *kv, int fd, uint64_t offset, size_t size,
+				      unsigned int flags, struct kverbs_buf **buf);
 
 /**
  * kverbs_buf_stale() - whether the memory of a buffer has changed
@@ -314,6 +381,10 @@ KVERBS_API int kverbs_group_free(struct kverbs_group *group);
  * @pool: the pool that the connection receives into, or NULL: kverbs_recv() posts its receives
  * @failed: called by kverbs_connect() with each connection that was not established, before it
  *	is freed, and with the -errno, or NULL: kverbs_conn_explain() tells more
+ * @worker: kverbs_accept(): the worker, or the context, that the connection belongs to from now
+ *	on, or NULL: that of its listener. -EBUSY if a receive was posted before: give @pool, or
+ *	post receives when the connection is established. No other thread may use the connection
+ *	meanwhile
  */
 struct kverbs_conn_opts {
 	size_t sz;
@@ -329,6 +400,7 @@ struct kverbs_conn_opts {
 	struct kverbs_group *group;
 	struct kverbs_pool *pool;
 	void (*failed)(struct kverbs_conn *conn, int error, void *arg);
+	struct kverbs *worker;
 };
 
 /**

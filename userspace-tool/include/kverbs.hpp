@@ -160,7 +160,7 @@ private:
 	int number_;
 };
 
-/* An open device node with its ring. */
+/* An open device node with its ring; or another ring of it, from worker(). */
 class context {
 public:
 	context() : context(nullptr)
@@ -176,10 +176,32 @@ public:
 		return handle_.get();
 	}
 
+	/* Another ring, with callbacks and waits of its own; destroy it before this. */
+	context worker() const
+	{
+		return context(get(), nullptr);
+	}
+
+	context worker(const kverbs_opts &opts) const
+	{
+		return context(get(), &opts);
+	}
+
 	/* For poll(2): readable while completions are unread. */
 	int fd() const noexcept
 	{
 		return kverbs_fd(get());
+	}
+
+	/* End all waits with EINTR, and let none begin until wakeup_clear(); for signal handlers, too. */
+	void wakeup() const noexcept
+	{
+		kverbs_wakeup(get());
+	}
+
+	void wakeup_clear() const noexcept
+	{
+		kverbs_wakeup_clear(get());
 	}
 
 	/* Read completions and run callbacks; returns their number, 0 if the time is over. */
@@ -210,6 +232,14 @@ private:
 
 		detail::check(kverbs_open(&kv, opts), "kverbs_open");
 		handle_.reset(kv);
+	}
+
+	context(struct kverbs *kv, const kverbs_opts *opts)
+	{
+		struct kverbs *worker;
+
+		detail::check(kverbs_worker_open(kv, opts, &worker), "kverbs_worker_open");
+		handle_.reset(worker);
 	}
 
 	detail::handle<struct kverbs, kverbs_close> handle_;
@@ -532,6 +562,7 @@ class connection_ref;
 
 /*
  * Options of connecting and accepting.
+ * @worker: accepting: where the connection belongs, if not to the listener's context
  * @prepare: posts the receives that the peer may fill as soon as it has accepted; may throw
  */
 struct conn_options {
@@ -541,6 +572,7 @@ struct conn_options {
 	milliseconds timeout{ 10000 };
 	const kv::group *group = nullptr;
 	const kv::pool *pool = nullptr;
+	const kv::context *worker = nullptr;
 	std::function<void(connection_ref)> prepare;
 };
 
@@ -769,6 +801,7 @@ public:
 			opts_.timeout_ms = 1;
 		opts_.group = options.group ? options.group->get() : nullptr;
 		opts_.pool = options.pool ? options.pool->get() : nullptr;
+		opts_.worker = options.worker ? options.worker->get() : nullptr;
 		opts_.arg = this;
 		if (options.prepare)
 			opts_.prepare = prepare;

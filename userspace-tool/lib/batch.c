@@ -371,14 +371,18 @@ static void end_want_room(struct posting *p)
 	p->wants_room = false;
 }
 
-/* Every completion read since @room was filled in may have made room, and so may a wait. */
-static int wait_for_room(const struct room *room)
+/*
+ * Every completion read since @room was filled in may have made room, and so may a wait. With
+ * @nowake kverbs_wakeup() does not end it.
+ */
+static int wait_for_room(const struct room *room, bool nowake)
 {
 	struct kverbs *kv = room->conn->kv;
 	int ret;
 
 	pthread_mutex_lock(&kv->lock);
-	ret = kverbs_wait_met(kv, maybe_room, room, kv, 0);
+	ret = nowake ? kverbs_wait_met_nowake(kv, maybe_room, room, kv) :
+		       kverbs_wait_met(kv, maybe_room, room, kv, 0);
 	if (!ret)
 		ret = room->conn->error;
 	pthread_mutex_unlock(&kv->lock);
@@ -387,8 +391,9 @@ static int wait_for_room(const struct room *room)
 
 static int make_room(struct posting *p, const struct room *room)
 {
+	/* Half a transfer cannot be taken back. */
 	if (p->wants_room)
-		return wait_for_room(room);
+		return wait_for_room(room, p->at.behind);
 	want_room(p);
 	return 0;
 }

@@ -20,7 +20,7 @@ bool kverbs_buf_holds(const struct kverbs_buf *buf, const struct kverbs *kv,
 {
 	if (!length && !buf)
 		return true;
-	return buf && buf->kv == kv && offset <= buf->size &&
+	return buf && buf->kv == kv->root && offset <= buf->size &&
 	       length <= buf->size - offset;
 }
 
@@ -141,7 +141,7 @@ static struct kverbs_buf *alloc_buf(struct kverbs *kv, void *addr, size_t size)
 
 	if (!buf)
 		return NULL;
-	buf->kv = kv;
+	buf->kv = kv->root;
 	buf->addr = addr;
 	buf->size = size;
 	return buf;
@@ -240,6 +240,29 @@ static int map_memory(size_t size, void **addr)
 	/* A child would share pinned pages, and one of the two lose them on write. */
 	if (!ret)
 		kverbs_sys_madvise(*addr, size, MADV_DONTFORK);
+	return ret;
+}
+
+int kverbs_buf_register_fd(struct kverbs *kv, int fd, uint64_t offset, size_t size,
+			   unsigned int flags, struct kverbs_buf **buf)
+{
+	int ret, prot = PROT_READ | (flags & KVERBS_REGION_READ_ONLY ? 0 : PROT_WRITE);
+	size_t unit = kverbs_sys_page_size(fd), skip = offset & (unit - 1), mapped;
+	void *addr;
+
+	if (!size || flags & ~KVERBS_REGION_READ_ONLY || size > SIZE_MAX - skip)
+		return -EINVAL;
+	mapped = round_up(size + skip, unit);
+	if (!mapped)
+		return -EINVAL;
+	ret = kverbs_sys_mmap(fd, offset - skip, mapped, prot, &addr);
+	if (ret)
+		return ret;
+	ret = new_buf(kv, (char *)addr + skip, size, flags, buf);
+	kverbs_sys_munmap(addr, mapped);
+	/* Other memory may be mapped there now. */
+	if (!ret)
+		(*buf)->addr = NULL;
 	return ret;
 }
 

@@ -36,6 +36,13 @@ void kverbs_conn_publish(struct kverbs *kv, struct kverbs_conn *conn, uint32_t i
 	list_add_tail(&conn->node, &kv->conns);
 }
 
+void kverbs_conn_move(struct kverbs_conn *conn, struct kverbs *to)
+{
+	kverbs_table_del(&conn->kv->table, &conn->obj);
+	list_del(&conn->node);
+	kverbs_conn_publish(to, conn, conn->obj.id);
+}
+
 struct kverbs_conn *kverbs_conn_find(struct kverbs *kv, uint32_t id)
 {
 	struct kverbs_obj *obj = kverbs_table_find(&kv->table, id);

@@ -53,6 +53,8 @@ struct kverbs_conn {
 /* These are called with kv->lock held. */
 struct kverbs_conn *kverbs_conn_find(struct kverbs *kv, uint32_t id);
 void kverbs_conn_publish(struct kverbs *kv, struct kverbs_conn *conn, uint32_t id);
+/* Let @conn belong to another worker of its context; with the locks of both held. */
+void kverbs_conn_move(struct kverbs_conn *conn, struct kverbs *to);
 void kverbs_conn_event(struct kverbs_conn *conn, const struct kverbs_cqe *cqe);
 /* Takes @silent_error. */
 int kverbs_conn_silent_error(struct kverbs_conn *conn);

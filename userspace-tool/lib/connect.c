@@ -227,6 +227,58 @@ int kverbs_connect(struct kverbs *kv, const char *host, const char *port,
 	return ret;
 }
 
+static void lock_both(struct kverbs *a, struct kverbs *b)
+{
+	pthread_mutex_lock(a < b ? &a->lock : &b->lock);
+	pthread_mutex_lock(a < b ? &b->lock : &a->lock);
+}
+
+static void unlock_both(struct kverbs *a, struct kverbs *b)
+{
+	pthread_mutex_unlock(&a->lock);
+	pthread_mutex_unlock(&b->lock);
+}
+
+/* After these errors the connection is as it was; others end it, on the ring that ACCEPT names. */
+static bool stays(int error)
+{
+	switch (error) {
+	case -EINVAL:
+	case -E2BIG:
+	case -EFAULT:
+	case -ENOENT:
+	case -EAGAIN:
+	case -ENOTCONN:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * Accept on another ring than the listener's. No event of the connection is unread there: the
+ * request was read, and an event that ends it makes ACCEPT fail. The first one on the new ring
+ * must find it in the table of that.
+ */
+static int accept_on(struct kverbs *home, struct kverbs_conn *conn,
+		     struct kverbs_cmd_accept *cmd, struct kverbs_pool *pool)
+{
+	struct kverbs *from = conn->kv;
+	int ret = -EBUSY;
+
+	cmd->ring_id = home->ring.id;
+	lock_both(from, home);
+	/* The requests of receives are those of the old ring. */
+	if (!conn->reqs) {
+		conn->pool = pool;
+		ret = kverbs_ioctl(from, KVERBS_ACCEPT, cmd);
+		if (!stays(ret))
+			kverbs_conn_move(conn, home);
+	}
+	unlock_both(from, home);
+	return ret;
+}
+
 static int accept_ioctl(struct kverbs_conn *conn, const struct kverbs_conn_opts *opts)
 {
 	struct kverbs_cmd_accept cmd = {
@@ -238,16 +290,19 @@ static int accept_ioctl(struct kverbs_conn *conn, const struct kverbs_conn_opts 
 		.priv_uptr = (uintptr_t)opts->priv,
 		.priv_len = (uint32_t)opts->priv_len,
 	};
+	struct kverbs *home = opts->worker ? opts->worker : conn->kv;
 	int ret;
 
-	if (opts->priv_len > KVERBS_PRIV_ACCEPT_MAX ||
-	    pool_id(conn->kv, opts->pool, &cmd.pool_id))
+	if (opts->priv_len > KVERBS_PRIV_ACCEPT_MAX || home->root != conn->kv->root ||
+	    pool_id(home, opts->pool, &cmd.pool_id))
 		return -EINVAL;
 	ret = kverbs_group_id(opts->group, conn->kv, &cmd.group_id);
 	if (ret)
 		return ret;
 	if (kverbs_is_child(conn->kv))
 		return -ECHILD;
+	if (home != conn->kv)
+		return accept_on(home, conn, &cmd, opts->pool);
 	/* Its first buffer may complete before ACCEPT returns. */
 	pthread_mutex_lock(&conn->kv->lock);
 	conn->pool = opts->pool;

@@ -97,13 +97,13 @@ static int check_abi(struct kverbs *kv)
 	return info.out_abi == KVERBS_ABI_VERSION ? 0 : -EPROTO;
 }
 
-static int open_ring(struct kverbs *kv, const struct kverbs_opts *opts)
+static int open_ring(struct kverbs *kv, const struct kverbs_opts *opts, unsigned int flags)
 {
 	return kverbs_ring_open(&kv->ring, kv->fd,
 				opts->sq_entries ? opts->sq_entries : DEFAULT_SQ_ENTRIES,
 				opts->cq_entries ? opts->cq_entries : DEFAULT_CQ_ENTRIES,
 				(opts->busy_poll ? KVERBS_RING_BUSY_POLL : 0) |
-				(opts->softirq ? KVERBS_RING_SOFTIRQ : 0), 0);
+				(opts->softirq ? KVERBS_RING_SOFTIRQ : 0) | flags, 0);
 }
 
 static int open_device(struct kverbs *kv, const struct kverbs_opts *opts)
@@ -116,10 +116,41 @@ static int open_device(struct kverbs *kv, const struct kverbs_opts *opts)
 	kv->fd = ret;
 	ret = check_abi(kv);
 	if (!ret)
-		ret = open_ring(kv, opts);
+		ret = open_ring(kv, opts, 0);
 	if (ret)
 		kverbs_sys_close(kv->fd);
 	return ret;
+}
+
+/* Without a ring. */
+static struct kverbs *alloc_context(void)
+{
+	struct kverbs *kv = calloc(1, sizeof(*kv));
+
+	if (!kv)
+		return NULL;
+	list_init(&kv->conns);
+	list_init(&kv->listeners);
+	list_init(&kv->bufs);
+	list_init(&kv->groups);
+	list_init(&kv->pools);
+	list_init(&kv->workers);
+	list_init(&kv->worker);
+	kverbs_waiters_init(kv);
+	if (kverbs_table_init(&kv->table)) {
+		free(kv);
+		return NULL;
+	}
+	kv->root = kv;
+	pthread_mutex_init(&kv->lock, NULL);
+	return kv;
+}
+
+static void free_context(struct kverbs *kv)
+{
+	pthread_mutex_destroy(&kv->lock);
+	kverbs_table_destroy(&kv->table);
+	free(kv);
 }
 
 int kverbs_open(struct kverbs **kv, const struct kverbs_opts *opts)
@@ -131,35 +162,55 @@ int kverbs_open(struct kverbs **kv, const struct kverbs_opts *opts)
 	ret = kverbs_opts_copy(&o, sizeof(o), opts);
 	if (ret)
 		return ret;
-	k = calloc(1, sizeof(*k));
+	k = alloc_context();
 	if (!k)
 		return -ENOMEM;
-	list_init(&k->conns);
-	list_init(&k->listeners);
-	list_init(&k->bufs);
-	list_init(&k->groups);
-	list_init(&k->pools);
-	kverbs_waiters_init(k);
-	ret = kverbs_table_init(&k->table);
-	if (ret)
-		goto out_free_context;
 	ret = map_owned(k);
 	if (ret)
-		goto out_destroy_table;
+		goto out_free_context;
 	ret = open_device(k, &o);
 	if (ret)
 		goto out_unmap_owned;
-	pthread_mutex_init(&k->lock, NULL);
 	*kv = k;
 	return 0;
 
 out_unmap_owned:
 	unmap_owned(k);
-out_destroy_table:
-	kverbs_table_destroy(&k->table);
 out_free_context:
-	free(k);
+	free_context(k);
 	return ret;
+}
+
+int kverbs_worker_open(struct kverbs *kv, const struct kverbs_opts *opts,
+		       struct kverbs **worker)
+{
+	struct kverbs_opts o;
+	struct kverbs *w;
+	int ret;
+
+	ret = kverbs_opts_copy(&o, sizeof(o), opts);
+	if (ret)
+		return ret;
+	if (o.path)
+		return -EINVAL;
+	if (kverbs_is_child(kv))
+		return -ECHILD;
+	w = alloc_context();
+	if (!w)
+		return -ENOMEM;
+	w->root = kv->root;
+	w->fd = kv->fd;
+	w->owned = kv->owned;
+	ret = open_ring(w, &o, KVERBS_RING_FD);
+	if (ret) {
+		free_context(w);
+		return ret;
+	}
+	pthread_mutex_lock(&w->root->lock);
+	list_add_tail(&w->worker, &w->root->workers);
+	pthread_mutex_unlock(&w->root->lock);
+	*worker = w;
+	return 0;
 }
 
 static void free_conns(struct kverbs *kv)
@@ -212,16 +263,23 @@ static bool is_in_callback(struct kverbs *kv)
 	return here;
 }
 
-void kverbs_close(struct kverbs *kv)
+static void close_worker(struct kverbs *worker)
 {
-	if (!kv)
-		return;
-	if (kverbs_is_child(kv)) {
-		kverbs_sys_close(kv->fd);
-		return;
-	}
-	if (is_in_callback(kv))
-		return;
+	struct kverbs *root = worker->root;
+
+	pthread_mutex_lock(&root->lock);
+	list_del(&worker->worker);
+	pthread_mutex_unlock(&root->lock);
+	free_conns(worker);
+	kverbs_pools_free(worker);
+	kverbs_ring_close(&worker->ring);
+	free_context(worker);
+}
+
+static void close_root(struct kverbs *kv)
+{
+	while (!list_empty(&kv->workers))
+		close_worker(list_entry(kv->workers.next, struct kverbs, worker));
 	free_conns(kv);
 	free_groups(kv);
 	kverbs_pools_free(kv);
@@ -229,15 +287,33 @@ void kverbs_close(struct kverbs *kv)
 	kverbs_stale_close(kv);
 	kverbs_ring_close(&kv->ring);
 	kverbs_sys_close(kv->fd);
-	pthread_mutex_destroy(&kv->lock);
-	kverbs_table_destroy(&kv->table);
 	unmap_owned(kv);
-	free(kv);
+	free_context(kv);
+}
+
+/* A child's descriptors are all that it can free. */
+static void close_in_child(struct kverbs *kv)
+{
+	kverbs_sys_close(kverbs_fd(kv));
+}
+
+void kverbs_close(struct kverbs *kv)
+{
+	if (!kv)
+		return;
+	if (kverbs_is_child(kv))
+		close_in_child(kv);
+	else if (is_in_callback(kv))
+		return;
+	else if (kv->root == kv)
+		close_root(kv);
+	else
+		close_worker(kv);
 }
 
 int kverbs_fd(const struct kverbs *kv)
 {
-	return kv->fd;
+	return kv->ring.poll_fd ? kv->ring.poll_fd : kv->fd;
 }
 
 int kverbs_info(struct kverbs *kv, struct kverbs_cmd_info *info, size_t sz)

@@ -101,7 +101,7 @@ void kverbs_drain(struct kverbs *kv)
 	uint32_t target = kverbs_ring_cq_tail(&kv->ring);
 
 	/* Nothing but a signal can end it early: the ring is not empty. */
-	while (kverbs_wait_met(kv, read_up_to, &target, kv, 0))
+	while (kverbs_wait_met_nowake(kv, read_up_to, &target, kv))
 		;
 }
 

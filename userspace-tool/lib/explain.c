@@ -618,7 +618,7 @@ int kverbs_conn_explain(struct kverbs *kv, const struct kverbs_failure *failure,
 	ret = kverbs_opts_copy(&what, sizeof(what), failure);
 	if (ret)
 		return ret;
-	if (what.conn && what.conn->kv != kv)
+	if (what.conn && what.conn->kv->root != kv->root)
 		return -EINVAL;
 	if (kverbs_is_child(kv))
 		return -ECHILD;

@@ -33,10 +33,10 @@ int kverbs_group_create(struct kverbs *kv, uint32_t device_index,
 		free(g);
 		return ret;
 	}
-	g->kv = kv;
-	pthread_mutex_lock(&kv->lock);
-	list_add_tail(&g->node, &kv->groups);
-	pthread_mutex_unlock(&kv->lock);
+	g->kv = kv->root;
+	pthread_mutex_lock(&g->kv->lock);
+	list_add_tail(&g->node, &g->kv->groups);
+	pthread_mutex_unlock(&g->kv->lock);
 	*group = g;
 	return 0;
 }
@@ -59,7 +59,7 @@ int kverbs_group_free(struct kverbs_group *group)
 
 int kverbs_group_id(const struct kverbs_group *group, const struct kverbs *kv, uint32_t *id)
 {
-	if (group && group->kv != kv)
+	if (group && group->kv != kv->root)
 		return -EINVAL;
 	*id = group ? group->id : 0;
 	return 0;

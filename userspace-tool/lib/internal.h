@@ -44,13 +44,21 @@ struct kverbs_stale {
 };
 
 /*
- * @lock: all that follows it, all connections, listeners and requests. It is
- *	never held over a callback or a sleep, but over CONNECT and LISTEN: their
- *	objects must be in the table before their first event is read.
+ * A context, or one of its workers, which has a ring and all that completes there of its own.
+ * Buffers and groups are the context's.
  *
- * @lock and @ring's sq_lock are never held together.
+ * @root: the context of a worker, else this
+ * @lock: all that follows it, all connections, listeners and requests. It is
+ *	never held over a callback or a sleep, but over CONNECT, LISTEN, and ACCEPT on a worker:
+ *	their objects must be in the table before their first event is read.
+ * @workers: of the context
+ * @worker: in the list of the context
+ *
+ * @lock and @ring's sq_lock are never held together. Two @locks are taken in the order of their
+ * addresses.
  */
 struct kverbs {
+	struct kverbs *root;
 	int fd;
 	const uint8_t *owned;		/* 1, but 0 in a child of fork() */
 	struct kverbs_ring ring;
@@ -63,6 +71,8 @@ struct kverbs {
 	struct kverbs_stale stale;
 	struct list_head groups;
 	struct list_head pools;
+	struct list_head workers;
+	struct list_head worker;
 	struct list_head waiters;	/* oldest first */
 	struct list_head keyed[KVERBS_KEYED];	/* the same by hash of their keys */
 	struct kverbs_done done;

@@ -212,7 +212,7 @@ void kverbs_done_flush(struct kverbs *kv, struct kverbs_conn *conn)
 		return;
 	}
 	while (conn->callbacks)
-		kverbs_wait_woken(kv, conn, 0);
+		kverbs_wait_woken_nowake(kv, conn);
 }
 
 static void complete(struct kverbs_conn *conn, struct kverbs_req *req)

@@ -48,6 +48,12 @@ out_unmap_sq:
 	return ret;
 }
 
+static void close_poll_fd(const struct kverbs_ring *r)
+{
+	if (r->poll_fd)
+		kverbs_sys_close(r->poll_fd);
+}
+
 int kverbs_ring_open(struct kverbs_ring *r, int fd, unsigned int sq_entries,
 		     unsigned int cq_entries, unsigned int flags, int event_fd)
 {
@@ -64,6 +70,7 @@ int kverbs_ring_open(struct kverbs_ring *r, int fd, unsigned int sq_entries,
 	if (ret)
 		return ret;
 	r->fd = fd;
+	r->poll_fd = flags & KVERBS_RING_FD ? cmd.out_fd : 0;
 	r->id = cmd.out_id;
 	r->sq_entries = sq_entries;
 	r->cq_entries = cq_entries;
@@ -79,6 +86,7 @@ int kverbs_ring_open(struct kverbs_ring *r, int fd, unsigned int sq_entries,
 
 out_destroy_ring:
 	kverbs_sys_destroy(fd, r->id);
+	close_poll_fd(r);
 	return ret;
 }
 
@@ -89,6 +97,7 @@ void kverbs_ring_close(struct kverbs_ring *r)
 	kverbs_sys_munmap((void *)r->kernel, r->cq_size);
 	kverbs_sys_munmap(r->sqes, r->sq_size);
 	kverbs_sys_destroy(r->fd, r->id);
+	close_poll_fd(r);
 }
 
 static uint32_t sq_head(const struct kverbs_ring *r)
@@ -244,10 +253,39 @@ bool kverbs_ring_next(struct kverbs_ring *r, struct kverbs_cqe *cqe)
 	return true;
 }
 
+static void set_flag(struct kverbs_ring *r, uint32_t flag, bool set)
+{
+	if (set)
+		__atomic_or_fetch(&r->user->flags, flag, __ATOMIC_SEQ_CST);
+	else
+		__atomic_and_fetch(&r->user->flags, ~flag, __ATOMIC_SEQ_CST);
+}
+
 void kverbs_ring_want_room(struct kverbs_ring *r, bool wanted)
 {
-	__atomic_store_n(&r->user->flags, wanted ? KVERBS_UFLAG_WANT_ROOM : 0,
-			 __ATOMIC_RELEASE);
+	set_flag(r, KVERBS_UFLAG_WANT_ROOM, wanted);
+}
+
+int kverbs_ring_stop_waits(struct kverbs_ring *r)
+{
+	struct kverbs_cmd_submit cmd = {
+		.size = sizeof(cmd),
+		.flags = KVERBS_SUBMIT_WAKE,
+		.ring_id = r->id,
+	};
+
+	set_flag(r, KVERBS_UFLAG_NO_WAIT, true);
+	return kverbs_sys_ioctl(r->fd, KVERBS_SUBMIT, &cmd);
+}
+
+void kverbs_ring_permit_waits(struct kverbs_ring *r)
+{
+	set_flag(r, KVERBS_UFLAG_NO_WAIT, false);
+}
+
+bool kverbs_ring_may_not_wait(const struct kverbs_ring *r)
+{
+	return __atomic_load_n(&r->user->flags, __ATOMIC_SEQ_CST) & KVERBS_UFLAG_NO_WAIT;
 }
 
 void kverbs_ring_seen(struct kverbs_ring *r)

@@ -19,6 +19,7 @@
 
 struct kverbs_ring {
 	int fd;
+	int poll_fd;			/* of the ring alone, 0: there is none */
 	uint32_t id;
 	uint32_t sq_entries;
 	uint32_t cq_entries;
@@ -79,6 +80,11 @@ bool kverbs_ring_next(struct kverbs_ring *r, struct kverbs_cqe *cqe);
 void kverbs_ring_seen(struct kverbs_ring *r);
 /* Let a free completion slot end a wait, as an unread completion does. */
 void kverbs_ring_want_room(struct kverbs_ring *r, bool wanted);
+/* End all waits, and let none begin. A signal handler may do so. */
+int kverbs_ring_stop_waits(struct kverbs_ring *r);
+void kverbs_ring_permit_waits(struct kverbs_ring *r);
+/* True from kverbs_ring_stop_waits() until kverbs_ring_permit_waits(). */
+bool kverbs_ring_may_not_wait(const struct kverbs_ring *r);
 /* The number of the completion that comes next. */
 uint32_t kverbs_ring_cq_tail(const struct kverbs_ring *r);
 

@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -74,6 +75,19 @@ int kverbs_sys_mmap_anon(size_t length, void **addr)
 {
 	return map(-1, 0, length, PROT_READ | PROT_WRITE,
 		   MAP_PRIVATE | MAP_ANONYMOUS, addr);
+}
+
+/* hugetlbfs reports the size of its pages as that of its blocks. */
+size_t kverbs_sys_page_size(int fd)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	int saved = errno;
+	struct stat st;
+
+	if (!sys_ret(fstat(fd, &st), saved) && st.st_blksize > 0 &&
+	    !(st.st_blksize & (st.st_blksize - 1)) && (size_t)st.st_blksize > size)
+		size = (size_t)st.st_blksize;
+	return size;
 }
 
 void kverbs_sys_munmap(void *addr, size_t length)

@@ -19,6 +19,8 @@ int kverbs_sys_ioctl(int fd, unsigned long cmd, void *arg);
 int kverbs_sys_mmap(int fd, uint64_t offset, size_t length, int prot, void **addr);
 int kverbs_sys_mmap_anon(size_t length, void **addr);
 void kverbs_sys_munmap(void *addr, size_t length);
+/* A power of two of which offsets of mmap(2) must be multiples: more with huge pages. */
+size_t kverbs_sys_page_size(int fd);
 void kverbs_sys_madvise(void *addr, size_t length, int advice);
 /* CLOCK_MONOTONIC in nanoseconds. */
 uint64_t kverbs_sys_now(void);

@@ -19,6 +19,16 @@ struct waiter {
 	bool may_lead;
 };
 
+/* What a thread waits for: until @deadline, or until kverbs_wakeup() unless @nowake. */
+struct wait {
+	const void *key;
+	uint64_t deadline;
+	bool nowake;
+};
+
+/* How long a thread sleeps that goes on waiting after kverbs_wakeup(). */
+#define NOWAKE_NAP_NS 1000000
+
 /* A deadline long ago, for callers that do not wait: it costs no reading of the clock. */
 #define NOW 1
 
@@ -70,18 +80,26 @@ static struct list_head *keyed(struct kverbs *kv, const void *key)
 	return &kv->keyed[(bits >> 4 ^ bits >> 10) & (KVERBS_KEYED - 1)];
 }
 
-/* Also returns when there is nothing to wait for any more: the caller looks again. */
-static int follow(struct kverbs *kv, const void *key, uint64_t deadline, bool may_lead)
+/* True if kverbs_wakeup() ends the wait. */
+static bool is_over(const struct kverbs *kv, const struct wait *wait)
 {
-	struct waiter w = { .key = key, .may_lead = may_lead };
+	return !wait->nowake && kverbs_ring_may_not_wait(&kv->ring);
+}
+
+/* Also returns when there is nothing to wait for any more: the caller looks again. */
+static int follow(struct kverbs *kv, const struct wait *wait, bool may_lead)
+{
+	struct waiter w = { .key = wait->key, .may_lead = may_lead };
 	int ret;
 
-	if (kverbs_deadline_passed(deadline))
+	if (kverbs_deadline_passed(wait->deadline))
 		return -ETIMEDOUT;
+	if (is_over(kv, wait))
+		return -EINTR;
 	list_add_tail(&w.node, &kv->waiters);
-	list_add_tail(&w.keyed, keyed(kv, key));
+	list_add_tail(&w.keyed, keyed(kv, wait->key));
 	pthread_mutex_unlock(&kv->lock);
-	ret = kverbs_sys_sleep(&w.woken, deadline);
+	ret = kverbs_sys_sleep(&w.woken, wait->deadline);
 	pthread_mutex_lock(&kv->lock);
 	list_del(&w.keyed);
 	list_del(&w.node);
@@ -142,35 +160,52 @@ void kverbs_room_found(struct kverbs *kv)
 	kverbs_wake(kv, kv);
 }
 
-static int sleep_in_kernel(struct kverbs *kv, uint64_t deadline)
+/* A signal handler cannot wake the followers: the leader does, which SUBMIT sends back. */
+static void pass_on_wakeup(struct kverbs *kv)
+{
+	struct list_head *pos;
+
+	if (!kverbs_ring_may_not_wait(&kv->ring))
+		return;
+	for (pos = kv->waiters.next; pos != &kv->waiters; pos = pos->next)
+		wake(list_entry(pos, struct waiter, node));
+}
+
+static int sleep_in_kernel(struct kverbs *kv, const struct wait *wait)
 {
 	int ret;
 
 	kv->led = true;
 	pthread_mutex_unlock(&kv->lock);
-	ret = kverbs_ring_wait(&kv->ring, deadline, NULL);
+	ret = kverbs_ring_wait(&kv->ring, wait->deadline, NULL);
+	if (!ret && wait->nowake && kverbs_ring_may_not_wait(&kv->ring))
+		kverbs_sys_nap(NOWAKE_NAP_NS);
 	pthread_mutex_lock(&kv->lock);
 	kv->led = false;
-	if (!ret)
+	/* After kverbs_wakeup() that SUBMIT returns says nothing of slots. */
+	if (!ret && !is_over(kv, wait))
 		kverbs_room_found(kv);
+	pass_on_wakeup(kv);
 	return ret;
 }
 
 /* The kernel knows when it is late; a clock is read only if it brings nothing. */
-static int reap(struct kverbs *kv, uint64_t deadline)
+static int reap(struct kverbs *kv, const struct wait *wait)
 {
 	int ret = 0;
 
 	if (kverbs_reap(kv))
 		return 0;
 	/* A poll-only caller may be the only thread that ever polls the device. */
-	if (deadline == NOW)
+	if (wait->deadline == NOW)
 		kverbs_ring_poll(&kv->ring);
 	else
-		ret = sleep_in_kernel(kv, deadline);
+		ret = sleep_in_kernel(kv, wait);
 	if (kverbs_reap(kv) || ret)
 		return ret;
-	return kverbs_deadline_passed(deadline) ? -ETIMEDOUT : 0;
+	if (is_over(kv, wait))
+		return -EINTR;
+	return kverbs_deadline_passed(wait->deadline) ? -ETIMEDOUT : 0;
 }
 
 static void run_due(struct kverbs *kv, kverbs_met_fn met, const void *arg,
@@ -196,16 +231,19 @@ void kverbs_lead_end(struct kverbs *kv)
 {
 	pthread_mutex_lock(&kv->lock);
 	kv->led = false;
-	kverbs_room_found(kv);
+	if (!kverbs_ring_may_not_wait(&kv->ring))
+		kverbs_room_found(kv);
+	pass_on_wakeup(kv);
 	kverbs_reap(kv);
 	run_due(kv, kverbs_at_once, NULL, 0);
 	hand_over(kv);
 	pthread_mutex_unlock(&kv->lock);
 }
 
-int kverbs_wait_met(struct kverbs *kv, kverbs_met_fn met, const void *arg,
-		    const void *key, uint64_t deadline)
+static int wait_met(struct kverbs *kv, kverbs_met_fn met, const void *arg,
+		    const struct wait *wait)
 {
+	uint64_t deadline = wait->deadline;
 	bool again = false;
 	int ret = 0;
 
@@ -216,9 +254,9 @@ int kverbs_wait_met(struct kverbs *kv, kverbs_met_fn met, const void *arg,
 		else if (kverbs_done_due(kv))
 			run_due(kv, met, arg, deadline);
 		else if (kv->led || kverbs_done_is_offered(kv))
-			ret = follow(kv, key, deadline, true);
+			ret = follow(kv, wait, true);
 		else
-			ret = reap(kv, deadline);
+			ret = reap(kv, wait);
 		again = true;
 	}
 	if (kverbs_done_due(kv))
@@ -230,6 +268,22 @@ int kverbs_wait_met(struct kverbs *kv, kverbs_met_fn met, const void *arg,
 	return ret;
 }
 
+int kverbs_wait_met(struct kverbs *kv, kverbs_met_fn met, const void *arg,
+		    const void *key, uint64_t deadline)
+{
+	const struct wait wait = { .key = key, .deadline = deadline };
+
+	return wait_met(kv, met, arg, &wait);
+}
+
+int kverbs_wait_met_nowake(struct kverbs *kv, kverbs_met_fn met, const void *arg,
+			   const void *key)
+{
+	const struct wait wait = { .key = key, .nowake = true };
+
+	return wait_met(kv, met, arg, &wait);
+}
+
 bool kverbs_at_once(struct kverbs *kv, const void *arg)
 {
 	(void)kv;
@@ -239,7 +293,27 @@ bool kverbs_at_once(struct kverbs *kv, const void *arg)
 
 int kverbs_wait_woken(struct kverbs *kv, const void *key, uint64_t deadline)
 {
-	return follow(kv, key, deadline, false);
+	const struct wait wait = { .key = key, .deadline = deadline };
+
+	return follow(kv, &wait, false);
+}
+
+void kverbs_wait_woken_nowake(struct kverbs *kv, const void *key)
+{
+	const struct wait wait = { .key = key, .nowake = true };
+
+	follow(kv, &wait, false);
+}
+
+int kverbs_wakeup(struct kverbs *kv)
+{
+	return kverbs_is_child(kv) ? -ECHILD : kverbs_ring_stop_waits(&kv->ring);
+}
+
+void kverbs_wakeup_clear(struct kverbs *kv)
+{
+	if (!kverbs_is_child(kv))
+		kverbs_ring_permit_waits(&kv->ring);
 }
 
 void kverbs_wake(struct kverbs *kv, const void *key)

@@ -9,6 +9,9 @@
  * a follower to take over.
  *
  * Deadlines are CLOCK_MONOTONIC in nanoseconds, 0: none, as the kernel has them.
+ *
+ * After kverbs_wakeup() no thread sleeps: the leader returns from the kernel and wakes the
+ * followers.
  */
 #ifndef KVERBS_WAIT_H
 #define KVERBS_WAIT_H
@@ -43,6 +46,9 @@ int kverbs_deadline_left(uint64_t deadline);
  */
 int kverbs_wait_met(struct kverbs *kv, kverbs_met_fn met, const void *arg,
 		    const void *key, uint64_t deadline);
+/* The same without a deadline, and kverbs_wakeup() does not end it. */
+int kverbs_wait_met_nowake(struct kverbs *kv, kverbs_met_fn met, const void *arg,
+			   const void *key);
 /*
  * Lead, to sleep in the kernel by other means; false: another thread leads, or this
  * thread may not wait. Under kv->lock: before it sleeps, the caller must check there
@@ -57,6 +63,8 @@ bool kverbs_deadline_is_now(uint64_t deadline);
 bool kverbs_wake_heir(struct kverbs *kv);
 /* Sleep once, until kverbs_wake(): for events that the ring does not report. */
 int kverbs_wait_woken(struct kverbs *kv, const void *key, uint64_t deadline);
+/* The same without a deadline, and kverbs_wakeup() does not end it. */
+void kverbs_wait_woken_nowake(struct kverbs *kv, const void *key);
 /* Wake the threads that wait for @key; under kv->lock. */
 void kverbs_wake(struct kverbs *kv, const void *key);
 

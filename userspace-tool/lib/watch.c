@@ -68,6 +68,8 @@ static int watch_until(struct kverbs_conn *conn, const struct kverbs_ring_watch 
 		if (ret)
 			return ret;
 		ret = sleep_once(conn, watch, deadline);
+		if (!ret && kverbs_ring_may_not_wait(&conn->kv->ring))
+			ret = -EINTR;
 		if (!ret && kverbs_deadline_passed(deadline))
 			ret = -ETIMEDOUT;
 	}

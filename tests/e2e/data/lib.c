@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The same operations through libkverbs, which adds tokens, splitting and waiting. */
+#include <fcntl.h>
+#include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <kverbs.h>
 
@@ -168,6 +171,112 @@ TEST(libkverbs_sends_and_receives)
 	CHECK_OK(kverbs_wait(&recv, test_patience_ms()));
 	CHECK_EQ(recv.byte_len, PAGE);
 	CHECK(same(to, 3, from, 5, PAGE));
+	link_close(&both);
+}
+
+static int new_memfd(size_t size)
+{
+	int fd = memfd_create("memory", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	CHECK(fd >= 0);
+	CHECK_EQ(ftruncate(fd, size), 0);
+	return fd;
+}
+
+TEST(libkverbs_sends_from_a_file_that_is_not_mapped)
+{
+	struct kverbs_req send = { 0 }, recv = { 0 };
+	struct kverbs_buf *from, *to;
+	int fd = new_memfd(3 * PAGE);
+	char text[] = "from the file";
+
+	link_open(&both);
+	CHECK_EQ(pwrite(fd, text, sizeof(text), PAGE + 100), sizeof(text));
+	CHECK_OK(kverbs_buf_register_fd(both.client, fd, PAGE + 90, PAGE, 0, &from));
+	close(fd);
+	to = new_buf(both.server, PAGE, 100);
+	CHECK_OK(kverbs_recv(both.s, to, 0, PAGE, &recv));
+	CHECK_OK(kverbs_send(both.c, from, 10, sizeof(text), &send));
+	CHECK_OK(kverbs_wait(&send, test_patience_ms()));
+	CHECK_OK(kverbs_wait(&recv, test_patience_ms()));
+	CHECK(!memcmp(kverbs_buf_addr(to), text, sizeof(text)));
+	link_close(&both);
+}
+
+static int register_page(int fd, unsigned int flags)
+{
+	struct kverbs_buf *buf;
+	int ret = kverbs_buf_register_fd(both.client, fd, 0, PAGE, flags, &buf);
+
+	return ret ? ret : kverbs_buf_free(buf);
+}
+
+TEST(libkverbs_registers_no_more_of_a_file_than_may_be_mapped)
+{
+	int fd = new_memfd(PAGE), readable;
+	struct kverbs_buf *buf;
+	char path[32];
+
+	link_open(&both);
+	CHECK_ERR(kverbs_buf_register_fd(both.client, fd, PAGE, PAGE, 0, &buf), EFAULT);
+	CHECK_ERR(register_page(-1, 0), EBADF);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	readable = open(path, O_RDONLY);
+	CHECK(readable >= 0);
+	CHECK_ERR(register_page(readable, 0), EACCES);
+	CHECK_OK(register_page(readable, KVERBS_REGION_READ_ONLY));
+	CHECK_OK(register_page(fd, 0));
+	CHECK_EQ(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE), 0);
+	CHECK_ERR(register_page(fd, 0), EPERM);
+	CHECK_OK(register_page(readable, KVERBS_REGION_READ_ONLY));
+	link_close(&both);
+}
+
+/* True if the descriptor becomes readable. */
+static bool readable(const struct kverbs *kv, int timeout_ms)
+{
+	struct pollfd look = { .fd = kverbs_fd(kv), .events = POLLIN };
+
+	return poll(&look, 1, timeout_ms) == 1;
+}
+
+TEST(a_worker_has_its_own_completions_and_the_memory_of_its_context)
+{
+	struct kverbs_conn_opts opts = { .sz = sizeof(opts), .timeout_ms = test_patience_ms() };
+	struct kverbs_req send = { 0 }, recv = { 0 };
+	struct kverbs_buf *from, *to;
+	struct addrinfo *address;
+	struct kverbs_conn *conn;
+	struct kverbs *worker;
+	char port[8];
+
+	both.pooled = true;
+	link_open(&both);
+	from = new_buf(both.client, PAGE, 1);
+	to = new_buf(both.server, PAGE, 100);
+	CHECK_OK(kverbs_worker_open(both.server, NULL, &opts.worker));
+	CHECK_OK(kverbs_pool_create(opts.worker, 4, &opts.pool));
+	CHECK_OK(kverbs_pool_add(opts.pool, to, 0, PAGE, &recv));
+	snprintf(port, sizeof(port), "%u", kverbs_listener_port(both.listener));
+	CHECK_OK(kverbs_worker_open(both.client, NULL, &worker));
+	CHECK_EQ(getaddrinfo("a", port, NULL, &address), 0);
+	CHECK_OK(kverbs_connect_start(worker, address->ai_addr, NULL, &conn));
+	freeaddrinfo(address);
+	CHECK_OK(kverbs_next_request(both.listener, test_patience_ms(), &both.s));
+	CHECK_OK(kverbs_accept(both.s, &opts));
+	CHECK_OK(kverbs_conn_wait(conn, test_patience_ms()));
+	while (kverbs_process(both.server, 0))
+		;
+	CHECK_OK(kverbs_send(conn, from, 0, PAGE, &send));
+	CHECK(readable(opts.worker, test_patience_ms()));
+	CHECK(!readable(both.server, 0));
+	CHECK_OK(kverbs_wait(&recv, test_patience_ms()));
+	CHECK(same(to, 0, from, 0, PAGE));
+	CHECK_OK(kverbs_wait(&send, test_patience_ms()));
+	kverbs_close(opts.worker);
+	CHECK_OK(kverbs_wakeup(both.client));
+	CHECK_ERR(kverbs_process(both.client, -1), EINTR);
+	CHECK(readable(both.client, 0));
 	link_close(&both);
 }
 

@@ -189,6 +189,54 @@ static void busy_memory_stays_registered(void **state)
 	assert_int_equal(kverbs_buf_free(t->buf), 0);
 }
 
+static void memory_of_a_file_is_mapped_while_it_is_registered(void **state)
+{
+	struct t *t = *state;
+	struct kverbs_buf *buf;
+
+	assert_int_equal(kverbs_buf_register_fd(t->kv, FAKE_MEMORY_FD, 3 * FAKE_PAGE_SIZE + 100,
+						FAKE_PAGE_SIZE, 0, &buf), 0);
+	assert_int_equal(fake.memory_offset, 3 * FAKE_PAGE_SIZE);
+	assert_int_equal(fake.memory_length, 2 * FAKE_PAGE_SIZE);
+	assert_int_equal(fake.memory_prot, PROT_READ | PROT_WRITE);
+	assert_int_equal(fake.last_region.addr, (uintptr_t)fake.memory + 100);
+	assert_int_equal(fake.last_region.length, FAKE_PAGE_SIZE);
+	assert_int_equal(madvise(fake.memory, fake.memory_length, MADV_NORMAL), -1);
+	assert_null(kverbs_buf_addr(buf));
+	assert_int_equal(kverbs_buf_size(buf), FAKE_PAGE_SIZE);
+	assert_int_equal(kverbs_buf_free(buf), 0);
+}
+
+static void a_read_only_file_can_be_registered_read_only(void **state)
+{
+	struct t *t = *state;
+	struct kverbs_buf *buf;
+
+	assert_int_equal(kverbs_buf_register_fd(t->kv, FAKE_MEMORY_FD, 0, 1,
+						KVERBS_REGION_READ_ONLY, &buf), 0);
+	assert_int_equal(fake.memory_prot, PROT_READ);
+	assert_int_equal(fake.last_region.flags, KVERBS_REGION_READ_ONLY);
+}
+
+static void memory_of_a_file_that_cannot_be_registered_is_refused(void **state)
+{
+	struct t *t = *state;
+	struct kverbs_buf *buf;
+	int fd = FAKE_MEMORY_FD;
+
+	assert_int_equal(kverbs_buf_register_fd(t->kv, fd, 0, 0, 0, &buf), -EINVAL);
+	assert_int_equal(kverbs_buf_register_fd(t->kv, fd, 1, SIZE_MAX, 0, &buf), -EINVAL);
+	assert_int_equal(kverbs_buf_register_fd(t->kv, fd, 0, SIZE_MAX, 0, &buf), -EINVAL);
+	/* It would be stale at once. */
+	assert_int_equal(kverbs_buf_register_fd(t->kv, fd, 0, 1, KVERBS_REGION_TRACK, &buf),
+			 -EINVAL);
+	fake_fail(FAKE_MMAP, 1, -EACCES);
+	assert_int_equal(kverbs_buf_register_fd(t->kv, fd, 0, 1, 0, &buf), -EACCES);
+	fake_fail(KVERBS_REGION_CREATE, 1, -EFAULT);
+	assert_int_equal(kverbs_buf_register_fd(t->kv, fd, 0, 1, 0, &buf), -EFAULT);
+	assert_int_equal(madvise(fake.memory, fake.memory_length, MADV_NORMAL), -1);
+}
+
 static struct kverbs_buf *track(struct t *t, void *addr, size_t size)
 {
 	struct kverbs_buf *buf;
@@ -298,6 +346,9 @@ int main(void)
 		t_test(a_limit_is_reported_and_nothing_leaks),
 		t_test(a_signal_does_not_stop_registering),
 		t_test_conn(busy_memory_stays_registered),
+		t_test(memory_of_a_file_is_mapped_while_it_is_registered),
+		t_test(a_read_only_file_can_be_registered_read_only),
+		t_test(memory_of_a_file_that_cannot_be_registered_is_refused),
 		t_test(a_changed_buffer_is_stale_and_others_are_not),
 		t_test(a_stale_buffer_can_be_freed_unseen),
 		t_test(a_context_has_a_limited_number_of_tracked_buffers),

@@ -28,6 +28,7 @@ struct fake_ring {
 	unsigned int nr_held;
 	bool room;			/* a slot was returned without a completion */
 	int event_fd;			/* 0: none */
+	int poll_fd;			/* of the ring alone, 0: none */
 };
 
 struct fake_region {
@@ -110,6 +111,7 @@ struct fake_kernel {
 	struct fake_work *work, **work_tail;
 	unsigned int nr_work, sleepers, interrupts, follower_interrupts, sleeps;
 	int mappings;
+	unsigned int poll_fds;		/* descriptors of rings that are open */
 };
 
 extern struct fake_kernel fk;
@@ -125,6 +127,8 @@ void fake_del(struct fake_obj *obj);
 
 /* fake_ring.c */
 int fake_ring_create(int fd, struct kverbs_cmd_ring_create *cmd);
+/* Account that a descriptor is closed; false: it is not that of a ring. */
+bool fake_ring_close_fd(int fd);
 void fake_ring_free(struct fake_obj *ring);
 void *fake_ring_area(int fd, uint64_t offset, size_t length);
 int fake_ring_submit(int fd, struct kverbs_cmd_submit *cmd);

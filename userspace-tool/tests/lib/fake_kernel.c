@@ -201,6 +201,7 @@ static int region_create(int fd, struct kverbs_cmd_region_create *cmd)
 	struct fake_obj *o, *ring = NULL;
 	int ret;
 
+	fake.last_region = *cmd;
 	if (cmd->flags & KVERBS_REGION_FD)
 		return region_import(fd, cmd);
 	if (!cmd->length || cmd->flags & ~(KVERBS_REGION_READ_ONLY | KVERBS_REGION_TRACK) ||
@@ -502,6 +503,7 @@ static void destroy_type(int fd, enum fake_type type)
 void kverbs_sys_close(int fd)
 {
 	pthread_mutex_lock(&fk.lock);
+	fake_ring_close_fd(fd);
 	destroy_type(fd, FAKE_CONN);
 	destroy_type(fd, FAKE_LISTENER);
 	destroy_type(fd, FAKE_EXPORT);
@@ -530,6 +532,19 @@ int kverbs_sys_ioctl(int fd, unsigned long cmd, void *arg)
 	return ret;
 }
 
+static int map_memory(uint64_t offset, size_t length, int prot, void **addr)
+{
+	fake_check(!(offset % FAKE_PAGE_SIZE) && !(length % FAKE_PAGE_SIZE));
+	*addr = mmap(NULL, length, prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (*addr == MAP_FAILED)
+		return -errno;
+	fake.memory = *addr;
+	fake.memory_offset = offset;
+	fake.memory_length = length;
+	fake.memory_prot = prot;
+	return 0;
+}
+
 int kverbs_sys_mmap(int fd, uint64_t offset, size_t length, int prot, void **addr)
 {
 	int ret;
@@ -537,7 +552,9 @@ int kverbs_sys_mmap(int fd, uint64_t offset, size_t length, int prot, void **add
 	fake_check(prot & PROT_READ);
 	pthread_mutex_lock(&fk.lock);
 	ret = injected(FAKE_MMAP);
-	if (!ret) {
+	if (!ret && fd == FAKE_MEMORY_FD) {
+		ret = map_memory(offset, length, prot, addr);
+	} else if (!ret) {
 		*addr = fake_pool_map(fd, offset);
 		if (!*addr)
 			*addr = fake_ring_area(fd, offset, length);
@@ -545,6 +562,11 @@ int kverbs_sys_mmap(int fd, uint64_t offset, size_t length, int prot, void **add
 	}
 	pthread_mutex_unlock(&fk.lock);
 	return ret;
+}
+
+size_t kverbs_sys_page_size(int fd)
+{
+	return fd == FAKE_MEMORY_FD ? FAKE_PAGE_SIZE : 4096;
 }
 
 int kverbs_sys_mmap_anon(size_t length, void **addr)
@@ -668,7 +690,7 @@ void fake_reset(void)
 
 unsigned int fake_leftovers(void)
 {
-	unsigned int n = (unsigned int)fk.mappings + fk.nr_work;
+	unsigned int n = (unsigned int)fk.mappings + fk.nr_work + fk.poll_fds;
 	uint32_t id;
 
 	for (id = 1; id <= fk.nr_ids; id++)

@@ -28,6 +28,10 @@
 /* A name that resolves to 192.0.2.1 and 192.0.2.2 */
 #define FAKE_HOST "two.example"
 
+/* Descriptor of a file of huge pages, and their size */
+#define FAKE_MEMORY_FD 9999
+#define FAKE_PAGE_SIZE 65536u
+
 /* Index of a device on which no group can be created */
 #define FAKE_NO_DEVICE UINT32_MAX
 
@@ -66,6 +70,11 @@
  * @submits: number of SUBMITs with entries to accept
  * @wakes: number of SUBMITs that named a receive pool
  * @interrupt_nth: one sleep in this many is interrupted in SUBMIT, 0: none
+ * @last_region: the last REGION_CREATE
+ * @memory: where FAKE_MEMORY_FD was mapped last
+ * @memory_offset: from which offset on
+ * @memory_length: how many bytes
+ * @memory_prot: with which protection
  * @time_jumps: the clock is stopped, and advances to the deadline of a thread that sleeps
  */
 struct fake_conf {
@@ -96,6 +105,11 @@ struct fake_conf {
 	unsigned int submits;
 	unsigned int wakes;
 	unsigned int interrupt_nth;
+	struct kverbs_cmd_region_create last_region;
+	uint8_t *memory;
+	uint64_t memory_offset;
+	size_t memory_length;
+	int memory_prot;
 	bool time_jumps;
 };
 

@@ -24,16 +24,41 @@ static bool power_of_2(uint32_t n)
 	return n && !(n & (n - 1));
 }
 
+#define RING_FLAGS (KVERBS_RING_BUSY_POLL | KVERBS_RING_SOFTIRQ | KVERBS_RING_EVENTFD | \
+		    KVERBS_RING_FD)
+
+/* Descriptors of rings, whether the rings are still there or not. */
+static bool is_poll_fd[1024];
+
+static int new_poll_fd(void)
+{
+	int fd = eventfd(0, EFD_CLOEXEC);
+
+	fake_check(fd > 0 && fd < 1024);
+	is_poll_fd[fd] = true;
+	fk.poll_fds++;
+	return fd;
+}
+
+bool fake_ring_close_fd(int fd)
+{
+	if (fd < 0 || fd >= 1024 || !is_poll_fd[fd])
+		return false;
+	is_poll_fd[fd] = false;
+	fk.poll_fds--;
+	return true;
+}
+
 int fake_ring_create(int fd, struct kverbs_cmd_ring_create *cmd)
 {
 	struct fake_obj *o;
 	struct fake_ring *r;
 
 	if (!power_of_2(cmd->sq_entries) || !power_of_2(cmd->cq_entries) ||
-	    cmd->flags & ~(KVERBS_RING_BUSY_POLL | KVERBS_RING_SOFTIRQ | KVERBS_RING_EVENTFD) ||
+	    cmd->flags & ~RING_FLAGS ||
 	    !(cmd->flags & KVERBS_RING_EVENTFD) != !cmd->event_fd)
 		return -EINVAL;
-	if (cmd->flags == (KVERBS_RING_BUSY_POLL | KVERBS_RING_SOFTIRQ))
+	if (cmd->flags & KVERBS_RING_BUSY_POLL && cmd->flags & KVERBS_RING_SOFTIRQ)
 		return -EINVAL;
 	o = fake_new(fd, FAKE_RING);
 	r = &o->r;
@@ -42,6 +67,8 @@ int fake_ring_create(int fd, struct kverbs_cmd_ring_create *cmd)
 	r->cq_entries = cmd->cq_entries;
 	r->busy_poll = cmd->flags & KVERBS_RING_BUSY_POLL;
 	r->event_fd = cmd->event_fd;
+	r->poll_fd = cmd->flags & KVERBS_RING_FD ? new_poll_fd() : 0;
+	cmd->out_fd = r->poll_fd;
 	cmd->out_sq_offset = area(o->id, AREA_SQ);
 	cmd->out_cq_offset = area(o->id, AREA_CQ);
 	cmd->out_idx_offset = area(o->id, AREA_IDX);
@@ -118,6 +145,20 @@ void fake_ring_return(struct fake_obj *ring)
 	pthread_cond_broadcast(&fk.changed);
 }
 
+/* poll(2) finds the file readable, or the ring's descriptor if it has one. */
+static int polled_fd(const struct fake_obj *ring)
+{
+	return ring->r.poll_fd ? ring->r.poll_fd : ring->fd;
+}
+
+static void wake(struct fake_obj *ring)
+{
+	eventfd_write(polled_fd(ring), 1);
+	if (ring->r.event_fd)
+		eventfd_write(ring->r.event_fd, 1);
+	pthread_cond_broadcast(&fk.changed);
+}
+
 /* Put a completion into a reserved slot. */
 static void put(struct fake_obj *ring, const struct kverbs_cqe *cqe)
 {
@@ -129,10 +170,7 @@ static void put(struct fake_obj *ring, const struct kverbs_cqe *cqe)
 	r->reserved--;
 	cqes[r->kernel->cq_tail & (r->cq_entries - 1)] = *cqe;
 	__atomic_store_n(&r->kernel->cq_tail, r->kernel->cq_tail + 1, __ATOMIC_RELEASE);
-	eventfd_write(ring->fd, 1);
-	if (r->event_fd)
-		eventfd_write(r->event_fd, 1);
-	pthread_cond_broadcast(&fk.changed);
+	wake(ring);
 }
 
 /* An entry that is refused completes while SUBMIT takes it. */
@@ -211,6 +249,11 @@ static void take(int fd, struct fake_obj *ring, struct kverbs_cmd_submit *cmd)
 	cmd->out_error = ret;
 }
 
+static bool may_not_wait(const struct fake_ring *r)
+{
+	return __atomic_load_n(&r->user->flags, __ATOMIC_ACQUIRE) & KVERBS_UFLAG_NO_WAIT;
+}
+
 static bool is_met(const struct fake_ring *r, const struct kverbs_cmd_submit *cmd)
 {
 	const uint8_t *byte = (const uint8_t *)(uintptr_t)cmd->watch_uptr;
@@ -220,6 +263,8 @@ static bool is_met(const struct fake_ring *r, const struct kverbs_cmd_submit *cm
 		return true;
 	if (__atomic_load_n(&r->user->flags, __ATOMIC_ACQUIRE) & KVERBS_UFLAG_WANT_ROOM &&
 	    r->room)
+		return true;
+	if (may_not_wait(r))
 		return true;
 	return unread(r) >= cmd->min_complete;
 }
@@ -277,6 +322,8 @@ int fake_ring_submit(int fd, struct kverbs_cmd_submit *cmd)
 	cmd->out_error = 0;
 	if (cmd->pool_id && fake_pool_wake(fd, cmd->pool_id))
 		return -ENOENT;
+	if (cmd->flags & KVERBS_SUBMIT_WAKE)
+		wake(ring);
 	if (cmd->to_submit)
 		ring->r.room = false;
 	look(ring);
@@ -333,15 +380,26 @@ bool fake_sq_empty(void)
 	return empty;
 }
 
-void fake_update_poll(void)
+static void update_poll(const struct fake_obj *ring)
 {
-	const struct fake_obj *ring = first_ring();
+	int fd = polled_fd(ring);
 	eventfd_t value;
 
+	eventfd_write(fd, 1);
+	eventfd_read(fd, &value);
+	if (unread(&ring->r) || may_not_wait(&ring->r))
+		eventfd_write(fd, 1);
+}
+
+/* Rings without a descriptor share that of their file: the test has one of these. */
+void fake_update_poll(void)
+{
+	uint32_t id;
+
 	pthread_mutex_lock(&fk.lock);
-	eventfd_write(ring->fd, 1);
-	eventfd_read(ring->fd, &value);
-	if (unread(&ring->r))
-		eventfd_write(ring->fd, 1);
+	update_poll(first_ring());
+	for (id = 1; id <= fk.nr_ids; id++)
+		if (fk.objs[id] && fk.objs[id]->type == FAKE_RING && fk.objs[id]->r.poll_fd)
+			update_poll(fk.objs[id]);
 	pthread_mutex_unlock(&fk.lock);
 }

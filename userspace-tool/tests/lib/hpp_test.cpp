@@ -376,6 +376,41 @@ void a_pool_feeds_its_connections()
 	expect(kverbs_req_conn(&requests[0]) == there->get());
 }
 
+void a_worker_serves_connections_of_its_contexts_listener()
+{
+	kverbs_req request{};
+	kv::context server, client;
+	kv::context worker = server.worker();
+	kv::region memory = kv::region::allocate(server, 100);
+	kv::region source = kv::region::allocate(client, 7);
+	kv::pool pool(worker, 4);
+	kv::listener listener(server, PORT, HOST);
+	std::optional<kv::connection> there, here;
+	std::thread thread([&] { here.emplace(client, HOST, PORT); });
+	kv::conn_options options;
+
+	pool.add(memory, request);
+	options.worker = &worker;
+	options.pool = &pool;
+	there = listener.next();
+	there->accept(options);
+	thread.join();
+	here->send(source).wait();
+	expect(!server.process());
+	expect(!kverbs_wait(&request, -1));
+	expect(worker.fd() != server.fd());
+}
+
+void a_wakeup_ends_waits()
+{
+	kv::context context;
+
+	context.wakeup();
+	fails(EINTR, [&] { context.process(kv::forever); });
+	context.wakeup_clear();
+	expect(!context.process());
+}
+
 void devices_can_be_walked()
 {
 	unsigned int ports = 0;
@@ -415,6 +450,8 @@ const struct {
 	entry(what_prepare_throws_ends_the_attempt),
 	entry(a_refusal_is_an_exception),
 	entry(a_pool_feeds_its_connections),
+	entry(a_worker_serves_connections_of_its_contexts_listener),
+	entry(a_wakeup_ends_waits),
 	entry(devices_can_be_walked),
 };
 
