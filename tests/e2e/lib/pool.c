@@ -74,7 +74,7 @@ int pool_wake(const struct pool *pool, const struct ring *ring)
 void pool_join(const struct pool *pool, struct pair *pair, uint32_t rq_depth,
 	       uint32_t *client, uint32_t *server)
 {
-	const struct kverbs_conn_param param = { .rq_depth = rq_depth };
+	struct kverbs_conn_param param = pair->param;
 	struct kverbs_cmd_accept accept = {
 		.size = sizeof(accept),
 		.ring_id = pair->ring.id,
@@ -86,7 +86,9 @@ void pool_join(const struct pool *pool, struct pair *pair, uint32_t rq_depth,
 		.group_id = pair->group,
 	};
 
-	*client = dev_connect(&pair->ring, &pair->addr);
+	*client = dev_connect_as(&pair->ring, &pair->addr, &param);
+	param.rq_depth = rq_depth;
+	param.valid &= ~(KVERBS_PARAM_TOS | KVERBS_PARAM_RETRY);
 	*server = ring_event(&pair->ring, KVERBS_CQE_CONN_REQUEST, 0).id;
 	accept.conn_id = *server;
 	CHECK_OK(dev_cmd(pair->fd, KVERBS_ACCEPT, &accept));

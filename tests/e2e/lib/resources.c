@@ -4,6 +4,8 @@
  * debug kernel takes longer than most tests.
  */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <libmnl/libmnl.h>
 #include <rdma/rdma_netlink.h>
@@ -82,4 +84,25 @@ void resources_count(char *text, size_t size)
 	answer(socket, 1, out);
 	mnl_socket_close(socket);
 	CHECK(!fclose(out));
+}
+
+static long meminfo_kb(const char *text, const char *field)
+{
+	const char *line = strstr(text, field);
+
+	CHECK(line);
+	return strtol(line + strlen(field), NULL, 10);
+}
+
+long resources_kernel_bytes(void)
+{
+	static char text[8192];
+	FILE *file = fopen("/proc/meminfo", "r");
+
+	CHECK(file);
+	text[fread(text, 1, sizeof(text) - 1, file)] = 0;
+	fclose(file);
+	return 1024 * (meminfo_kb(text, "MemTotal:") - meminfo_kb(text, "MemFree:") -
+		       meminfo_kb(text, "Buffers:") - meminfo_kb(text, "\nCached:") -
+		       meminfo_kb(text, "AnonPages:") - meminfo_kb(text, "SReclaimable:"));
 }

@@ -52,28 +52,6 @@ static long now_us(void)
 	return now.tv_sec * 1000000L + now.tv_nsec / 1000;
 }
 
-static long meminfo_kb(const char *text, const char *field)
-{
-	const char *line = strstr(text, field);
-
-	CHECK(line);
-	return strtol(line + strlen(field), NULL, 10);
-}
-
-/* Memory in use, without that of processes and without reclaimable memory. */
-static long kernel_bytes(void)
-{
-	static char text[8192];
-	FILE *file = fopen("/proc/meminfo", "r");
-
-	CHECK(file);
-	text[fread(text, 1, sizeof(text) - 1, file)] = 0;
-	fclose(file);
-	return 1024 * (meminfo_kb(text, "MemTotal:") - meminfo_kb(text, "MemFree:") -
-		       meminfo_kb(text, "Buffers:") - meminfo_kb(text, "\nCached:") -
-		       meminfo_kb(text, "AnonPages:") - meminfo_kb(text, "SReclaimable:"));
-}
-
 /* The CM frees the ids of the other side asynchronously. */
 static void await_resources(const char *wanted)
 {
@@ -171,15 +149,15 @@ static void come_and_go(const void *arg)
 	resources_count(before, sizeof(before));
 	CHECK(strstr(before, "qp "));
 	set_up(&round->param);
-	bytes = kernel_bytes();
+	bytes = resources_kernel_bytes();
 	all_come(round);
-	round->bytes = (kernel_bytes() - bytes) / CONNS;
+	round->bytes = (resources_kernel_bytes() - bytes) / CONNS;
 	if (round->messages)
 		all_carry_messages();
 	all_go(round);
 	check_file_is_empty();
 	await_resources(before);
-	round->left = kernel_bytes();
+	round->left = resources_kernel_bytes();
 	printf("#| %-36s %7ld us up %7ld us down %8ld bytes\n", round->name, round->up_us,
 	       round->down_us, round->bytes);
 }
@@ -241,9 +219,9 @@ static long more_than(long bytes)
 	const struct timespec soon = { .tv_nsec = 50000000 };
 	long long end = test_now_ms() + test_patience_ms();
 
-	while (kernel_bytes() - bytes >= SLACK && test_now_ms() < end)
+	while (resources_kernel_bytes() - bytes >= SLACK && test_now_ms() < end)
 		nanosleep(&soon, NULL);
-	return kernel_bytes() - bytes;
+	return resources_kernel_bytes() - bytes;
 }
 
 static void the_last_round_leaves_no_more_than_the_second(const void *arg)
