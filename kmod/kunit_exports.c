@@ -197,6 +197,7 @@ SHOW(kverbs_req_use);
 SHOW(kverbs_req_unuse);
 
 SHOW(kverbs_ring_event);
+SHOW(kverbs_ring_events);
 SHOW(kverbs_ring_reserve);
 SHOW(kverbs_ring_has_room);
 SHOW(kverbs_ring_trylock);
@@ -204,6 +205,7 @@ SHOW(kverbs_ring_unlock);
 SHOW(kverbs_ring_unread);
 SHOW(kverbs_ring_unreserve);
 SHOW(kverbs_ring_wait);
+SHOW(kverbs_ring_wake);
 SHOW(kverbs_ring_watch);
 SHOW(kverbs_rings_forget);
 

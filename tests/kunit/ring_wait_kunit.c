@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Creating and destroying a ring, and waiting for its completions. */
+#include <linux/poll.h>
 #include <linux/sched/signal.h>
 
 #include "fake_file.h"
@@ -28,7 +29,8 @@ static const struct bad_ring {
 	{ "2^31 submission entries", { .sq_entries = 1U << 31, .cq_entries = 1 } },
 	{ "2^31 completions", { .sq_entries = 1, .cq_entries = 1U << 31 } },
 	{ "2^32 - 1 of each", { .sq_entries = U32_MAX, .cq_entries = U32_MAX } },
-	{ "an unknown flag", { .flags = 8, .sq_entries = 1, .cq_entries = 1 } },
+	{ "an unknown flag", { .flags = 16, .sq_entries = 1, .cq_entries = 1 } },
+	{ "a reserved field", { .sq_entries = 1, .cq_entries = 1, .__reserved = 1 } },
 	{ "polled and told of",
 	  { .flags = KVERBS_RING_BUSY_POLL | KVERBS_RING_EVENTFD,
 	    .sq_entries = 1, .cq_entries = 1 } },
@@ -208,6 +210,14 @@ static void shut_down(struct work_struct *work)
 	later->ring->obj.ops->shutdown(&later->ring->obj);
 }
 
+static void forbid_waits(struct work_struct *work)
+{
+	struct later *later = await_waiter(work);
+
+	WRITE_ONCE(fake_ring_user(later->ring)->flags, KVERBS_UFLAG_NO_WAIT);
+	kverbs_ring_wake(later->ring);
+}
+
 static void cancel(void *data)
 {
 	struct later *later = data;
@@ -266,6 +276,27 @@ static void wait_ends_with_the_ring(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENOENT, kverbs_ring_wait(ring, 1, 0));
 	ring->obj.ops->restart(&ring->obj);
 	KUNIT_EXPECT_EQ(test, -ETIME, kverbs_ring_wait(ring, 1, 1));
+}
+
+static void wait_is_not_begun_if_the_user_forbids_it(struct kunit *test)
+{
+	struct kverbs_ring *ring = test->priv;
+
+	KUNIT_EXPECT_FALSE(test, kverbs_ring_events(ring) & EPOLLIN);
+	WRITE_ONCE(fake_ring_user(ring)->flags, KVERBS_UFLAG_NO_WAIT);
+	KUNIT_EXPECT_EQ(test, 0, kverbs_ring_wait(ring, 1, 0));
+	KUNIT_EXPECT_TRUE(test, kverbs_ring_events(ring) & EPOLLIN);
+	WRITE_ONCE(fake_ring_user(ring)->flags, 0);
+	KUNIT_EXPECT_EQ(test, -ETIME, kverbs_ring_wait(ring, 1, 1));
+}
+
+static void wait_without_end_is_ended_by_a_wake(struct kunit *test)
+{
+	struct kverbs_ring *ring = test->priv;
+
+	do_later(test, forbid_waits, 0);
+	KUNIT_EXPECT_EQ(test, 0, kverbs_ring_wait(ring, 1, 0));
+	KUNIT_EXPECT_EQ(test, 0, kverbs_ring_unread(ring));
 }
 
 static void wait_is_interrupted_by_a_signal(struct kunit *test)
@@ -355,6 +386,8 @@ static struct kunit_case ring_cases[] = {
 	KUNIT_CASE_PARAM(wait_without_end_is_woken_by_completions, endless_gen_params),
 	KUNIT_CASE(wait_continues_if_too_few_completions_arrived),
 	KUNIT_CASE(wait_ends_with_the_ring),
+	KUNIT_CASE(wait_is_not_begun_if_the_user_forbids_it),
+	KUNIT_CASE(wait_without_end_is_ended_by_a_wake),
 	KUNIT_CASE(wait_is_interrupted_by_a_signal),
 	KUNIT_CASE(wait_is_not_ended_by_a_completion_read_before_it_was_counted),
 	KUNIT_CASE(completions_wake_a_poll_of_the_file),
