@@ -168,7 +168,8 @@ class _Op(Structure):
     _fields_ = [("opcode", c_uint), ("imm", c_uint32), ("rkey", c_uint32), ("flags", c_uint32),
                 ("buf", c_void_p), ("offset", c_size_t), ("length", c_size_t),
                 ("token", POINTER(_Token)), ("remote_offset", c_uint64), ("operand", c_uint64),
-                ("swap", c_uint64), ("req", POINTER(_Req)), ("reserved", c_uint64 * 4)]
+                ("swap", c_uint64), ("req", POINTER(_Req)), ("vec", POINTER(_Vec)),
+                ("nr_vec", c_size_t), ("reserved", c_uint64 * 2)]
 
 
 class _Port(Structure):

@@ -815,7 +815,7 @@ KVERBS_API int kverbs_send_inv(struct kverbs_conn *conn, struct kverbs_buf *buf,
 			       struct kverbs_req *req);
 
 /**
- * struct kverbs_vec - one of several pieces of a message
+ * struct kverbs_vec - one of several pieces of a local buffer
  * @buf: the buffer with the piece
  * @offset: start of the piece in @buf
  * @length: bytes, at least 1
@@ -986,6 +986,38 @@ KVERBS_API int kverbs_read(struct kverbs_conn *conn, struct kverbs_buf *buf,
 			   struct kverbs_req *req);
 
 /**
+ * kverbs_writev() - write from several pieces into the peer's memory
+ * @conn: the connection
+ * @vec: the pieces, in order; not used after the call
+ * @nr: number of pieces, at least 1, even more than KVERBS_LIST_MAX
+ * @token: the peer's token
+ * @remote_offset: destination in the token's range, of all pieces one after the other
+ * @req: the request
+ *
+ * The data is split as that of kverbs_write(), and after KVERBS_LIST_MAX pieces.
+ *
+ * Return: as kverbs_write(); -EINVAL: a piece is not within its buffer.
+ */
+KVERBS_API int kverbs_writev(struct kverbs_conn *conn, const struct kverbs_vec *vec,
+			     size_t nr, const struct kverbs_token *token,
+			     uint64_t remote_offset, struct kverbs_req *req);
+
+/**
+ * kverbs_readv() - read from the peer's memory into several pieces
+ * @conn: the connection
+ * @vec: the pieces, filled in order; not used after the call
+ * @nr: number of pieces, at least 1, even more than KVERBS_LIST_MAX
+ * @token: the peer's token
+ * @remote_offset: start of the data in the token's range
+ * @req: the request
+ *
+ * Return: as kverbs_writev().
+ */
+KVERBS_API int kverbs_readv(struct kverbs_conn *conn, const struct kverbs_vec *vec,
+			    size_t nr, const struct kverbs_token *token,
+			    uint64_t remote_offset, struct kverbs_req *req);
+
+/**
  * kverbs_fetch_add() - add to 8 bytes of the peer's memory
  * @conn: the connection
  * @buf: receives the previous value
@@ -1043,6 +1075,10 @@ KVERBS_API int kverbs_cmp_swap(struct kverbs_conn *conn, struct kverbs_buf *buf,
  * @operand: FETCH_ADD: the number to add; CMP_SWAP: the expected value
  * @swap: CMP_SWAP: the new value
  * @req: the request; NULL: unsignalled, not possible for a RECV
+ * @vec: all but atomics: the pieces of the local buffer, in order, in place of @buf, @offset
+ *	and @length, which must be zero then; used if @nr_vec is not 0
+ * @nr_vec: number of pieces, 0: the local buffer is one piece of @buf. A message has
+ *	KVERBS_LIST_MAX pieces at most; a WRITE or READ may have more
  * @reserved: zero
  *
  * Members mean the same as the arguments of the operation's own function. Members
@@ -1061,7 +1097,9 @@ struct kverbs_op {
 	uint64_t operand;
 	uint64_t swap;
 	struct kverbs_req *req;
-	uint64_t reserved[4];
+	const struct kverbs_vec *vec;
+	size_t nr_vec;
+	uint64_t reserved[2];
 };
 
 /**

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 
 #include "batch.h"
 #include "buf.h"
@@ -58,6 +59,10 @@ struct place {
  * @nr: the first so many can be posted
  * @max_msg: the most for one entry of an operation that may be cut
  * @parts: entries of the last one
+ * @nr_pieces: pieces of the lists of all entries, at most
+ * @pieces: the lists of the entries in the ring, which the next SUBMIT reads
+ * @max_pieces: room in @pieces, enough for one entry
+ * @pieces_used: how much of it is filled
  * @at: the first entry that was not taken yet
  * @wants_room: counted in the context's @room_wanted
  */
@@ -66,6 +71,10 @@ struct posting {
 	size_t nr;
 	uint64_t max_msg;
 	int64_t parts;
+	uint64_t nr_pieces;
+	struct kverbs_piece *pieces;
+	size_t max_pieces;
+	size_t pieces_used;
 	struct place at;
 	bool wants_room;
 };
@@ -89,10 +98,51 @@ static bool is_recv(const struct kverbs_op *op)
 	return op->opcode == KVERBS_OP_RECV;
 }
 
+static bool is_atomic(const struct kverbs_op *op)
+{
+	return rules[op->opcode].access == KVERBS_REMOTE_ATOMIC;
+}
+
 static uint64_t length_of(const struct kverbs_op *op)
 {
-	return rules[op->opcode].access == KVERBS_REMOTE_ATOMIC ? sizeof(uint64_t) :
-	       op->length;
+	uint64_t length = 0;
+	size_t i;
+
+	if (!op->nr_vec)
+		return is_atomic(op) ? sizeof(uint64_t) : op->length;
+	for (i = 0; i < op->nr_vec; i++)
+		length += op->vec[i].length;
+	return length;
+}
+
+/* A message is one entry. */
+static bool may_have_list(const struct kverbs_op *op)
+{
+	return op->vec && !op->buf && !op->offset && !op->length && !is_atomic(op) &&
+	       (op->nr_vec <= KVERBS_LIST_MAX || rules[op->opcode].part);
+}
+
+static bool lists_memory(const struct kverbs_op *op, const struct kverbs *kv)
+{
+	uint64_t left = UINT64_MAX;
+	size_t i;
+
+	for (i = 0; i < op->nr_vec; i++) {
+		const struct kverbs_vec *vec = &op->vec[i];
+
+		if (!vec->length || vec->length > left ||
+		    !kverbs_buf_holds(vec->buf, kv, vec->offset, vec->length))
+			return false;
+		left -= vec->length;
+	}
+	return true;
+}
+
+static bool has_buffer(const struct kverbs_op *op, const struct kverbs *kv)
+{
+	if (op->nr_vec)
+		return may_have_list(op) && lists_memory(op, kv);
+	return kverbs_buf_holds(op->buf, kv, op->offset, length_of(op));
 }
 
 static int check_token(const struct kverbs_op *op)
@@ -103,7 +153,7 @@ static int check_token(const struct kverbs_op *op)
 		return 0;
 	/* A WRITE_IMM of no bytes needs no token. */
 	if (!op->token)
-		return rule->imm && !op->length ? 0 : -EINVAL;
+		return rule->imm && !length_of(op) ? 0 : -EINVAL;
 	return op->token->access & rule->access ? 0 : -EACCES;
 }
 
@@ -112,10 +162,14 @@ static bool is_whole(const struct posting *p, const struct kverbs_op *op)
 {
 	const struct rule *rule = &rules[op->opcode];
 	const struct kverbs_token *token = op->token;
-	uint64_t length = length_of(op), end = op->remote_offset + length;
+	uint64_t length, end;
 
+	if (op->nr_vec)
+		return false;
 	if (!rule->access)
 		return true;
+	length = length_of(op);
+	end = op->remote_offset + length;
 	if (!token || token->nr_segs != 1 || end < length)
 		return false;
 	return end <= token->length && end <= token->segs->length &&
@@ -133,6 +187,8 @@ static int cut(const struct posting *p, const struct kverbs_op *op,
 				rule->access ? op->token : NULL, op->remote_offset);
 	if (rule->part)
 		split->max = p->max_msg;
+	if (op->nr_vec)
+		kverbs_split_set_list(split, op->vec);
 	return ret;
 }
 
@@ -143,9 +199,11 @@ static int cut(const struct posting *p, const struct kverbs_op *op,
 #define FEW_PARTS 1024
 #define LEAST_SEGMENT 4096
 
-static bool has_too_many_parts(uint64_t parts, uint64_t length)
+/* Entries for the caller's own list are not the peer's choice. */
+static bool has_too_many_parts(const struct kverbs_op *op, uint64_t parts)
 {
-	return parts > FEW_PARTS && parts > length / LEAST_SEGMENT + 2;
+	return parts > FEW_PARTS &&
+	       parts > length_of(op) / LEAST_SEGMENT + op->nr_vec / KVERBS_LIST_MAX + 2;
 }
 
 /* How many entries it takes, or -errno. */
@@ -155,7 +213,7 @@ static int64_t count_parts(const struct posting *p, const struct kverbs_op *op)
 	uint64_t parts;
 	int ret;
 
-	if (!kverbs_buf_holds(op->buf, p->b->conn->kv, op->offset, length_of(op)))
+	if (!has_buffer(op, p->b->conn->kv))
 		return -EINVAL;
 	ret = check_token(op);
 	if (ret)
@@ -168,7 +226,7 @@ static int64_t count_parts(const struct posting *p, const struct kverbs_op *op)
 	parts = kverbs_split_count(&split);
 	if (parts > 1 && !rules[op->opcode].part)
 		return -ERANGE;
-	if (has_too_many_parts(parts, length_of(op)))
+	if (has_too_many_parts(op, parts))
 		return -EMSGSIZE;
 	return parts < UINT_MAX ? (int64_t)parts : -EINVAL;
 }
@@ -217,7 +275,17 @@ static uint8_t entry_flags(const struct kverbs_op *op, bool first, bool last)
 	       (last ? op->flags & KVERBS_SQE_SOLICITED : 0);
 }
 
-static void fill_entry(const struct posting *p, struct place *at, struct kverbs_sqe *sqe)
+/* Let @nr pieces behind those in use be the local buffer. */
+static void set_list(struct posting *p, struct kverbs_sqe *sqe, int nr)
+{
+	sqe->flags |= KVERBS_SQE_LIST;
+	sqe->piece_stride = sizeof(*p->pieces);
+	sqe->offset = (uintptr_t)&p->pieces[p->pieces_used];
+	sqe->length = (uint64_t)nr;
+	p->pieces_used += (size_t)nr;
+}
+
+static void fill_sqe(const struct posting *p, struct place *at, struct kverbs_sqe *sqe)
 {
 	const struct kverbs_op *op = &p->b->ops[at->op];
 	const struct rule *rule = &rules[op->opcode];
@@ -231,28 +299,39 @@ static void fill_entry(const struct posting *p, struct place *at, struct kverbs_
 	sqe->conn_id = p->b->conn->obj.id;
 	sqe->user_data = (uintptr_t)op->req;
 	sqe->imm = rules[sqe->opcode].imm ? op->imm : 0;
-	sqe->region_id = sqe->length ? op->buf->id : 0;
+	sqe->region_id = sqe->length && op->buf ? op->buf->id : 0;
 	if (rule->access == KVERBS_REMOTE_ATOMIC)
 		sqe->operand = op->operand;
 	if (op->opcode == KVERBS_OP_SEND_INV)
 		sqe->rkey = op->rkey;
 	if (op->opcode == KVERBS_OP_CMP_SWAP)
 		sqe->swap = op->swap;
-	if (p->b->pieces) {
-		sqe->flags |= KVERBS_SQE_LIST;
-		sqe->piece_stride = sizeof(*p->b->pieces);
-		sqe->region_id = 0;
-		sqe->offset = (uintptr_t)p->b->pieces;
-		sqe->length = p->b->nr_pieces;
-	}
 }
 
-static void fill_ring(const struct posting *p, struct place *at, struct kverbs_ring *r)
+/* Fill the next entry, and go on; false: there is no room for it or for its pieces. */
+static bool fill_entry(struct posting *p, struct place *at, struct kverbs_ring *r)
 {
 	struct kverbs_sqe *sqe;
+	int nr_pieces = 0;
 
-	while (at->op < p->nr && (sqe = kverbs_ring_sqe(r)))
-		fill_entry(p, at, sqe);
+	if (p->b->ops[at->op].nr_vec)
+		nr_pieces = kverbs_split_pieces(&at->split, p->pieces + p->pieces_used,
+						p->max_pieces - p->pieces_used);
+	if (nr_pieces < 0)
+		return false;
+	sqe = kverbs_ring_sqe(r);
+	if (!sqe)
+		return false;
+	fill_sqe(p, at, sqe);
+	if (nr_pieces)
+		set_list(p, sqe, nr_pieces);
+	return true;
+}
+
+static void fill_ring(struct posting *p, struct place *at, struct kverbs_ring *r)
+{
+	while (at->op < p->nr && fill_entry(p, at, r))
+		;
 }
 
 static void skip_taken(struct posting *p, unsigned int n)
@@ -271,8 +350,9 @@ static int submit_and_wait(struct posting *p)
 	struct place filled = p->at;
 	int error;
 
+	p->pieces_used = 0;
 	kverbs_ring_lock(r);
-	fill_entry(p, &filled, kverbs_ring_sqe(r));
+	fill_entry(p, &filled, r);
 	if (kverbs_ring_submit_wait(r, wait->deadline, wait->watch, &wait->early, &error))
 		p->at = filled;
 	kverbs_ring_unlock(r);
@@ -309,6 +389,7 @@ static int submit(struct posting *p)
 	unsigned int n;
 	int error;
 
+	p->pieces_used = 0;
 	kverbs_ring_lock(r);
 	fill_ring(p, &filled, r);
 	n = kverbs_ring_submit(r, &error);
@@ -434,6 +515,8 @@ static int begin(struct posting *p, const struct kverbs_op *op)
 	if (parts > 1 && p->b->nowait)
 		return -EMSGSIZE;
 	p->parts = parts;
+	if (op->nr_vec)
+		p->nr_pieces += op->nr_vec + (uint64_t)parts - 1;
 	if (op->req)
 		return kverbs_req_begin(conn, op->req, (unsigned int)parts);
 	return conn->error ? conn->error : kverbs_conn_silent_error(conn);
@@ -513,8 +596,22 @@ static int find_max_msg(struct posting *p)
 	return 0;
 }
 
+/* Without memory for all pieces the batch takes more SUBMITs. */
+static void get_pieces(struct posting *p, struct kverbs_piece few[KVERBS_LIST_MAX])
+{
+	uint64_t most = (uint64_t)p->b->conn->kv->ring.sq_entries * KVERBS_LIST_MAX;
+	uint64_t nr = p->nr_pieces < most ? p->nr_pieces : most;
+
+	if (nr > KVERBS_LIST_MAX)
+		p->pieces = calloc(nr, sizeof(*p->pieces));
+	p->max_pieces = p->pieces ? nr : KVERBS_LIST_MAX;
+	if (!p->pieces)
+		p->pieces = few;
+}
+
 int kverbs_batch_post(const struct kverbs_batch *batch)
 {
+	struct kverbs_piece few[KVERBS_LIST_MAX];
 	struct posting p = { .b = batch };
 	int ret;
 
@@ -525,8 +622,12 @@ int kverbs_batch_post(const struct kverbs_batch *batch)
 		ret = begin_all(&p);
 	if (ret || !p.nr)
 		return ret;
+	get_pieces(&p, few);
 	go_to(&p, &p.at, 0);
 	/* Once it is taken a request may complete and be gone at any time. */
 	ret = submit_all(&p);
-	return ret ? settle(&p, ret) : (int)p.nr;
+	ret = ret ? settle(&p, ret) : (int)p.nr;
+	if (p.pieces != few)
+		free(p.pieces);
+	return ret;
 }

@@ -30,8 +30,6 @@ struct kverbs_batch_wait {
  * @conn: the connection
  * @ops: the operations
  * @nr: how many
- * @pieces: the local buffer of the only one, if that is a list; it has no other then
- * @nr_pieces: how many
  * @wait: for the only one, NULL: no
  * @nowait: post what there is room for now
  */
@@ -39,8 +37,6 @@ struct kverbs_batch {
 	struct kverbs_conn *conn;
 	const struct kverbs_op *ops;
 	size_t nr;
-	const struct kverbs_piece *pieces;
-	size_t nr_pieces;
 	struct kverbs_batch_wait *wait;
 	bool nowait;
 };

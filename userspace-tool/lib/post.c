@@ -5,8 +5,6 @@
 #include <errno.h>
 
 #include "batch.h"
-#include "buf.h"
-#include "conn.h"
 
 int kverbs_post(struct kverbs_conn *conn, const struct kverbs_op *ops, size_t nr)
 {
@@ -87,41 +85,68 @@ int kverbs_recv(struct kverbs_conn *conn, struct kverbs_buf *buf, size_t offset,
 	return post_one(conn, &op);
 }
 
-static int post_list(struct kverbs_conn *conn, unsigned int opcode,
-		     const struct kverbs_vec *vec, size_t nr, struct kverbs_req *req)
+/* An operation without pieces would be one without bytes. */
+static int post_list(struct kverbs_conn *conn, const struct kverbs_op *op)
 {
-	struct kverbs_piece pieces[KVERBS_LIST_MAX] = { 0 };
-	const struct kverbs_op op = { .opcode = opcode, .req = req };
-	struct kverbs_batch batch = {
-		.conn = conn, .ops = &op, .nr = 1, .pieces = pieces, .nr_pieces = nr,
-	};
-	size_t i;
-	int ret;
-
-	if (!nr || nr > KVERBS_LIST_MAX || !req)
-		return -EINVAL;
-	for (i = 0; i < nr; i++) {
-		if (!vec[i].length ||
-		    !kverbs_buf_holds(vec[i].buf, conn->kv, vec[i].offset, vec[i].length))
-			return -EINVAL;
-		pieces[i].region_id = vec[i].buf->id;
-		pieces[i].offset = vec[i].offset;
-		pieces[i].length = vec[i].length;
-	}
-	ret = kverbs_batch_post(&batch);
-	return ret < 0 ? ret : 0;
+	return op->nr_vec ? post_one(conn, op) : -EINVAL;
 }
 
 int kverbs_sendv(struct kverbs_conn *conn, const struct kverbs_vec *vec, size_t nr,
 		 struct kverbs_req *req)
 {
-	return post_list(conn, KVERBS_OP_SEND, vec, nr, req);
+	const struct kverbs_op op = {
+		.opcode = KVERBS_OP_SEND,
+		.vec = vec,
+		.nr_vec = nr,
+		.req = req,
+	};
+
+	return post_list(conn, &op);
 }
 
 int kverbs_recvv(struct kverbs_conn *conn, const struct kverbs_vec *vec, size_t nr,
 		 struct kverbs_req *req)
 {
-	return post_list(conn, KVERBS_OP_RECV, vec, nr, req);
+	const struct kverbs_op op = {
+		.opcode = KVERBS_OP_RECV,
+		.vec = vec,
+		.nr_vec = nr,
+		.req = req,
+	};
+
+	return post_list(conn, &op);
+}
+
+int kverbs_writev(struct kverbs_conn *conn, const struct kverbs_vec *vec, size_t nr,
+		  const struct kverbs_token *token, uint64_t remote_offset,
+		  struct kverbs_req *req)
+{
+	const struct kverbs_op op = {
+		.opcode = KVERBS_OP_WRITE,
+		.vec = vec,
+		.nr_vec = nr,
+		.token = token,
+		.remote_offset = remote_offset,
+		.req = req,
+	};
+
+	return post_list(conn, &op);
+}
+
+int kverbs_readv(struct kverbs_conn *conn, const struct kverbs_vec *vec, size_t nr,
+		 const struct kverbs_token *token, uint64_t remote_offset,
+		 struct kverbs_req *req)
+{
+	const struct kverbs_op op = {
+		.opcode = KVERBS_OP_READ,
+		.vec = vec,
+		.nr_vec = nr,
+		.token = token,
+		.remote_offset = remote_offset,
+		.req = req,
+	};
+
+	return post_list(conn, &op);
 }
 
 int kverbs_write(struct kverbs_conn *conn, struct kverbs_buf *buf, size_t offset,

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "buf.h"
 #include "split.h"
 
 /* Whether the segments from @seg on reach so far: a token may be made by hand. */
@@ -51,18 +52,78 @@ int kverbs_split_init(struct kverbs_split *s, uint64_t offset, uint64_t length,
 	return find_segment(s, token, remote_offset);
 }
 
+void kverbs_split_set_list(struct kverbs_split *s, const struct kverbs_vec *vec)
+{
+	s->vec = vec;
+	s->offset = 0;
+}
+
+/* Bytes of the pieces that the list of one entry can have. */
+static uint64_t list_length(const struct kverbs_split *s)
+{
+	uint64_t n = s->vec->length - s->vec_done;
+	unsigned int i;
+
+	for (i = 1; i < KVERBS_LIST_MAX && n < s->left; i++)
+		n += s->vec[i].length;
+	return n;
+}
+
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 static uint64_t next_length(const struct kverbs_split *s)
 {
-	uint64_t n = s->left;
+	uint64_t n = min_u64(s->left, s->max);
 
-	if (s->seg && n > s->seg->length - s->seg_done)
-		n = s->seg->length - s->seg_done;
-	return n > s->max ? s->max : n;
+	if (s->seg)
+		n = min_u64(n, s->seg->length - s->seg_done);
+	return s->vec && n ? min_u64(n, list_length(s)) : n;
+}
+
+int kverbs_split_pieces(const struct kverbs_split *s, struct kverbs_piece *pieces, size_t room)
+{
+	uint64_t left = next_length(s), done = s->vec_done, part;
+	const struct kverbs_vec *vec = s->vec;
+	size_t n;
+
+	for (n = 0; left && n < room; n++, vec++) {
+		part = min_u64(left, vec->length - done);
+		pieces[n] = (struct kverbs_piece) {
+			.offset = vec->offset + done,
+			.length = part,
+			.region_id = vec->buf->id,
+		};
+		left -= part;
+		done = 0;
+	}
+	return left ? -EMSGSIZE : (int)n;
+}
+
+/* Behind the last piece there is nothing to look at. */
+static void advance_list(struct kverbs_split *s, uint64_t n)
+{
+	uint64_t part;
+
+	while (n) {
+		part = min_u64(n, s->vec->length - s->vec_done);
+		n -= part;
+		s->vec_done += part;
+		if (s->vec_done == s->vec->length) {
+			s->vec++;
+			s->vec_done = 0;
+		}
+	}
 }
 
 static void advance(struct kverbs_split *s, uint64_t n)
 {
-	s->offset += n;
+	if (s->vec)
+		advance_list(s, n);
+	else
+		s->offset += n;
 	s->left -= n;
 	s->seg_done += n;
 	s->ended = !s->left;

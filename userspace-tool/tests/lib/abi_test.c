@@ -53,6 +53,8 @@ static void members_stay_where_they_are(void **state)
 	at(kverbs_op, operand, 56);
 	at(kverbs_op, swap, 64);
 	at(kverbs_op, req, 72);
+	at(kverbs_op, vec, 80);
+	at(kverbs_op, nr_vec, 88);
 }
 
 static void options_only_grow_at_their_ends(void **state)

@@ -156,6 +156,8 @@ unsigned int fake_pending(void);
 void fake_wait_pending(unsigned int n);
 /* Pending entry @n, oldest first. */
 struct kverbs_sqe fake_entry(unsigned int n);
+/* Piece @i of the list or buffer of pending entry @n, as SUBMIT has read it. */
+struct kverbs_piece fake_piece(unsigned int n, unsigned int i);
 /* Complete entry @n: with success if @wc_status is 0, else with -EIO. */
 void fake_complete(unsigned int n, unsigned int wc_status);
 /* Complete two entries so that the library reads them together: @n, then @m. */

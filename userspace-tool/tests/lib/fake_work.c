@@ -499,6 +499,17 @@ struct kverbs_sqe fake_entry(unsigned int n)
 	return sqe;
 }
 
+struct kverbs_piece fake_piece(unsigned int n, unsigned int i)
+{
+	struct kverbs_piece piece;
+
+	pthread_mutex_lock(&fk.lock);
+	fake_check(i < nth(n)->nr_pieces);
+	piece = nth(n)->pieces[i];
+	pthread_mutex_unlock(&fk.lock);
+	return piece;
+}
+
 static void complete(unsigned int n, unsigned int wc_status)
 {
 	struct fake_work *w = nth(n);

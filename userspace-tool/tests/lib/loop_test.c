@@ -281,6 +281,67 @@ static void a_message_goes_from_pieces_to_pieces(void **state)
 	assert_int_equal(kverbs_wait(&req, -1), 0);
 }
 
+/* Pieces that neither begin nor end where the segments of the token do. */
+static void cut_pieces(struct kverbs_buf *buf, struct kverbs_vec vec[5])
+{
+	size_t i;
+
+	for (i = 0; i < 5; i++)
+		vec[i] = (struct kverbs_vec) { buf, 40000 - 9000 * i, 1000 + 1100 * i };
+}
+
+/* Check that the pieces of the client's memory are equal to the server's, from @at on. */
+static void check_pieces(struct pair *p, const struct kverbs_vec vec[5], size_t at)
+{
+	const char *there = (char *)kverbs_buf_addr(p->sbuf) + at;
+	const char *here = kverbs_buf_addr(p->cbuf);
+	size_t i;
+
+	for (i = 0; i < 5; there += vec[i++].length)
+		assert_memory_equal(there, here + vec[i].offset, vec[i].length);
+}
+
+static void pieces_are_written_over_all_segments(void **state)
+{
+	struct pair *p = *state;
+	struct kverbs_req req = { 0 };
+	struct kverbs_token own, token;
+	struct kverbs_vec vec[5];
+
+	join_pair(p);
+	fill(p->cbuf, 6);
+	cut_pieces(p->cbuf, vec);
+	token = pass_token(p, &own, KVERBS_REMOTE_WRITE);
+	assert_int_equal(kverbs_writev(p->client, vec, 5, &token, 1234, &req), 0);
+	assert_int_equal(kverbs_wait(&req, -1), 0);
+	assert_int_equal(req.byte_len, 16000);
+	check_pieces(p, vec, 10 + 1234);
+	kverbs_token_free(&token);
+	kverbs_token_free(&own);
+}
+
+static void bytes_of_all_segments_are_read_into_pieces(void **state)
+{
+	struct pair *p = *state;
+	struct kverbs_req req = { 0 };
+	struct kverbs_token own, token;
+	struct kverbs_vec vec[5];
+
+	join_pair(p);
+	fill(p->sbuf, 7);
+	cut_pieces(p->cbuf, vec);
+	token = pass_token(p, &own, KVERBS_REMOTE_READ);
+	assert_int_equal(kverbs_readv(p->client, vec, 5, &token, 2999, &req), 0);
+	assert_int_equal(kverbs_wait(&req, -1), 0);
+	assert_int_equal(req.byte_len, 16000);
+	check_pieces(p, vec, 10 + 2999);
+	/* Nothing was stored around the pieces. */
+	assert_int_equal(((char *)kverbs_buf_addr(p->cbuf))[40000 - 1], 0);
+	assert_int_equal(((char *)kverbs_buf_addr(p->cbuf))[40000 + 1000], 0);
+	kverbs_token_free(&token);
+	kverbs_token_free(&own);
+}
+
 static void wrong_pieces_are_refused(void **state)
 {
 	struct pair *p = *state;
@@ -548,6 +609,8 @@ int main(void)
 		loop_test(a_message_carries_immediate_data),
 		loop_test(a_message_invalidates_a_key),
 		loop_test(a_message_goes_from_pieces_to_pieces),
+		loop_test(pieces_are_written_over_all_segments),
+		loop_test(bytes_of_all_segments_are_read_into_pieces),
 		loop_test(wrong_pieces_are_refused),
 		loop_test(atomics_return_what_was_there),
 		loop_test(atomics_need_their_right_and_8_bytes_in_one_segment),
