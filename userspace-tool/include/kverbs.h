@@ -726,9 +726,12 @@ struct kverbs_req;
  */
 typedef void (*kverbs_done_fn)(struct kverbs_req *req);
 
+/* In place of a callback: the request goes to the context's queue, for kverbs_poll() */
+#define KVERBS_QUEUE	((kverbs_done_fn)~(uintptr_t)0)
+
 /**
  * struct kverbs_req - one request, in the caller's memory
- * @done: called on completion, or NULL; set it before posting
+ * @done: called on completion, or NULL, or KVERBS_QUEUE; set it before posting
  * @data: for the caller, not used by the library
  * @result: 0 or -errno, valid once complete: -EIO for a failed work request,
  *	-ECANCELED if the connection was freed first, or if an operation that was posted
@@ -1152,9 +1155,9 @@ KVERBS_API int kverbs_try_post(struct kverbs_conn *conn, const struct kverbs_op 
  * The same as kverbs_post() and then kverbs_wait(), but with one system call if no other
  * thread waits at the moment.
  *
- * Return: as kverbs_post() if @op was not posted, and its request is then not in use;
- * else as kverbs_wait(). Either may be -EINTR: if @op was not posted, kverbs_wait() of
- * its request returns -EINVAL at once.
+ * Return: as kverbs_post() if @op was not posted, and its request is then not in use, or
+ * -EINVAL: @req has KVERBS_QUEUE; else as kverbs_wait(). Either may be -EINTR: if @op was not
+ * posted, kverbs_wait() of its request returns -EINVAL at once.
  */
 KVERBS_API int kverbs_post_wait(struct kverbs_conn *conn, const struct kverbs_op *op,
 				struct kverbs_req *req, int timeout_ms);
@@ -1167,9 +1170,31 @@ KVERBS_API int kverbs_post_wait(struct kverbs_conn *conn, const struct kverbs_op
  * If the request has a callback, kverbs_wait() waits until the callback has returned.
  *
  * Return: the request's result; -ETIMEDOUT, -EINTR: not complete, @req is still
- * in use; -EINVAL: it was never posted.
+ * in use; -EINVAL: it was never posted, or has KVERBS_QUEUE.
  */
 KVERBS_API int kverbs_wait(struct kverbs_req *req, int timeout_ms);
+
+/**
+ * kverbs_poll() - take complete requests from the queue of a context
+ * @kv: the context
+ * @reqs: set to the requests, in the order of completion
+ * @nr: room in @reqs, at least 1
+ * @timeout_ms: how long to wait for the first one
+ *
+ * A request with KVERBS_QUEUE as its @done goes to the queue when it is complete, even if
+ * its connection is freed meanwhile. Until it is taken from there it is in use: it cannot be
+ * posted again, and kverbs_complete() is false. Several threads may take requests; each request
+ * is returned once.
+ *
+ * Functions that read completions, such as kverbs_process(), leave requests in the queue, and
+ * kverbs_fd() is not readable because of them. An event loop calls kverbs_poll() with a time of
+ * 0 until fewer than @nr are returned. kverbs_close() returns what is in the queue to the caller.
+ *
+ * Return: the number of requests, 0 if the time ran out; -EINVAL: @nr is 0; -EDEADLK: called
+ * from a callback, the queue is empty, and the time is not 0; another -errno.
+ */
+KVERBS_API int kverbs_poll(struct kverbs *kv, struct kverbs_req *reqs[], size_t nr,
+			   int timeout_ms);
 
 /**
  * kverbs_watch() - wait until a peer has changed a byte
@@ -1215,7 +1240,7 @@ KVERBS_API int kverbs_post_watch(struct kverbs_conn *conn, const struct kverbs_o
  * Does not read new completions.
  *
  * Return: true if the request is complete. Its callback may still be running in
- * another thread.
+ * another thread. One with KVERBS_QUEUE is complete when kverbs_poll() has returned it.
  */
 KVERBS_API bool kverbs_complete(const struct kverbs_req *req);
 

@@ -13,6 +13,7 @@
 #include "internal.h"
 #include "listener.h"
 #include "pool.h"
+#include "queue.h"
 #include "request.h"
 #include "sys.h"
 #include "wait.h"
@@ -271,6 +272,7 @@ static void close_worker(struct kverbs *worker)
 	list_del(&worker->worker);
 	pthread_mutex_unlock(&root->lock);
 	free_conns(worker);
+	kverbs_queue_clear(worker);
 	kverbs_pools_free(worker);
 	kverbs_ring_close(&worker->ring);
 	free_context(worker);
@@ -281,6 +283,7 @@ static void close_root(struct kverbs *kv)
 	while (!list_empty(&kv->workers))
 		close_worker(list_entry(kv->workers.next, struct kverbs, worker));
 	free_conns(kv);
+	kverbs_queue_clear(kv);
 	free_groups(kv);
 	kverbs_pools_free(kv);
 	free_bufs(kv);

@@ -11,6 +11,7 @@
 
 #include <kverbs.h>
 
+#include "fifo.h"
 #include "list.h"
 #include "ring.h"
 #include "table.h"
@@ -25,7 +26,7 @@
  * is over offers the rest to the next thread that waits for completions.
  */
 struct kverbs_done {
-	struct kverbs_req *first, *last;
+	struct kverbs_fifo due;
 	bool busy;
 	bool offered;
 	pthread_t runner;		/* while busy */
@@ -76,6 +77,7 @@ struct kverbs {
 	struct list_head waiters;	/* oldest first */
 	struct list_head keyed[KVERBS_KEYED];	/* the same by hash of their keys */
 	struct kverbs_done done;
+	struct kverbs_fifo queue;	/* complete, for kverbs_poll() */
 	uint64_t next_key;		/* of listeners */
 	bool led;			/* a thread sleeps in the kernel */
 	unsigned int room_wanted;	/* threads that wait for completion slots */

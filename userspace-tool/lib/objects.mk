@@ -17,6 +17,7 @@ lib-y += listener.o
 lib-y += names.o
 lib-y += pool.o
 lib-y += post.o
+lib-y += queue.o
 lib-y += request.o
 lib-y += ring.o
 lib-y += split.o

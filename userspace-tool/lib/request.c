@@ -6,7 +6,9 @@
 
 #include "batch.h"
 #include "conn.h"
+#include "fifo.h"
 #include "internal.h"
+#include "queue.h"
 #include "request.h"
 #include "wait.h"
 
@@ -102,7 +104,7 @@ void kverbs_req_abort(struct kverbs_conn *conn, struct kverbs_req *req)
 	set_state(req, KVERBS_REQ_IDLE);
 }
 
-static void release_req(struct kverbs_req *req)
+void kverbs_req_release(struct kverbs_req *req)
 {
 	req->priv.conn = NULL;
 	set_state(req, KVERBS_REQ_COMPLETE);
@@ -110,37 +112,20 @@ static void release_req(struct kverbs_req *req)
 
 static void done_add(struct kverbs *kv, struct kverbs_req *req)
 {
-	struct kverbs_done *d = &kv->done;
-
-	req->priv.next = NULL;
-	if (d->last)
-		d->last->priv.next = req;
-	else
-		d->first = req;
-	d->last = req;
+	fifo_add(&kv->done.due, req);
 	req->priv.conn->callbacks++;
-}
-
-static struct kverbs_req *pop(struct kverbs_done *d)
-{
-	struct kverbs_req *req = d->first;
-
-	d->first = req->priv.next;
-	if (!d->first)
-		d->last = NULL;
-	return req;
 }
 
 static void run_one(struct kverbs *kv)
 {
 	struct kverbs_done *d = &kv->done;
-	struct kverbs_req *req = pop(d);
+	struct kverbs_req *req = fifo_pop(&d->due);
 	kverbs_done_fn done = req->done;
 
 	d->running = req;
 	d->running_conn = req->priv.conn;
 	/* The request belongs to the caller again: it may be freed or posted in done(). */
-	release_req(req);
+	kverbs_req_release(req);
 	pthread_mutex_unlock(&kv->lock);
 	done(req);
 	pthread_mutex_lock(&kv->lock);
@@ -162,7 +147,7 @@ void kverbs_done_run(struct kverbs *kv, kverbs_met_fn met, const void *arg,
 		return;
 	d->busy = true;
 	d->runner = pthread_self();
-	while (d->first) {
+	while (d->due.first) {
 		/* The leader, if it sleeps in the kernel, accepts the offer when it wakes. */
 		if (d->offered && kverbs_wake_heir(kv))
 			break;
@@ -172,19 +157,19 @@ void kverbs_done_run(struct kverbs *kv, kverbs_met_fn met, const void *arg,
 	}
 	d->busy = false;
 	/* A thread that has accepted the offer may find nothing left: it leads. */
-	if (d->offered && !d->first && !kv->led)
+	if (d->offered && !d->due.first && !kv->led)
 		kverbs_wake_heir(kv);
 	d->offered = false;
 }
 
 bool kverbs_done_is_offered(const struct kverbs *kv)
 {
-	return kv->done.busy && kv->done.offered && kv->done.first && !kverbs_done_here(kv);
+	return kv->done.busy && kv->done.offered && kv->done.due.first && !kverbs_done_here(kv);
 }
 
 bool kverbs_done_due(const struct kverbs *kv)
 {
-	return kv->done.first && !kv->done.busy;
+	return kv->done.due.first && !kv->done.busy;
 }
 
 bool kverbs_done_here(const struct kverbs *kv)
@@ -197,7 +182,7 @@ static void forget_conn(struct kverbs_done *d, const struct kverbs_conn *conn)
 {
 	struct kverbs_req *req;
 
-	for (req = d->first; req; req = req->priv.next)
+	for (req = d->due.first; req; req = req->priv.next)
 		if (req->priv.conn == conn)
 			req->priv.conn = NULL;
 	if (d->running_conn == conn)
@@ -220,9 +205,12 @@ static void complete(struct kverbs_conn *conn, struct kverbs_req *req)
 	unlink_req(conn, req);
 	if (req->done) {
 		set_state(req, KVERBS_REQ_DUE);
-		done_add(conn->kv, req);
+		if (kverbs_is_queued(req))
+			kverbs_queue_add(conn->kv, req);
+		else
+			done_add(conn->kv, req);
 	} else {
-		release_req(req);
+		kverbs_req_release(req);
 	}
 	kverbs_wake(conn->kv, req);
 }
@@ -385,16 +373,17 @@ static int wait_until(struct kverbs_req *req, uint64_t deadline)
 	return ret;
 }
 
-static bool was_posted(const struct kverbs_req *req)
+/* A request that goes to the queue is kverbs_poll()'s. */
+static bool may_await(const struct kverbs_req *req)
 {
-	return req->priv.kv && load_state(req) != KVERBS_REQ_IDLE;
+	return req->priv.kv && load_state(req) != KVERBS_REQ_IDLE && !kverbs_is_queued(req);
 }
 
 int kverbs_wait(struct kverbs_req *req, int timeout_ms)
 {
 	if (kverbs_complete(req) && !req->done)
 		return req->result;
-	return was_posted(req) ? wait_until(req, kverbs_deadline(timeout_ms)) : -EINVAL;
+	return may_await(req) ? wait_until(req, kverbs_deadline(timeout_ms)) : -EINVAL;
 }
 
 int kverbs_post_wait(struct kverbs_conn *conn, const struct kverbs_op *op,
@@ -405,13 +394,16 @@ int kverbs_post_wait(struct kverbs_conn *conn, const struct kverbs_op *op,
 		.deadline = kverbs_deadline(timeout_ms),
 	};
 	struct kverbs_batch batch = { .conn = conn, .ops = op, .nr = 1, .wait = &wait };
-	int ret = kverbs_batch_post(&batch);
+	int ret;
 
+	if (kverbs_is_queued(req))
+		return -EINVAL;
+	ret = kverbs_batch_post(&batch);
 	if (ret < 0)
 		return ret;
 	if (kverbs_complete(req) && !req->done)
 		return req->result;
-	if (!was_posted(req))
+	if (!may_await(req))
 		return -EINVAL;
 	if (wait.early && kverbs_req_is_pending(req) &&
 	    !kverbs_deadline_passed(wait.deadline))

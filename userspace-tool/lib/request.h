@@ -23,7 +23,7 @@ struct kverbs;
 enum kverbs_req_state {
 	KVERBS_REQ_IDLE,
 	KVERBS_REQ_PENDING,
-	KVERBS_REQ_DUE,		/* complete, its callback has not begun */
+	KVERBS_REQ_DUE,		/* complete, its callback has not begun, or it is in the queue */
 	KVERBS_REQ_COMPLETE,	/* owned by the caller again */
 };
 
@@ -50,6 +50,8 @@ void kverbs_req_silent_failed(struct kverbs_conn *conn, const struct kverbs_cqe 
 /* Drop @parts of @req that will never complete; @error may be 0. */
 void kverbs_req_drop_parts(struct kverbs_conn *conn, struct kverbs_req *req,
 			   unsigned int parts, int error);
+/* Return @req, which is complete, to the caller. */
+void kverbs_req_release(struct kverbs_req *req);
 /* Cancel all requests of @conn. */
 void kverbs_req_cancel_all(struct kverbs_conn *conn);
 

@@ -264,6 +264,7 @@ static int use_in_child(struct t *t, struct kverbs_listener *l, struct kverbs_re
 	struct kverbs_token token = { 0 };
 	struct kverbs_cmd_info info;
 	const uint8_t byte = 0;
+	struct kverbs_req *taken;
 	struct kverbs_group *group;
 	struct kverbs_conn *conn;
 	struct kverbs_buf *buf;
@@ -271,6 +272,7 @@ static int use_in_child(struct t *t, struct kverbs_listener *l, struct kverbs_re
 		kverbs_send(t->conn, t->buf, 0, 1, pending),
 		kverbs_wait(pending, -1),
 		kverbs_process(t->kv, -1),
+		kverbs_poll(t->kv, &taken, 1, -1),
 		kverbs_info(t->kv, &info, sizeof(info)),
 		kverbs_connect(t->kv, "192.0.2.1", "1", NULL, &conn),
 		kverbs_conn_wait(t->conn, -1),
