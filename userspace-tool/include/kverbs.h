@@ -1175,6 +1175,23 @@ KVERBS_API int kverbs_post_wait(struct kverbs_conn *conn, const struct kverbs_op
 KVERBS_API int kverbs_wait(struct kverbs_req *req, int timeout_ms);
 
 /**
+ * kverbs_wait_any() - wait until one of several requests is complete
+ * @reqs: the requests, of connections of one context or worker; elements that are NULL or were
+ *	never posted are skipped
+ * @nr: length of @reqs, 1 to INT_MAX
+ * @timeout_ms: how long to wait
+ *
+ * A request that has a callback counts when the callback has returned. Each completion costs time
+ * in proportion to @nr: use kverbs_poll() for many requests.
+ *
+ * Return: the index of the first request in @reqs that is complete, and whose @result tells
+ * whether it has failed; -ETIMEDOUT, -EINTR: none is complete, all are still in use; -EINVAL:
+ * none was ever posted, one has KVERBS_QUEUE, they are of different contexts or workers, or @nr is
+ * out of range.
+ */
+KVERBS_API int kverbs_wait_any(struct kverbs_req *const reqs[], size_t nr, int timeout_ms);
+
+/**
  * kverbs_poll() - take complete requests from the queue of a context
  * @kv: the context
  * @reqs: set to the requests, in the order of completion

@@ -137,6 +137,7 @@ static struct kverbs *alloc_context(void)
 	list_init(&kv->pools);
 	list_init(&kv->workers);
 	list_init(&kv->worker);
+	list_init(&kv->anys);
 	kverbs_waiters_init(kv);
 	if (kverbs_table_init(&kv->table)) {
 		free(kv);

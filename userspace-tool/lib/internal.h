@@ -76,6 +76,7 @@ struct kverbs {
 	struct list_head worker;
 	struct list_head waiters;	/* oldest first */
 	struct list_head keyed[KVERBS_KEYED];	/* the same by hash of their keys */
+	struct list_head anys;		/* threads in kverbs_wait_any() */
 	struct kverbs_done done;
 	struct kverbs_fifo queue;	/* complete, for kverbs_poll() */
 	uint64_t next_key;		/* of listeners */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # Objects of libkverbs. Please keep this list sorted.
 lib-y += addr.o
+lib-y += any.o
 lib-y += batch.o
 lib-y += bench.o
 lib-y += buf.o
@@ -20,6 +21,7 @@ lib-y += post.o
 lib-y += queue.o
 lib-y += request.o
 lib-y += ring.o
+lib-y += slice.o
 lib-y += split.o
 lib-y += sys.o
 lib-y += table.o

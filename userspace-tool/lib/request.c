@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 
+#include "any.h"
 #include "batch.h"
 #include "conn.h"
 #include "fifo.h"
@@ -116,6 +117,13 @@ static void done_add(struct kverbs *kv, struct kverbs_req *req)
 	req->priv.conn->callbacks++;
 }
 
+static void wake_waiters(struct kverbs *kv, const struct kverbs_req *req)
+{
+	kverbs_wake(kv, req);
+	if (!list_empty(&kv->anys))
+		kverbs_any_wake(kv, req);
+}
+
 static void run_one(struct kverbs *kv)
 {
 	struct kverbs_done *d = &kv->done;
@@ -135,7 +143,7 @@ static void run_one(struct kverbs *kv)
 		d->running_conn->callbacks--;
 		kverbs_wake(kv, d->running_conn);
 	}
-	kverbs_wake(kv, req);
+	wake_waiters(kv, req);
 }
 
 void kverbs_done_run(struct kverbs *kv, kverbs_met_fn met, const void *arg,
@@ -212,7 +220,7 @@ static void complete(struct kverbs_conn *conn, struct kverbs_req *req)
 	} else {
 		kverbs_req_release(req);
 	}
-	kverbs_wake(conn->kv, req);
+	wake_waiters(conn->kv, req);
 }
 
 static void put_parts(struct kverbs_conn *conn, struct kverbs_req *req,
@@ -331,11 +339,20 @@ static bool not_pending(struct kverbs *kv, const void *arg)
 	return req->priv.state != KVERBS_REQ_PENDING;
 }
 
-static bool settled(const struct kverbs *kv, const struct kverbs_req *req)
+static bool runs_elsewhere(const struct kverbs *kv, const struct kverbs_req *req)
 {
-	bool running_elsewhere = kv->done.running == req && !kverbs_done_here(kv);
+	return kv->done.running == req && !kverbs_done_here(kv);
+}
 
-	return req->priv.state == KVERBS_REQ_COMPLETE && !running_elsewhere;
+bool kverbs_req_is_settled(const struct kverbs *kv, const struct kverbs_req *req)
+{
+	return req->priv.state == KVERBS_REQ_COMPLETE && !runs_elsewhere(kv, req);
+}
+
+bool kverbs_req_is_due(const struct kverbs *kv, const struct kverbs_req *req)
+{
+	return req->priv.state == KVERBS_REQ_DUE ||
+	       (req->priv.state == KVERBS_REQ_COMPLETE && runs_elsewhere(kv, req));
 }
 
 /*
@@ -346,7 +363,7 @@ static int wait_settled(struct kverbs *kv, struct kverbs_req *req, uint64_t dead
 {
 	int ret = 0;
 
-	while (!ret && !settled(kv, req)) {
+	while (!ret && !kverbs_req_is_settled(kv, req)) {
 		if (req->priv.state == KVERBS_REQ_PENDING)
 			ret = kverbs_wait_met(kv, not_pending, req, req, deadline);
 		else
@@ -363,7 +380,7 @@ static int wait_until(struct kverbs_req *req, uint64_t deadline)
 	if (kverbs_is_child(kv))
 		return -ECHILD;
 	pthread_mutex_lock(&kv->lock);
-	if (!settled(kv, req) && kverbs_done_here(kv))
+	if (!kverbs_req_is_settled(kv, req) && kverbs_done_here(kv))
 		ret = -EDEADLK;
 	else
 		ret = wait_settled(kv, req, deadline);
@@ -373,10 +390,15 @@ static int wait_until(struct kverbs_req *req, uint64_t deadline)
 	return ret;
 }
 
+bool kverbs_req_was_posted(const struct kverbs_req *req)
+{
+	return req->priv.kv && load_state(req) != KVERBS_REQ_IDLE;
+}
+
 /* A request that goes to the queue is kverbs_poll()'s. */
 static bool may_await(const struct kverbs_req *req)
 {
-	return req->priv.kv && load_state(req) != KVERBS_REQ_IDLE && !kverbs_is_queued(req);
+	return kverbs_req_was_posted(req) && !kverbs_is_queued(req);
 }
 
 int kverbs_wait(struct kverbs_req *req, int timeout_ms)

@@ -32,6 +32,12 @@ int kverbs_req_begin(struct kverbs_conn *conn, struct kverbs_req *req,
 		     unsigned int parts);
 /* True from kverbs_req_begin() until the completion of the last part has been read. */
 bool kverbs_req_is_pending(const struct kverbs_req *req);
+/* False: @req is not in use, and waiting for it would be an error. */
+bool kverbs_req_was_posted(const struct kverbs_req *req);
+/* True if @req is complete and its callback has returned, or is the caller. */
+bool kverbs_req_is_settled(const struct kverbs *kv, const struct kverbs_req *req);
+/* True if @req is complete, but its callback is due or running in another thread. */
+bool kverbs_req_is_due(const struct kverbs *kv, const struct kverbs_req *req);
 /* Return @req to the caller as if it had never been posted. */
 void kverbs_req_abort(struct kverbs_conn *conn, struct kverbs_req *req);
 /* Own @req, which a buffer of a pool has, until its completion on a connection not known yet. */
