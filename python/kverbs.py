@@ -149,7 +149,7 @@ class _Token(Structure):
 class _Priv(Structure):
     _fields_ = [("kv", c_void_p), ("conn", c_void_p), ("next", c_void_p), ("prev", c_void_p),
                 ("early", c_void_p), ("pending", c_uint), ("state", c_int), ("from_", c_void_p),
-                ("reserved", c_uint64 * 4)]
+                ("slot", c_uint), ("unused", c_uint32), ("reserved", c_uint64 * 3)]
 
 
 class _Req(Structure):

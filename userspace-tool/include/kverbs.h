@@ -761,7 +761,9 @@ struct kverbs_req {
 		unsigned int pending;
 		int state;
 		struct kverbs_conn *from;
-		uint64_t reserved[4];
+		unsigned int slot;
+		uint32_t unused;
+		uint64_t reserved[3];
 	} priv;
 };
 
@@ -841,6 +843,27 @@ struct kverbs_vec {
  */
 KVERBS_API int kverbs_sendv(struct kverbs_conn *conn, const struct kverbs_vec *vec,
 			    size_t nr, struct kverbs_req *req);
+
+/* Most bytes of a message of kverbs_send_copy() */
+#define KVERBS_COPY_MAX	4096
+
+/**
+ * kverbs_send_copy() - send a small message from any memory
+ * @conn: the connection
+ * @data: the message; not used after the call, may be NULL if @length is 0
+ * @length: length of the message, at most KVERBS_COPY_MAX bytes
+ * @req: the request
+ *
+ * The message is copied into registered memory of the context or worker. The first call allocates
+ * it: room for 64 messages, 256 KiB, which kverbs_close() frees and RLIMIT_MEMLOCK is charged with.
+ * A message has its place there until @req is complete. If messages of this or other connections
+ * take all places, the function waits for one, as kverbs_send() does for room.
+ *
+ * Return: as kverbs_send(); -EMSGSIZE: @length is above KVERBS_COPY_MAX; -EPERM or -ENOMEM:
+ * RLIMIT_MEMLOCK, or no memory.
+ */
+KVERBS_API int kverbs_send_copy(struct kverbs_conn *conn, const void *data, size_t length,
+				struct kverbs_req *req);
 
 /**
  * kverbs_recvv() - post a receive into several pieces

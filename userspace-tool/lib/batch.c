@@ -501,6 +501,17 @@ static int submit_all(struct posting *p)
 	return error;
 }
 
+static int begin_req(const struct kverbs_batch *b, struct kverbs_req *req, int64_t parts)
+{
+	int ret = kverbs_req_begin(b->conn, req, (unsigned int)parts);
+
+	if (!ret && b->slot) {
+		req->priv.slot = *b->slot;
+		*b->slot = 0;
+	}
+	return ret;
+}
+
 static int begin(struct posting *p, const struct kverbs_op *op)
 {
 	struct kverbs_conn *conn = p->b->conn;
@@ -518,7 +529,7 @@ static int begin(struct posting *p, const struct kverbs_op *op)
 	if (op->nr_vec)
 		p->nr_pieces += op->nr_vec + (uint64_t)parts - 1;
 	if (op->req)
-		return kverbs_req_begin(conn, op->req, (unsigned int)parts);
+		return begin_req(p->b, op->req, parts);
 	return conn->error ? conn->error : kverbs_conn_silent_error(conn);
 }
 

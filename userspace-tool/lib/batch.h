@@ -31,6 +31,7 @@ struct kverbs_batch_wait {
  * @ops: the operations
  * @nr: how many
  * @wait: for the only one, NULL: no
+ * @slot: slot of the data of the only one, set to 0 when its request takes it over; NULL: none
  * @nowait: post what there is room for now
  */
 struct kverbs_batch {
@@ -38,6 +39,7 @@ struct kverbs_batch {
 	const struct kverbs_op *ops;
 	size_t nr;
 	struct kverbs_batch_wait *wait;
+	unsigned int *slot;
 	bool nowait;
 };
 

@@ -60,8 +60,9 @@ static void end_conn(struct kverbs_conn *conn, int error)
 	conn->error = error;
 	kverbs_req_end_early(conn);
 	kverbs_wake(conn->kv, conn);
-	/* Wake threads in wait_for_room(): a connection that ended makes no room. */
+	/* Wake threads that wait for room or a slot: a connection that ended needs none. */
 	kverbs_wake(conn->kv, conn->kv);
+	kverbs_wake(conn->kv, &conn->kv->copies);
 }
 
 static int end_reason(const struct kverbs_conn *conn, const struct kverbs_cqe *cqe)

@@ -9,6 +9,7 @@
 
 #include "buf.h"
 #include "conn.h"
+#include "copy.h"
 #include "group.h"
 #include "internal.h"
 #include "listener.h"
@@ -274,6 +275,7 @@ static void close_worker(struct kverbs *worker)
 	pthread_mutex_unlock(&root->lock);
 	free_conns(worker);
 	kverbs_queue_clear(worker);
+	kverbs_copies_free(worker);
 	kverbs_pools_free(worker);
 	kverbs_ring_close(&worker->ring);
 	free_context(worker);
@@ -285,6 +287,7 @@ static void close_root(struct kverbs *kv)
 		close_worker(list_entry(kv->workers.next, struct kverbs, worker));
 	free_conns(kv);
 	kverbs_queue_clear(kv);
+	kverbs_copies_free(kv);
 	free_groups(kv);
 	kverbs_pools_free(kv);
 	free_bufs(kv);

@@ -35,6 +35,16 @@ struct kverbs_done {
 };
 
 /*
+ * Slots for the data of kverbs_send_copy().
+ * @buf: the slots, allocated when they are first used; atomic, set under the lock
+ * @free: bits of those that no request has
+ */
+struct kverbs_copies {
+	struct kverbs_buf *buf;
+	uint64_t free;
+};
+
+/*
  * The ring that tells which regions became stale. Nothing else completes there, so that it can
  * be read without a callback becoming due. Opened for the first tracked buffer.
  */
@@ -70,6 +80,7 @@ struct kverbs {
 	struct list_head listeners;
 	struct list_head bufs;
 	struct kverbs_stale stale;
+	struct kverbs_copies copies;
 	struct list_head groups;
 	struct list_head pools;
 	struct list_head workers;

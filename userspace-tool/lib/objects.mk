@@ -8,6 +8,7 @@ lib-y += buf.o
 lib-y += conn.o
 lib-y += connect.o
 lib-y += context.o
+lib-y += copy.o
 lib-y += counters.o
 lib-y += device.o
 lib-y += dispatch.o

@@ -7,6 +7,7 @@
 #include "any.h"
 #include "batch.h"
 #include "conn.h"
+#include "copy.h"
 #include "fifo.h"
 #include "internal.h"
 #include "queue.h"
@@ -62,6 +63,7 @@ static void begin(struct kverbs *kv, struct kverbs_req *req, unsigned int parts)
 	req->priv.kv = kv;
 	req->priv.conn = NULL;
 	req->priv.from = NULL;
+	req->priv.slot = 0;
 	req->priv.pending = parts;
 	set_state(req, KVERBS_REQ_PENDING);
 }
@@ -101,6 +103,7 @@ void kverbs_req_abort_pooled(struct kverbs_req *req)
 void kverbs_req_abort(struct kverbs_conn *conn, struct kverbs_req *req)
 {
 	unlink_req(conn, req);
+	kverbs_copy_put(conn->kv, req);
 	req->priv.conn = NULL;
 	set_state(req, KVERBS_REQ_IDLE);
 }
@@ -211,6 +214,8 @@ void kverbs_done_flush(struct kverbs *kv, struct kverbs_conn *conn)
 static void complete(struct kverbs_conn *conn, struct kverbs_req *req)
 {
 	unlink_req(conn, req);
+	/* A callback finds the slot free. */
+	kverbs_copy_put(conn->kv, req);
 	if (req->done) {
 		set_state(req, KVERBS_REQ_DUE);
 		if (kverbs_is_queued(req))

@@ -270,6 +270,7 @@ static int use_in_child(struct t *t, struct kverbs_listener *l, struct kverbs_re
 	struct kverbs_buf *buf;
 	const int answers[] = {
 		kverbs_send(t->conn, t->buf, 0, 1, pending),
+		kverbs_send_copy(t->conn, &byte, 1, pending),
 		kverbs_wait(pending, -1),
 		kverbs_wait_any(&pending, 1, -1),
 		kverbs_process(t->kv, -1),

@@ -131,6 +131,23 @@ static int write_to(struct kverbs_conn *client, struct kverbs_conn *server,
 	return ret;
 }
 
+static int send_copied(struct kverbs_conn *client, struct kverbs_conn *server,
+		       struct kverbs_buf *buf)
+{
+	struct kverbs_req recv = { 0 }, send = { 0 };
+	int ret;
+
+	ret = kverbs_recv(server, buf, 0, 8, &recv);
+	if (ret)
+		return ret;
+	ret = kverbs_send_copy(client, "hello", 6, &send);
+	if (!ret)
+		ret = kverbs_wait(&send, -1);
+	/* Otherwise the receive would outlive this function. */
+	kverbs_conn_free(server);
+	return ret;
+}
+
 static int transfer(struct kverbs *kv)
 {
 	struct kverbs_conn *client, *server;
@@ -145,6 +162,8 @@ static int transfer(struct kverbs *kv)
 		ret = reach_peer(kv, l, &client, &server);
 	if (!ret)
 		ret = write_to(client, server, buf);
+	if (!ret)
+		ret = send_copied(client, server, buf);
 	return ret;
 }
 

@@ -102,6 +102,21 @@ static void a_message_arrives(void **state)
 			    (char *)kverbs_buf_addr(p->cbuf) + 7, 400);
 }
 
+static void a_message_from_any_memory_arrives(void **state)
+{
+	struct pair *p = *state;
+	struct kverbs_req send = { 0 }, recv = { 0 };
+	const char text[] = "from the stack";
+
+	join_pair(p);
+	assert_int_equal(kverbs_recv(p->server, p->sbuf, 100, 500, &recv), 0);
+	assert_int_equal(kverbs_send_copy(p->client, text, sizeof(text), &send), 0);
+	assert_int_equal(kverbs_wait(&recv, -1), 0);
+	assert_int_equal(kverbs_wait(&send, -1), 0);
+	assert_int_equal(recv.byte_len, sizeof(text));
+	assert_string_equal((char *)kverbs_buf_addr(p->sbuf) + 100, text);
+}
+
 /* Pass the server's token to the client in packed form. */
 static struct kverbs_token pass_token(struct pair *p, struct kverbs_token *own,
 				      unsigned int access)
@@ -602,6 +617,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		loop_test(peers_connect_and_exchange_private_data),
 		loop_test(a_message_arrives),
+		loop_test(a_message_from_any_memory_arrives),
 		loop_test(written_bytes_arrive_over_all_segments),
 		loop_test(a_groups_key_is_valid_on_its_connections_only),
 		loop_test(read_bytes_come_over_all_segments),
