@@ -71,6 +71,7 @@ NOT_CALLED = {
     "requests have callbacks": {"kverbs_poll", "kverbs_wait_any"},
     "one system call less is no gain here": {"kverbs_post_wait", "kverbs_post_watch"},
     "for measuring the kernel": {"kverbs_bench"},
+    "requests are waited for one by one": {"kverbs_shutdown"},
 }
 
 

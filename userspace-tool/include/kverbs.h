@@ -523,11 +523,33 @@ KVERBS_API int kverbs_reject(struct kverbs_conn *conn, const void *priv,
  * kverbs_disconnect() - start to close a connection
  * @conn: the connection
  *
- * Outstanding requests complete with -EIO (flushed).
+ * Outstanding requests complete with -EIO (flushed). Operations that shall reach the peer must be
+ * complete before, see kverbs_shutdown().
  *
  * Return: 0 or -ENOTCONN.
  */
 KVERBS_API int kverbs_disconnect(struct kverbs_conn *conn);
+
+/**
+ * kverbs_shutdown() - end a connection when its operations are complete
+ * @conn: the connection
+ * @timeout_ms: how long to wait
+ *
+ * Waits until all operations that were posted before the call are complete, those without a
+ * request as well, but not receives. Then it ends the connection as kverbs_disconnect() does, and
+ * waits for the end. The peer's program takes no part in this: the operations are followed by a
+ * WRITE of no bytes. On iWARP a SEND or WRITE is complete before the peer has it, and TCP delivers
+ * it unless the connection breaks.
+ *
+ * After -ETIMEDOUT or -EINTR the connection can be used as before, unless its end has begun, and
+ * another call goes on from there. Operations that other threads post during the call may be lost.
+ *
+ * Return: 0: the connection has ended, and was ended by this function; -ETIMEDOUT, -EINTR: not
+ * yet; -ENOTCONN: it is not established yet; -EDEADLK: called from a callback; else the error that
+ * ended it, perhaps before all operations were complete. That may be -ETIMEDOUT, too:
+ * kverbs_conn_error() tells.
+ */
+KVERBS_API int kverbs_shutdown(struct kverbs_conn *conn, int timeout_ms);
 
 /**
  * kverbs_conn_free() - close and free a connection, its tokens and requests

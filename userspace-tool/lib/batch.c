@@ -65,6 +65,7 @@ struct place {
  * @pieces_used: how much of it is filled
  * @at: the first entry that was not taken yet
  * @wants_room: counted in the context's @room_wanted
+ * @late: the time for room was over before the last attempt
  */
 struct posting {
 	const struct kverbs_batch *b;
@@ -77,6 +78,7 @@ struct posting {
 	size_t pieces_used;
 	struct place at;
 	bool wants_room;
+	bool late;
 };
 
 #define OP_FLAGS (KVERBS_SQE_FENCE | KVERBS_SQE_SOLICITED)
@@ -454,16 +456,16 @@ static void end_want_room(struct posting *p)
 
 /*
  * Every completion read since @room was filled in may have made room, and so may a wait. With
- * @nowake kverbs_wakeup() does not end it.
+ * @nowake kverbs_wakeup() does not end it, nor does @deadline.
  */
-static int wait_for_room(const struct room *room, bool nowake)
+static int wait_for_room(const struct room *room, uint64_t deadline, bool nowake)
 {
 	struct kverbs *kv = room->conn->kv;
 	int ret;
 
 	pthread_mutex_lock(&kv->lock);
 	ret = nowake ? kverbs_wait_met_nowake(kv, maybe_room, room, kv) :
-		       kverbs_wait_met(kv, maybe_room, room, kv, 0);
+		       kverbs_wait_met(kv, maybe_room, room, kv, deadline);
 	if (!ret)
 		ret = room->conn->error;
 	pthread_mutex_unlock(&kv->lock);
@@ -472,11 +474,16 @@ static int wait_for_room(const struct room *room, bool nowake)
 
 static int make_room(struct posting *p, const struct room *room)
 {
+	if (!p->wants_room) {
+		want_room(p);
+		return 0;
+	}
+	/* A wait that ended at its deadline may look like one that has found room. */
+	if (p->late)
+		return -ETIMEDOUT;
+	p->late = kverbs_deadline_passed(p->b->deadline);
 	/* Half a transfer cannot be taken back. */
-	if (p->wants_room)
-		return wait_for_room(room, p->at.behind);
-	want_room(p);
-	return 0;
+	return wait_for_room(room, p->b->deadline, p->at.behind);
 }
 
 /* Submit all, or as much as is taken. 0, or why not all. */
@@ -516,6 +523,7 @@ static int begin(struct posting *p, const struct kverbs_op *op)
 {
 	struct kverbs_conn *conn = p->b->conn;
 	int64_t parts;
+	int ret;
 
 	if (!is_known(op) || (is_recv(op) && (!op->req || op->flags)))
 		return -EINVAL;
@@ -529,8 +537,12 @@ static int begin(struct posting *p, const struct kverbs_op *op)
 	if (op->nr_vec)
 		p->nr_pieces += op->nr_vec + (uint64_t)parts - 1;
 	if (op->req)
-		return begin_req(p->b, op->req, parts);
-	return conn->error ? conn->error : kverbs_conn_silent_error(conn);
+		ret = begin_req(p->b, op->req, parts);
+	else
+		ret = conn->error ? conn->error : kverbs_conn_silent_error(conn);
+	if (!ret && !is_recv(op))
+		conn->unflushed = op->req != &conn->flush;
+	return ret;
 }
 
 /* Up to the first that cannot be posted: 0, unless that is the first of all. */

@@ -33,6 +33,7 @@ struct kverbs_batch_wait {
  * @wait: for the only one, NULL: no
  * @slot: slot of the data of the only one, set to 0 when its request takes it over; NULL: none
  * @nowait: post what there is room for now
+ * @deadline: else when the wait for room ends, 0: never
  */
 struct kverbs_batch {
 	struct kverbs_conn *conn;
@@ -41,6 +42,7 @@ struct kverbs_batch {
 	struct kverbs_batch_wait *wait;
 	unsigned int *slot;
 	bool nowait;
+	uint64_t deadline;
 };
 
 /* How many of them were posted, or -errno why the first one was not. */

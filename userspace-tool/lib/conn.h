@@ -25,6 +25,9 @@
  *	request after it has it
  * @silent_error: -errno of an operation without a request that the kernel refused, until the
  *	next call that posts without a request returns it
+ * @flush: the request of kverbs_shutdown(), which may be in flight when that has returned
+ * @unflushed: an operation other than a receive was posted after @flush
+ * @shut: kverbs_shutdown() has ended it
  * @max_msg: the most that one entry may carry, 0: not asked yet; atomic
  * @pool: where its receives come from, or NULL
  * @data: the caller's
@@ -45,6 +48,9 @@ struct kverbs_conn {
 	unsigned int failed_status;
 	unsigned int silent_status;
 	int silent_error;
+	struct kverbs_req flush;
+	bool unflushed;
+	bool shut;
 	uint64_t max_msg;
 	struct kverbs_pool *pool;
 	void *data;

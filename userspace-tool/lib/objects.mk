@@ -22,6 +22,7 @@ lib-y += post.o
 lib-y += queue.o
 lib-y += request.o
 lib-y += ring.o
+lib-y += shutdown.o
 lib-y += slice.o
 lib-y += split.o
 lib-y += sys.o

@@ -280,6 +280,7 @@ static int use_in_child(struct t *t, struct kverbs_listener *l, struct kverbs_re
 		kverbs_conn_wait(t->conn, -1),
 		kverbs_conn_error(t->conn),
 		kverbs_disconnect(t->conn),
+		kverbs_shutdown(t->conn, -1),
 		kverbs_next_request(l, -1, &conn),
 		kverbs_listen(t->kv, NULL, "7473", 0, &l),
 		kverbs_export(t->conn, t->buf, 0, 8, KVERBS_REMOTE_READ, &token),

@@ -368,10 +368,14 @@ int fake_disconnect(int fd, struct kverbs_cmd_disconnect *cmd)
 
 	if (!o)
 		return -ENOENT;
-	if (o->conn.state == KVERBS_CONN_DEAD)
+	if (o->conn.state >= KVERBS_CONN_CLOSING)
 		return -ENOTCONN;
 	up = o->conn.state == KVERBS_CONN_ESTABLISHED;
 	hang_up(o);
+	if (fake.disconnect_lingers) {
+		o->conn.state = KVERBS_CONN_CLOSING;
+		return 0;
+	}
 	put_event(o, up ? KVERBS_CQE_DISCONNECTED : KVERBS_CQE_FAILED, -ECANCELED);
 	return 0;
 }

@@ -49,6 +49,7 @@
  * @max_msg: limit that CONN_QUERY reports
  * @max_segment: size of an export's segments
  * @loopback: peers find each other, and work completes at once
+ * @disconnect_lingers: DISCONNECT does not report the end; the test does
  * @destroy_drops: DESTROY of a connection drops its work instead of flushing it
  * @max_take: SUBMIT accepts at most this many entries at a time, 0: all
  * @port: attributes of all ports, but for its number and RDMA MTU
@@ -84,6 +85,7 @@ struct fake_conf {
 	uint64_t max_msg;
 	uint64_t max_segment;
 	bool loopback;
+	bool disconnect_lingers;
 	bool destroy_drops;
 	unsigned int max_take;
 	struct kverbs_port port;

@@ -453,6 +453,24 @@ static void the_peer_learns_of_a_disconnect(void **state)
 	assert_int_equal(kverbs_conn_wait(p->server, -1), -ECONNRESET);
 }
 
+static void a_peer_has_all_messages_when_the_connection_is_shut_down(void **state)
+{
+	struct pair *p = *state;
+	struct kverbs_req recv[3] = { 0 };
+	struct kverbs_op ops[2] = { { .opcode = KVERBS_OP_SEND }, { .opcode = KVERBS_OP_SEND } };
+	unsigned int i;
+
+	join_pair(p);
+	for (i = 0; i < 3; i++)
+		assert_int_equal(kverbs_recv(p->server, p->sbuf, i, 1, &recv[i]), 0);
+	assert_int_equal(kverbs_post(p->client, ops, 2), 2);
+	assert_int_equal(kverbs_shutdown(p->client, -1), 0);
+	assert_int_equal(kverbs_wait(&recv[0], -1), 0);
+	assert_int_equal(kverbs_wait(&recv[1], -1), 0);
+	assert_int_equal(kverbs_wait(&recv[2], -1), -EIO);
+	assert_int_equal(kverbs_shutdown(p->server, -1), -ECONNRESET);
+}
+
 static void a_port_without_listener_refuses(void **state)
 {
 	struct pair *p = *state;
@@ -632,6 +650,7 @@ int main(void)
 		loop_test(atomics_need_their_right_and_8_bytes_in_one_segment),
 		loop_test(an_invalidated_key_gives_no_access),
 		loop_test(the_peer_learns_of_a_disconnect),
+		loop_test(a_peer_has_all_messages_when_the_connection_is_shut_down),
 		loop_test(a_port_without_listener_refuses),
 		loop_test(a_rejected_connection_is_refused_with_private_data),
 		loop_test(a_server_that_uses_callbacks_serves_many_clients),
