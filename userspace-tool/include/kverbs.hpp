@@ -212,6 +212,17 @@ public:
 				      "kverbs_process"));
 	}
 
+	/*
+	 * Take complete requests with KVERBS_QUEUE, which are the caller's as in C, from the
+	 * queue; returns their number, 0 if the time is over.
+	 */
+	std::size_t poll(kverbs_req **reqs, std::size_t nr, milliseconds timeout = milliseconds{0})
+	{
+		return static_cast<std::size_t>(
+			detail::check(kverbs_poll(get(), reqs, nr, detail::timeout_ms(timeout)),
+				      "kverbs_poll"));
+	}
+
 	kverbs_cmd_info info() const
 	{
 		kverbs_cmd_info info;
@@ -409,6 +420,8 @@ public:
 
 private:
 	friend class connection_ref;
+	friend std::optional<std::size_t> wait_any(const std::vector<request> &requests,
+						   milliseconds timeout);
 
 	struct state {
 		kverbs_req req{};
@@ -464,6 +477,28 @@ private:
 
 	std::unique_ptr<state, put> state_;
 };
+
+/*
+ * Wait until one of several requests of one context is complete; returns the index of the first
+ * one that is, none if the time is over. Its wait() throws if it failed.
+ */
+inline std::optional<std::size_t> wait_any(const std::vector<request> &requests,
+					   milliseconds timeout = forever)
+{
+	std::vector<kverbs_req *> reqs;
+	int ret;
+
+	for (const request &r : requests) {
+		/* The library may be gone. */
+		if (r.state_->ended.load(std::memory_order_acquire))
+			return reqs.size();
+		reqs.push_back(&r.state_->req);
+	}
+	ret = kverbs_wait_any(reqs.data(), reqs.size(), detail::timeout_ms(timeout));
+	if (ret == -ETIMEDOUT)
+		return std::nullopt;
+	return static_cast<std::size_t>(detail::check(ret, "kverbs_wait_any"));
+}
 
 /* ---- tokens --------------------------------------------------------------- */
 
@@ -599,6 +634,13 @@ public:
 		detail::check(kverbs_disconnect(conn_), "kverbs_disconnect");
 	}
 
+	/* Wait until all operations but receives are complete, and end the connection. */
+	void shutdown(milliseconds timeout = forever) const
+	{
+		detail::check(kverbs_shutdown(conn_, detail::timeout_ms(timeout)),
+			      "kverbs_shutdown");
+	}
+
 	/* Why the connection ended; false while it has not. */
 	std::error_code ended() const noexcept
 	{
@@ -649,7 +691,21 @@ public:
 	/* One message from several pieces. */
 	request send(const std::vector<piece> &pieces, done_fn done = {}) const
 	{
-		return post_list(kverbs_sendv, "kverbs_sendv", pieces, std::move(done));
+		return post_list(local(KVERBS_OP_SEND, {}), pieces, std::move(done));
+	}
+
+	/* A message of KVERBS_COPY_MAX bytes at most, from memory that is no region. */
+	request send_copy(std::string_view data, done_fn done = {}) const
+	{
+		return send_copy(data.data(), data.size(), std::move(done));
+	}
+
+	request send_copy(const void *data, std::size_t size, done_fn done = {}) const
+	{
+		request req(std::move(done));
+
+		started(req, kverbs_send_copy(conn_, data, size, req.begin()), "kverbs_send_copy");
+		return req;
 	}
 
 	request recv(const piece &piece, done_fn done = {}) const
@@ -659,13 +715,20 @@ public:
 
 	request recv(const std::vector<piece> &pieces, done_fn done = {}) const
 	{
-		return post_list(kverbs_recvv, "kverbs_recvv", pieces, std::move(done));
+		return post_list(local(KVERBS_OP_RECV, {}), pieces, std::move(done));
 	}
 
 	request write(const piece &piece, const token &token, std::uint64_t remote_offset = 0,
 		      done_fn done = {}) const
 	{
 		return post(remote(KVERBS_OP_WRITE, piece, token, remote_offset), std::move(done));
+	}
+
+	request write(const std::vector<piece> &pieces, const token &token,
+		      std::uint64_t remote_offset = 0, done_fn done = {}) const
+	{
+		return post_list(remote(KVERBS_OP_WRITE, {}, token, remote_offset), pieces,
+				 std::move(done));
 	}
 
 	request write_imm(const piece &piece, const token &token, std::uint64_t remote_offset,
@@ -681,6 +744,13 @@ public:
 		     done_fn done = {}) const
 	{
 		return post(remote(KVERBS_OP_READ, piece, token, remote_offset), std::move(done));
+	}
+
+	request read(const std::vector<piece> &pieces, const token &token,
+		     std::uint64_t remote_offset = 0, done_fn done = {}) const
+	{
+		return post_list(remote(KVERBS_OP_READ, {}, token, remote_offset), pieces,
+				 std::move(done));
 	}
 
 	request fetch_add(const piece &piece, const token &token, std::uint64_t remote_offset,
@@ -702,7 +772,7 @@ public:
 		return post(op, std::move(done));
 	}
 
-	/* Any operation; its request is the returned one. */
+	/* Any operation, even one with a list; its request is the returned one. */
 	request post(kverbs_op op, done_fn done = {}) const
 	{
 		request req(std::move(done));
@@ -765,18 +835,18 @@ private:
 		throw error(-ret, function);
 	}
 
-	using list_fn = int (*)(kverbs_conn *, const kverbs_vec *, std::size_t, kverbs_req *);
-
-	request post_list(list_fn function, const char *name, const std::vector<piece> &pieces,
-			  done_fn done) const
+	request post_list(kverbs_op op, const std::vector<piece> &pieces, done_fn done) const
 	{
 		std::vector<kverbs_vec> vec;
-		request req(std::move(done));
 
+		/* An operation without pieces would be one without bytes. */
+		if (pieces.empty())
+			throw error(EINVAL, "kverbs_post");
 		for (const piece &p : pieces)
 			vec.push_back({ p.buf, p.offset, p.length });
-		started(req, function(conn_, vec.data(), vec.size(), req.begin()), name);
-		return req;
+		op.vec = vec.data();
+		op.nr_vec = vec.size();
+		return post(op, std::move(done));
 	}
 
 	kverbs_conn *conn_;

@@ -159,6 +159,85 @@ void several_pieces_are_one_message()
 	expect(!std::memcmp(sink.data(), "fab", 3));
 }
 
+void pieces_are_written_and_read()
+{
+	pair p;
+	kv::region owned = kv::region::allocate(p.server, 100);
+	std::string text = "abcdef", back = "------";
+	kv::region source(p.client, text), sink(p.client, back);
+	kv::grant grant(*p.there, owned, KVERBS_REMOTE_READ | KVERBS_REMOTE_WRITE);
+	std::vector<char> bytes(grant.packed_size());
+
+	grant.pack(bytes.data(), bytes.size());
+	kv::token token(bytes.data(), bytes.size());
+
+	p.here->write({ source.sub(4), source.sub(0, 2) }, token, 10).wait();
+	expect(!std::memcmp(owned.as<char>() + 10, "efab", 4));
+	p.here->read({ sink.sub(5, 1), sink.sub(0, 2) }, token, 10).wait();
+	expect(back == "fa---e");
+}
+
+void a_message_needs_no_region()
+{
+	pair p;
+	kv::region sink = kv::region::allocate(p.server, 100);
+	kv::request first = p.there->recv(sink.sub(0, 50)), second = p.there->recv(sink.sub(50));
+	const int number = 7;
+
+	p.here->send_copy("hello").wait();
+	p.here->send_copy(&number, sizeof(number)).wait();
+	expect(first.wait().byte_len == 5 && !std::memcmp(sink.data(), "hello", 5));
+	expect(second.wait().byte_len == sizeof(number));
+	fails(EMSGSIZE, [&] { p.here->send_copy(std::string(KVERBS_COPY_MAX + 1, 'x')); });
+}
+
+void any_of_several_requests_is_waited_for()
+{
+	pair p;
+	kv::region sink = kv::region::allocate(p.server, 100);
+	std::vector<kv::request> received;
+
+	received.push_back(p.there->recv(sink.sub(0, 50)));
+	received.push_back(p.there->recv(sink.sub(50)));
+	expect(!kv::wait_any(received, kv::milliseconds(0)));
+	p.here->send_copy("first").wait();
+	expect(kv::wait_any(received).value() == 0);
+	received.erase(received.begin());
+	expect(!kv::wait_any(received, kv::milliseconds(0)));
+	p.here->send_copy("second").wait();
+	expect(kv::wait_any(received).value() == 0);
+	fails(EINVAL, [] { kv::wait_any({}); });
+}
+
+void requests_come_from_the_queue()
+{
+	kverbs_req request{}, *taken[2];
+	pair p;
+	kv::region sink = kv::region::allocate(p.server, 100);
+	kverbs_op op = kv::connection::local(KVERBS_OP_RECV, sink);
+
+	request.done = KVERBS_QUEUE;
+	op.req = &request;
+	expect(p.there->post(&op, 1) == 1);
+	expect(!p.server.poll(taken, 2));
+	p.here->send_copy("hello").wait();
+	expect(p.server.poll(taken, 2, kv::forever) == 1);
+	expect(taken[0] == &request && request.byte_len == 5);
+}
+
+void a_connection_is_shut_down()
+{
+	pair p;
+	kv::region sink = kv::region::allocate(p.server, 100);
+	kv::request received = p.there->recv(sink);
+
+	p.here->send_copy("hello");
+	p.here->shutdown();
+	expect(received.wait().byte_len == 5);
+	expect(p.here->ended() == std::errc::operation_canceled);
+	fails(ECONNRESET, [&] { p.there->shutdown(); });
+}
+
 void memory_of_a_peer_is_written_and_read()
 {
 	pair p;
@@ -438,6 +517,11 @@ const struct {
 	entry(containers_are_registered_where_they_are),
 	entry(a_message_arrives_and_its_request_tells_the_length),
 	entry(several_pieces_are_one_message),
+	entry(pieces_are_written_and_read),
+	entry(a_message_needs_no_region),
+	entry(any_of_several_requests_is_waited_for),
+	entry(requests_come_from_the_queue),
+	entry(a_connection_is_shut_down),
 	entry(memory_of_a_peer_is_written_and_read),
 	entry(a_destroyed_grant_gives_no_access),
 	entry(atomics_and_immediate_data_work),
