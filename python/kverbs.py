@@ -48,6 +48,7 @@ T = TypeVar("T")
 
 INT_MAX = 0x7fffffff
 LIST_MAX = 32
+COPY_MAX = 4096
 PRIV_MAX = 512
 DEFAULT_TIMEOUT = 10.0
 
@@ -283,6 +284,7 @@ _CALLS: Dict[str, Tuple[Any, ...]] = {
     "kverbs_accept_start": (c_void_p, POINTER(_ConnOpts)),
     "kverbs_reject": (c_void_p, c_char_p, c_size_t),
     "kverbs_disconnect": (c_void_p,),
+    "kverbs_shutdown": (c_void_p, c_int),
     "kverbs_conn_error": (c_void_p,),
     "kverbs_conn_query": (c_void_p, POINTER(_ConnQuery), c_size_t),
     "kverbs_conn_priv": (c_void_p, c_char_p, c_size_t),
@@ -294,8 +296,7 @@ _CALLS: Dict[str, Tuple[Any, ...]] = {
     "kverbs_token_unpack": (POINTER(_Token), c_char_p, c_size_t),
     "kverbs_post": (c_void_p, POINTER(_Op), c_size_t),
     "kverbs_try_post": (c_void_p, POINTER(_Op), c_size_t),
-    "kverbs_sendv": (c_void_p, POINTER(_Vec), c_size_t, POINTER(_Req)),
-    "kverbs_recvv": (c_void_p, POINTER(_Vec), c_size_t, POINTER(_Req)),
+    "kverbs_send_copy": (c_void_p, c_char_p, c_size_t, POINTER(_Req)),
     "kverbs_pool_create": (c_void_p, c_uint, POINTER(c_void_p)),
     "kverbs_pool_add": (c_void_p, c_void_p, c_size_t, c_size_t, POINTER(_Req)),
     "kverbs_pool_destroy": (c_void_p,),
@@ -587,6 +588,7 @@ class Region(_Closing):
 
 
 Local = Union[Region, Piece]
+Locals = Union[Region, Piece, Sequence[Union[Region, Piece]]]
 
 
 def _piece(local: Local) -> Piece:
@@ -816,13 +818,14 @@ _COMPLETED = ctypes.cast(_completed_fn, c_void_p).value
 class Op:
     """An operation, for Connection.post().
 
+    "local": a piece, or a list of pieces, of which a message has LIST_MAX at most.
     "signalled" False: no request is returned. The operation is complete when a later one of the
     connection is, and its failure is that one's. "fence": begin when earlier READs and atomics
     are complete. "solicited": ask for a solicited event at the peer.
     """
 
     opcode: Opcode
-    local: Optional[Local] = None
+    local: Optional[Locals] = None
     token: Optional[Token] = None
     remote_offset: int = 0
     imm: int = 0
@@ -1022,6 +1025,21 @@ class Connection(_Closing):
         """Start to end the connection; requests complete with EIO (flushed)."""
         _call("kverbs_disconnect", self._open())
 
+    def shutdown(self, timeout: Optional[float] = DEFAULT_TIMEOUT) -> None:
+        """Wait until all operations but receives are complete, and end the connection."""
+        ret = _call_until("kverbs_shutdown", _Deadline(timeout), self._open())
+        self.context._progress()
+        _check(ret, "kverbs_shutdown")
+
+    async def shutdown_async(self, timeout: Optional[float] = DEFAULT_TIMEOUT) -> None:
+        """The same as shutdown(), in an event loop."""
+        def is_over() -> Optional[int]:
+            ret: int = _lib.kverbs_shutdown(self._open(), 0)
+            goes_on = ret == -EINTR or (ret == -ETIMEDOUT and not self.error)
+            return None if goes_on else ret
+
+        _check(await self.context._until(is_over, timeout), "kverbs_shutdown")
+
     def close(self) -> None:
         """End the connection; its requests complete with ECANCELED before the call returns."""
         # Callbacks of requests that are cancelled may close the connection, too.
@@ -1110,10 +1128,7 @@ class Connection(_Closing):
         entry.rkey = op.rkey
         entry.flags = (_SQE_FENCE if op.fence else 0) | (_SQE_SOLICITED if op.solicited else 0)
         if op.local is not None:
-            piece = _piece(op.local)
-            entry.buf = piece.region._open()
-            entry.offset = piece.offset
-            entry.length = piece.length
+            self._fill_local(entry, op.local)
         if op.token:
             entry.token = ctypes.pointer(op.token._token)
         entry.remote_offset = op.remote_offset
@@ -1123,35 +1138,46 @@ class Connection(_Closing):
             entry.req = ctypes.pointer(request._req)
         return request
 
+    def _fill_local(self, entry: Union[_Op, _Vec], local: Locals) -> None:
+        if isinstance(local, (Region, Piece)):
+            piece = _piece(local)
+            entry.buf = piece.region._open()
+            entry.offset = piece.offset
+            entry.length = piece.length
+            return
+        # An operation without pieces would be one without bytes.
+        if not local:
+            raise _error(EINVAL, "kverbs_post")
+        vec = (_Vec * len(local))()
+        for part, piece_of in zip(local, vec):
+            self._fill_local(piece_of, part)
+        entry.vec = vec
+        entry.nr_vec = len(local)
+
     def _post_one(self, op: Op, wait: bool) -> Request:
         request = self.post([op], wait=wait)[0]
         assert request
         return request
 
-    def _post_list(self, function: str, locals_: Sequence[Local],
-                   done: Optional[Callable[[Request], Any]]) -> Request:
-        vec = (_Vec * len(locals_))()
-        for local, entry in zip(locals_, vec):
-            piece = _piece(local)
-            entry.buf = piece.region._open()
-            entry.offset = piece.offset
-            entry.length = piece.length
+    def send_copy(self, data: Union[bytes, bytearray, memoryview], *,
+                  done: Optional[Callable[[Request], Any]] = None) -> Request:
+        """Send a message of COPY_MAX bytes at most that is in no region."""
+        raw = bytes(data)
         request = Request(self.context, done)
         handle = self._open()
-        request._begin((self, locals_))
-        ret = -EINVAL
+        request._begin((self,))
+        ret = -EINTR
         try:
-            ret = getattr(_lib, function)(handle, vec, len(locals_), byref(request._req))
             while ret == -EINTR:
-                ret = getattr(_lib, function)(handle, vec, len(locals_), byref(request._req))
+                ret = _lib.kverbs_send_copy(handle, raw, len(raw), byref(request._req))
         finally:
             if ret < 0:
                 request._abort()
         self.context._progress()
-        _check(ret, function)
+        _check(ret, "kverbs_send_copy")
         return request
 
-    def send(self, local: Union[Local, Sequence[Local], None], *, imm: Optional[int] = None,
+    def send(self, local: Optional[Locals], *, imm: Optional[int] = None,
              invalidate: Optional[int] = None, solicited: bool = False, fence: bool = False,
              wait: bool = True, done: Optional[Callable[[Request], Any]] = None) -> Request:
         """Send a message: a piece, a list of pieces, or None for one without bytes.
@@ -1159,10 +1185,6 @@ class Connection(_Closing):
         "imm": four bytes of immediate data for the peer. "invalidate": a key of the peer's
         token to revoke.
         """
-        if local is not None and not isinstance(local, (Region, Piece)):
-            if imm is not None or invalidate is not None or solicited or fence or not wait:
-                raise ValueError("a list of pieces is sent without options")
-            return self._post_list("kverbs_sendv", local, done)
         opcode = Opcode.SEND
         if imm is not None:
             opcode = Opcode.SEND_IMM
@@ -1171,14 +1193,12 @@ class Connection(_Closing):
         return self._post_one(Op(opcode, local, imm=imm or 0, rkey=invalidate or 0,
                                  solicited=solicited, fence=fence, done=done), wait)
 
-    def recv(self, local: Union[Local, Sequence[Local]], *,
+    def recv(self, local: Locals, *,
              done: Optional[Callable[[Request], Any]] = None) -> Request:
         """Post a receive into a piece or a list of pieces; "byte_len" is the message's length."""
-        if not isinstance(local, (Region, Piece)):
-            return self._post_list("kverbs_recvv", local, done)
         return self._post_one(Op(Opcode.RECV, local, done=done), True)
 
-    def write(self, local: Optional[Local], token: Optional[Token], remote_offset: int = 0, *,
+    def write(self, local: Optional[Locals], token: Optional[Token], remote_offset: int = 0, *,
               imm: Optional[int] = None, solicited: bool = False, fence: bool = False,
               wait: bool = True, done: Optional[Callable[[Request], Any]] = None) -> Request:
         """Write into the peer's memory; with "imm", also complete a receive of the peer."""
@@ -1186,7 +1206,7 @@ class Connection(_Closing):
         return self._post_one(Op(opcode, local, token, remote_offset, imm=imm or 0,
                                  solicited=solicited, fence=fence, done=done), wait)
 
-    def read(self, local: Local, token: Token, remote_offset: int = 0, *, fence: bool = False,
+    def read(self, local: Locals, token: Token, remote_offset: int = 0, *, fence: bool = False,
              wait: bool = True, done: Optional[Callable[[Request], Any]] = None) -> Request:
         """Read from the peer's memory."""
         return self._post_one(Op(Opcode.READ, local, token, remote_offset, fence=fence,

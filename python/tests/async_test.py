@@ -99,6 +99,18 @@ class Coroutines(t.Case):
         with kverbs.Context() as server, kverbs.Context() as client:
             asyncio.run(both(server, client))
 
+    def test_a_connection_is_shut_down_when_its_operations_are_complete(self):
+        async def shut_down():
+            received = pair.there.recv(pair.server.allocate(8))
+            pair.here.send_copy(b"last")
+            await pair.here.shutdown_async()
+            self.assertEqual((await received).byte_len, 4)
+            with self.assertRaises(kverbs.Reset):
+                await pair.there.shutdown_async()
+
+        with t.Pair() as pair:
+            asyncio.run(shut_down())
+
     def test_time_limits_hold(self):
         async def wait(context):
             with context.listen(PORT, HOST) as listener:

@@ -169,6 +169,23 @@ class Connections(t.Case):
             self.assertRaises(ConnectionResetError, pair.here.send, region)
             self.assertIsInstance(pair.here.error, kverbs.Reset)
 
+    def test_a_connection_is_shut_down_when_its_operations_are_complete(self):
+        with t.Pair() as pair:
+            received = pair.there.recv(pair.server.allocate(8))
+            pair.here.post([kverbs.Op(kverbs.Opcode.SEND, signalled=False)])
+            self.assertRaises(TimeoutError, self.shut_down_unheard, pair)
+            pair.here.shutdown()
+            self.assertEqual(received.wait().byte_len, 0)
+            self.raises(errno.ECONNRESET, pair.there.shutdown)
+
+    def shut_down_unheard(self, pair):
+        """A message that finds no receive is not complete, nor is anything behind it."""
+        pair.here.post([kverbs.Op(kverbs.Opcode.SEND, signalled=False)])
+        try:
+            pair.here.shutdown(0.01)
+        finally:
+            self.received = pair.there.recv(pair.server.allocate(8))
+
     def test_closing_cancels_requests_and_makes_the_connection_unusable(self):
         with t.Pair() as pair:
             region = pair.client.allocate(100)

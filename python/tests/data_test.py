@@ -42,10 +42,28 @@ class Messages(t.Case):
             self.assertEqual(received.wait().byte_len, 5)
             self.assertEqual(bytes(sink[50:52]) + bytes(sink[:3]), b"ghabc")
 
-    def test_a_list_of_pieces_takes_no_options(self):
+    def test_a_list_of_pieces_has_a_limited_length_and_is_not_empty(self):
         with t.Pair() as pair:
             region = pair.client.allocate(8)
-            self.assertRaises(ValueError, pair.here.send, [region], imm=5)
+            self.raises(errno.EINVAL, pair.here.send, [region] * (kverbs.LIST_MAX + 1))
+            self.raises(errno.EINVAL, pair.here.recv, [])
+            received = pair.there.recv(pair.server.allocate(400))
+            pair.here.send([region] * kverbs.LIST_MAX, imm=5).wait()
+            self.assertEqual(received.wait().byte_len, 8 * kverbs.LIST_MAX)
+            self.assertEqual(received.imm, 5)
+
+    def test_a_message_needs_no_region(self):
+        with t.Pair() as pair:
+            sink = pair.server.allocate(100)
+            received = [pair.there.recv(sink[:50]), pair.there.recv(sink[50:])]
+            data = bytearray(b"hello")
+            sent = pair.here.send_copy(data)
+            data[:] = b"world"
+            sent.wait()
+            pair.here.send_copy(b"").wait()
+            self.assertEqual([request.wait().byte_len for request in received], [5, 0])
+            self.assertEqual(bytes(sink[:5]), b"hello")
+            self.raises(errno.EMSGSIZE, pair.here.send_copy, bytes(kverbs.COPY_MAX + 1))
 
     def test_an_operation_outside_of_the_memory_is_refused(self):
         with t.Pair() as pair:
@@ -111,6 +129,19 @@ class OneSided(t.Case):
             back = pair.client.allocate(10000)
             self.assertEqual(pair.here.read(back, token, 100).wait().byte_len, 10000)
             self.assertEqual(bytes(back), data)
+            export.close()
+
+    def test_pieces_are_written_and_read_back(self):
+        with t.Pair() as pair:
+            memory = pair.server.allocate(8000)
+            export, token = self.lend(pair, memory)
+            source = pair.client.register(bytearray(b"abc" * 1000))
+            pair.here.write([source[2000:], source[:2500]], token, 100).wait()
+            self.assertEqual(bytes(memory[100:3600]),
+                             bytes(source[2000:]) + bytes(source[:2500]))
+            back = pair.client.allocate(10)
+            pair.here.read([back[8:], back[:3]], token, 100).wait()
+            self.assertEqual(bytes(back), b"bca\0\0\0\0\0ca")
             export.close()
 
     def test_a_closed_export_gives_no_access(self):

@@ -53,6 +53,7 @@ CONSTANTS = {
     "KVERBS_PARAM_ACK_TIMEOUT": kverbs._PARAM_ACK_TIMEOUT,
     "KVERBS_PARAM_TOS": kverbs._PARAM_TOS,
     "KVERBS_LIST_MAX": kverbs.LIST_MAX,
+    "KVERBS_COPY_MAX": kverbs.COPY_MAX,
 }
 
 # Why the module does not call a function.
@@ -60,8 +61,8 @@ NOT_CALLED = {
     "by kverbs_post()": {
         "kverbs_cmp_swap", "kverbs_fetch_add", "kverbs_read", "kverbs_recv", "kverbs_send",
         "kverbs_send_imm", "kverbs_send_inv", "kverbs_write", "kverbs_write_imm",
-        "kverbs_readv", "kverbs_writev"},
-    "memory is Python's": {"kverbs_buf_addr", "kverbs_buf_alloc", "kverbs_send_copy"},
+        "kverbs_readv", "kverbs_recvv", "kverbs_sendv", "kverbs_writev"},
+    "memory is Python's": {"kverbs_buf_addr", "kverbs_buf_alloc"},
     "an exported buffer of Python does not move": {"kverbs_buf_stale"},
     "objects have attributes": {"kverbs_conn_data", "kverbs_conn_set_data", "kverbs_req_conn"},
     "Request.complete": {"kverbs_complete"},
@@ -71,7 +72,6 @@ NOT_CALLED = {
     "requests have callbacks": {"kverbs_poll", "kverbs_wait_any"},
     "one system call less is no gain here": {"kverbs_post_wait", "kverbs_post_watch"},
     "for measuring the kernel": {"kverbs_bench"},
-    "requests are waited for one by one": {"kverbs_shutdown"},
 }
 
 
