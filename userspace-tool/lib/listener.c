@@ -206,6 +206,26 @@ static struct kverbs_conn *pop_request(struct kverbs_listener *l)
 	return conn;
 }
 
+/* Callbacks that the wait has run at its end, or another thread, may have taken the request. */
+static int wait_locked(struct kverbs_listener *l, uint64_t deadline, struct kverbs_conn **conn)
+{
+	struct kverbs *kv = l->kv;
+	int ret = 0;
+
+	*conn = NULL;
+	while (!ret && !*conn) {
+		if (!request_or_error(kv, l) && kverbs_done_here(kv))
+			return -EDEADLK;
+		ret = kverbs_wait_met(kv, request_or_error, l, l, deadline);
+		if (ret)
+			return ret;
+		*conn = pop_request(l);
+		if (!*conn)
+			ret = l->error;
+	}
+	return ret;
+}
+
 static int wait_request(struct kverbs_listener *l, uint64_t deadline,
 			struct kverbs_conn **conn)
 {
@@ -215,15 +235,7 @@ static int wait_request(struct kverbs_listener *l, uint64_t deadline,
 	if (kverbs_is_child(kv))
 		return -ECHILD;
 	pthread_mutex_lock(&kv->lock);
-	if (!request_or_error(kv, l) && kverbs_done_here(kv))
-		ret = -EDEADLK;
-	else
-		ret = kverbs_wait_met(kv, request_or_error, l, l, deadline);
-	if (!ret) {
-		*conn = pop_request(l);
-		if (!*conn)
-			ret = l->error;
-	}
+	ret = wait_locked(l, deadline, conn);
 	pthread_mutex_unlock(&kv->lock);
 	return ret;
 }

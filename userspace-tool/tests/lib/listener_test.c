@@ -108,6 +108,29 @@ static void a_free_port_is_free_in_both_families(void **state)
 	assert_int_equal(kverbs_process(t->kv, 0), 2);
 }
 
+static void take_request(struct kverbs_req *req)
+{
+	struct kverbs_conn *c;
+
+	assert_int_equal(kverbs_next_request(req->data, 0, &c), 0);
+	kverbs_conn_free(c);
+}
+
+/* The wait is over when the request is there, and runs the callbacks that are due. */
+static void a_request_that_a_callback_has_taken_is_not_returned(void **state)
+{
+	struct t *t = *state;
+	struct kverbs_listener *l = listen_on(t->kv, "7472");
+	struct kverbs_req req = { .done = take_request, .data = l };
+	struct kverbs_conn *c;
+
+	assert_int_equal(kverbs_send(t->conn, t->buf, 0, 1, &req), 0);
+	fake_request(7472, NULL, 0);
+	fake_complete(0, 0);
+	assert_int_equal(kverbs_next_request(l, 0, &c), -ETIMEDOUT);
+	assert_true(kverbs_complete(&req));
+}
+
 static void requests_come_in_order_to_their_listener(void **state)
 {
 	struct t *t = *state;
@@ -319,6 +342,7 @@ int main(void)
 		t_test(one_family_alone_is_enough),
 		t_test(a_listener_of_which_one_family_fails_is_refused),
 		t_test(a_free_port_is_free_in_both_families),
+		t_test_conn(a_request_that_a_callback_has_taken_is_not_returned),
 		t_test(requests_come_in_order_to_their_listener),
 		t_test(accepting_brings_it_up),
 		t_test(a_peer_that_left_counts_as_accepted),
