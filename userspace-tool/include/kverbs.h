@@ -10,8 +10,8 @@
  *
  * Functions that wait may also return -EINTR, when a signal handler has run in the thread
  * while it slept, even one with SA_RESTART, or after kverbs_wakeup(), and return -EDEADLK at
- * once if a request's callback calls them. Both leave the objects as -ETIMEDOUT does. A thread that is cancelled
- * while it waits is cancelled when the wait has ended.
+ * once if a request's callback calls them. Both leave the objects as -ETIMEDOUT does. A
+ * thread that is cancelled while it waits is cancelled when the wait has ended.
  *
  * A child of fork() shares the open file with its parent, but cannot use what the parent
  * created with it: functions return -ECHILD there, those that free an object leave it alone,
@@ -243,8 +243,8 @@ KVERBS_API int kverbs_buf_register(struct kverbs *kv, void *addr, size_t size,
 /**
  * kverbs_buf_register_fd() - register memory of a file
  * @kv: the context
- * @fd: such as from memfd_create(2), open for reading and, without KVERBS_REGION_READ_ONLY, writing;
- *	may be closed afterwards
+ * @fd: such as from memfd_create(2), open for reading and, without KVERBS_REGION_READ_ONLY,
+ *	for writing; may be closed afterwards
  * @offset: start of the memory in the file, bytes
  * @size: bytes, at least 1
  * @flags: KVERBS_REGION_READ_ONLY or 0

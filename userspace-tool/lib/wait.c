@@ -19,7 +19,7 @@ struct waiter {
 	bool may_lead;
 };
 
-/* What a thread waits for: until @deadline, or until kverbs_wakeup() unless @nowake. */
+/* A wait for @key, ended by @deadline, and by kverbs_wakeup() unless @nowake. */
 struct wait {
 	const void *key;
 	uint64_t deadline;

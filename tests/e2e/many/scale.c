@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What a connection costs that is idle, with receives of its own and with a shared pool. */
+/* The cost of idle connections with receives of their own, and with a shared pool. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

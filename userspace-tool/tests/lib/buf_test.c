@@ -227,7 +227,7 @@ static void memory_of_a_file_that_cannot_be_registered_is_refused(void **state)
 	assert_int_equal(kverbs_buf_register_fd(t->kv, fd, 0, 0, 0, &buf), -EINVAL);
 	assert_int_equal(kverbs_buf_register_fd(t->kv, fd, 1, SIZE_MAX, 0, &buf), -EINVAL);
 	assert_int_equal(kverbs_buf_register_fd(t->kv, fd, 0, SIZE_MAX, 0, &buf), -EINVAL);
-	/* It would be stale at once. */
+	/* The buffer would be stale at once. */
 	assert_int_equal(kverbs_buf_register_fd(t->kv, fd, 0, 1, KVERBS_REGION_TRACK, &buf),
 			 -EINVAL);
 	fake_fail(FAKE_MMAP, 1, -EACCES);
