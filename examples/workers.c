@@ -44,7 +44,7 @@ static int nr_workers = 2;
 static void add(struct slot *slot)
 {
 	must(kverbs_pool_add(slot->worker->pool, memory, slot->offset, SIZE, &slot->recv),
-	     "add a buffer");
+	     "give a buffer to the pool");
 }
 
 static void received(struct kverbs_req *req)
@@ -124,7 +124,7 @@ static void start(void)
 	signal(SIGINT, stop);
 	signal(SIGTERM, stop);
 	for (worker = workers; worker < workers + nr_workers; worker++)
-		must(-pthread_create(&worker->thread, NULL, work, worker), "start a thread");
+		must(-pthread_create(&worker->thread, NULL, work, worker), "create a thread");
 }
 
 int main(int argc, char **argv)

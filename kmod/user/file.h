@@ -4,6 +4,7 @@
 #define KVERBS_FILE_H
 
 #include <linux/atomic.h>
+#include <linux/fs.h>
 #include <linux/list.h>
 #include <linux/refcount.h>
 #include <linux/sched.h>
@@ -11,8 +12,6 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
-struct file;
-struct file_operations;
 struct kverbs_object;
 
 /* Objects that one file may hold at a time. */

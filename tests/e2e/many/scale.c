@@ -167,9 +167,8 @@ static void cost_of(const void *arg)
 	pinned = test_status_kb(0, "VmPin") * 1024 / nr_conns;
 	one_ns = shortest_submit_ns();
 	all_ns = submit_ns(0, nr_conns) / nr_conns;
-	printf("#| %6d connections, %s: %7ld us to set one up, %7ld bytes of kernel memory and "
-	       "%6ld pinned each; SUBMIT of a message %7ld ns, of one on each %7ld ns\n",
-	       nr_conns, pooled ? "a pool " : "receives", up_us, kernel, pinned, one_ns, all_ns);
+	printf("#| %5d %-8s %8ld us %8ld bytes %7ld pinned %8ld ns %8ld ns\n", nr_conns,
+	       pooled ? "pool" : "receives", up_us, kernel, pinned, one_ns, all_ns);
 }
 
 TEST_GROUP(scale)
