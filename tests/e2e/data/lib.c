@@ -305,6 +305,101 @@ TEST(libkverbs_writes_and_reads_across_segments)
 	link_close(&both);
 }
 
+/* Pieces of three sizes, one after another in @buf, with gaps of 7 bytes. */
+static size_t list_pieces(struct kverbs_buf *buf, struct kverbs_vec *vec, size_t nr)
+{
+	static const size_t sizes[] = { 1, 3 * PAGE + 5, 300 };
+	size_t i, offset = 0, length = 0;
+
+	for (i = 0; i < nr; i++) {
+		vec[i] = (struct kverbs_vec){ buf, offset, sizes[i % ARRAY_SIZE(sizes)] };
+		offset += vec[i].length + 7;
+		length += vec[i].length;
+	}
+	return length;
+}
+
+TEST(libkverbs_writes_from_and_reads_into_lists_longer_than_one_entry_takes)
+{
+	struct kverbs_vec out[3 * KVERBS_LIST_MAX], in[3 * KVERBS_LIST_MAX];
+	struct kverbs_buf *from, *remote, *back;
+	struct kverbs_token token, there;
+	struct kverbs_req req = { 0 };
+	size_t i, length;
+
+	link_open(&both);
+	from = new_buf(both.client, MIB, 1);
+	back = new_buf(both.client, MIB, 2);
+	remote = new_buf(both.server, MIB, 3);
+	length = list_pieces(from, out, ARRAY_SIZE(out));
+	list_pieces(back, in, ARRAY_SIZE(in));
+	CHECK_OK(kverbs_export(both.s, remote, 0, length,
+			       KVERBS_REMOTE_READ | KVERBS_REMOTE_WRITE, &token));
+	there = travelled(&token);
+	CHECK_OK(kverbs_writev(both.c, out, ARRAY_SIZE(out), &there, 0, &req));
+	CHECK_OK(kverbs_wait(&req, test_patience_ms()));
+	CHECK_EQ(req.byte_len, length);
+	CHECK_OK(kverbs_readv(both.c, in, ARRAY_SIZE(in), &there, 0, &req));
+	CHECK_OK(kverbs_wait(&req, test_patience_ms()));
+	for (i = 0; i < ARRAY_SIZE(out); i++)
+		CHECK(same(back, in[i].offset, from, out[i].offset, in[i].length));
+	/* The bytes between the pieces are as they were. */
+	CHECK_EQ(((unsigned char *)kverbs_buf_addr(back))[1], 31 + 2);
+	link_close(&both);
+}
+
+TEST(libkverbs_sends_copies_and_queues_what_is_complete)
+{
+	struct kverbs_req recv[8] = { 0 }, send[8] = { 0 }, *done[16];
+	struct kverbs_buf *to;
+	char text[32];
+	int i, nr = 0, ret;
+
+	link_open(&both);
+	to = new_buf(both.server, 8 * PAGE, 100);
+	for (i = 0; i < 8; i++) {
+		recv[i].done = KVERBS_QUEUE;
+		CHECK_OK(kverbs_recv(both.s, to, i * PAGE, PAGE, &recv[i]));
+	}
+	for (i = 0; i < 8; i++) {
+		snprintf(text, sizeof(text), "message %d", i);
+		CHECK_OK(kverbs_send_copy(both.c, text, sizeof(text), &send[i]));
+	}
+	while (nr < 8) {
+		ret = kverbs_poll(both.server, done + nr, ARRAY_SIZE(done) - nr, test_patience_ms());
+		CHECK(ret > 0);
+		nr += ret;
+	}
+	for (i = 0; i < 8; i++) {
+		snprintf(text, sizeof(text), "message %d", i);
+		CHECK(done[i] == &recv[i]);
+		CHECK_EQ(recv[i].byte_len, sizeof(text));
+		CHECK(!strcmp((char *)kverbs_buf_addr(to) + i * PAGE, text));
+		CHECK_OK(kverbs_wait(&send[i], test_patience_ms()));
+	}
+	link_close(&both);
+}
+
+TEST(libkverbs_shuts_a_connection_down_behind_its_operations)
+{
+	struct kverbs_buf *from, *remote;
+	struct kverbs_token token, there;
+	struct kverbs_op op = { .opcode = KVERBS_OP_WRITE, .length = 4 * MIB, .token = &there };
+
+	link_open(&both);
+	from = new_buf(both.client, 4 * MIB, 1);
+	remote = new_buf(both.server, 4 * MIB, 3);
+	CHECK_OK(kverbs_export(both.s, remote, 0, 4 * MIB, KVERBS_REMOTE_WRITE, &token));
+	there = travelled(&token);
+	op.buf = from;
+	/* Without a request: only the end tells that it is complete. */
+	CHECK_EQ(kverbs_post(both.c, &op, 1), 1);
+	CHECK_OK(kverbs_shutdown(both.c, test_patience_ms()));
+	await_end(both.server, both.s);
+	CHECK(same(remote, 0, from, 0, 4 * MIB));
+	link_close(&both);
+}
+
 TEST(libkverbs_refuses_what_a_token_does_not_cover)
 {
 	struct kverbs_buf *from, *remote;
