@@ -366,7 +366,8 @@ TEST(libkverbs_sends_copies_and_queues_what_is_complete)
 		CHECK_OK(kverbs_send_copy(both.c, text, sizeof(text), &send[i]));
 	}
 	while (nr < 8) {
-		ret = kverbs_poll(both.server, done + nr, ARRAY_SIZE(done) - nr, test_patience_ms());
+		ret = kverbs_poll(both.server, done + nr, ARRAY_SIZE(done) - nr,
+				  test_patience_ms());
 		CHECK(ret > 0);
 		nr += ret;
 	}
