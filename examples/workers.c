@@ -16,8 +16,10 @@
 #include "example.h"
 
 #define THREADS	16
-#define BUFS	64
+#define BUFS	256
 #define SIZE	4096
+/* Buffers that a connection takes from the pool, so that there are some for others */
+#define DEPTH	32
 
 struct worker;
 
@@ -91,8 +93,11 @@ static void *work(void *arg)
 /* A connection belongs to its worker from now on. It is freed with it. */
 static void welcome(struct worker *worker, struct kverbs_conn *conn)
 {
+	const struct kverbs_conn_param param = { .rq_depth = DEPTH };
 	const struct kverbs_conn_opts opts = {
 		.sz = sizeof(opts),
+		.param = &param,
+		.param_sz = sizeof(param),
 		.worker = worker->kv,
 		.pool = worker->pool,
 	};
