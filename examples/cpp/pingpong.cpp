@@ -54,6 +54,10 @@ void answer(const kv::context &context)
 		if (code && i != rounds - 1)
 			throw std::system_error(code, "send");
 	}
+	/* The peer may still wait for the acknowledgment of its last message. */
+	std::error_code end;
+
+	received.wait(end);
 }
 
 void ask(const kv::context &context, const char *host)
