@@ -46,7 +46,13 @@ static void set_up(void)
 	pair = (struct pair){
 		.fd = dev_open(),
 		.addr = addr_of("a", 0),
-		.param = { .sq_depth = DEPTH, .rq_depth = DEPTH },
+		/* A message may wait until there is a buffer. */
+		.param = {
+			.valid = KVERBS_PARAM_RNR_RETRY,
+			.sq_depth = DEPTH,
+			.rq_depth = DEPTH,
+			.rnr_retry = 7,
+		},
 	};
 	ring_open(&pair.ring, pair.fd, 16384, 262144);
 	buf_open(&source, pair.fd, BUF_ANON, MESSAGE);
