@@ -86,67 +86,47 @@ int kverbs_recv(struct kverbs_conn *conn, struct kverbs_buf *buf, size_t offset,
 }
 
 /* An operation without pieces would be one without bytes. */
-static int post_list(struct kverbs_conn *conn, const struct kverbs_op *op)
+static int post_list(struct kverbs_conn *conn, unsigned int opcode,
+		     const struct kverbs_vec *vec, size_t nr,
+		     const struct kverbs_token *token, uint64_t remote_offset,
+		     struct kverbs_req *req)
 {
-	return op->nr_vec ? post_one(conn, op) : -EINVAL;
+	const struct kverbs_op op = {
+		.opcode = opcode,
+		.vec = vec,
+		.nr_vec = nr,
+		.token = token,
+		.remote_offset = remote_offset,
+		.req = req,
+	};
+
+	return nr ? post_one(conn, &op) : -EINVAL;
 }
 
 int kverbs_sendv(struct kverbs_conn *conn, const struct kverbs_vec *vec, size_t nr,
 		 struct kverbs_req *req)
 {
-	const struct kverbs_op op = {
-		.opcode = KVERBS_OP_SEND,
-		.vec = vec,
-		.nr_vec = nr,
-		.req = req,
-	};
-
-	return post_list(conn, &op);
+	return post_list(conn, KVERBS_OP_SEND, vec, nr, NULL, 0, req);
 }
 
 int kverbs_recvv(struct kverbs_conn *conn, const struct kverbs_vec *vec, size_t nr,
 		 struct kverbs_req *req)
 {
-	const struct kverbs_op op = {
-		.opcode = KVERBS_OP_RECV,
-		.vec = vec,
-		.nr_vec = nr,
-		.req = req,
-	};
-
-	return post_list(conn, &op);
+	return post_list(conn, KVERBS_OP_RECV, vec, nr, NULL, 0, req);
 }
 
 int kverbs_writev(struct kverbs_conn *conn, const struct kverbs_vec *vec, size_t nr,
 		  const struct kverbs_token *token, uint64_t remote_offset,
 		  struct kverbs_req *req)
 {
-	const struct kverbs_op op = {
-		.opcode = KVERBS_OP_WRITE,
-		.vec = vec,
-		.nr_vec = nr,
-		.token = token,
-		.remote_offset = remote_offset,
-		.req = req,
-	};
-
-	return post_list(conn, &op);
+	return post_list(conn, KVERBS_OP_WRITE, vec, nr, token, remote_offset, req);
 }
 
 int kverbs_readv(struct kverbs_conn *conn, const struct kverbs_vec *vec, size_t nr,
 		 const struct kverbs_token *token, uint64_t remote_offset,
 		 struct kverbs_req *req)
 {
-	const struct kverbs_op op = {
-		.opcode = KVERBS_OP_READ,
-		.vec = vec,
-		.nr_vec = nr,
-		.token = token,
-		.remote_offset = remote_offset,
-		.req = req,
-	};
-
-	return post_list(conn, &op);
+	return post_list(conn, KVERBS_OP_READ, vec, nr, token, remote_offset, req);
 }
 
 int kverbs_write(struct kverbs_conn *conn, struct kverbs_buf *buf, size_t offset,

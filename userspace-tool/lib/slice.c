@@ -5,7 +5,7 @@
 
 #define SLICE_MS 10
 
-static uint64_t slice_of(uint64_t deadline)
+uint64_t kverbs_slice_end(uint64_t deadline)
 {
 	uint64_t slice = kverbs_deadline(SLICE_MS);
 
@@ -18,7 +18,7 @@ int kverbs_wait_sliced(struct kverbs *kv, kverbs_met_fn met, const void *arg, co
 	int ret;
 
 	do {
-		ret = kverbs_wait_met(kv, met, arg, key, slice_of(deadline));
+		ret = kverbs_wait_met(kv, met, arg, key, kverbs_slice_end(deadline));
 	} while (ret == -ETIMEDOUT && !kverbs_deadline_passed(deadline));
 	return ret;
 }

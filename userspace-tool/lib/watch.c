@@ -9,21 +9,12 @@
 #include "internal.h"
 #include "request.h"
 #include "ring.h"
+#include "slice.h"
 #include "wait.h"
-
-/* Period of checking for completions while another thread reads the ring. */
-#define SLICE_MS 10
 
 static bool has_changed(const struct kverbs_ring_watch *watch)
 {
 	return __atomic_load_n(watch->at, __ATOMIC_ACQUIRE) != watch->old;
-}
-
-static uint64_t slice_of(uint64_t deadline)
-{
-	uint64_t slice = kverbs_deadline(SLICE_MS);
-
-	return deadline && deadline < slice ? deadline : slice;
 }
 
 /*
@@ -53,7 +44,7 @@ static int sleep_once(struct kverbs_conn *conn, const struct kverbs_ring_watch *
 
 	if (ret)
 		return ret;
-	ret = kverbs_ring_wait(&kv->ring, leads ? deadline : slice_of(deadline), watch);
+	ret = kverbs_ring_wait(&kv->ring, leads ? deadline : kverbs_slice_end(deadline), watch);
 	if (leads)
 		kverbs_lead_end(kv);
 	return ret;
