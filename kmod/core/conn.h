@@ -140,7 +140,7 @@ enum kverbs_conn_stamp {
  * @connect: the call of rdma_connect()
  * @qp: the queue pair
  * @cq: its completion queue
- * @nr_cqe: completions reserved in @cq
+ * @cq_need: completions reserved in @cq
  * @queue: the work of the queue pair
  * @taker: takes buffers of @attr.recv_pool for the own receive queue
  * @srq: the shared receive queue, or NULL
@@ -210,7 +210,7 @@ struct kverbs_conn {
 	struct kverbs_connect connect;
 	struct ib_qp *qp;
 	struct kverbs_cq *cq;
-	unsigned int nr_cqe;
+	struct kverbs_cq_need cq_need;
 	struct kverbs_queue queue;
 	struct kverbs_pool_taker taker;
 	struct kverbs_srq *srq;

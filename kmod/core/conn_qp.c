@@ -184,10 +184,17 @@ static int make_qp(struct kverbs_conn *conn)
 	return ret;
 }
 
-/* A burst may use up all receives of a shared queue. */
-static unsigned int recv_wrs(const struct kverbs_conn *conn)
+static struct kverbs_cq_need cq_need(const struct kverbs_conn *conn)
 {
-	return conn->srq ? conn->srq->taker.depth : conn->queue.rq_depth + 1;
+	const struct kverbs_queue *queue = &conn->queue;
+
+	if (!conn->srq)
+		return (struct kverbs_cq_need) { .nr = send_wrs(queue) + queue->rq_depth + 1 };
+	return (struct kverbs_cq_need) {
+		.nr = send_wrs(queue),
+		.srq = conn->srq,
+		.srq_depth = conn->srq->taker.depth,
+	};
 }
 
 static int take_domain(struct kverbs_conn *conn)
@@ -236,8 +243,8 @@ int kverbs_conn_setup_qp(struct kverbs_conn *conn)
 	choose_chunks(conn);
 	kverbs_srq_join(conn);
 
-	conn->nr_cqe = send_wrs(&conn->queue) + recv_wrs(conn);
-	cq = kverbs_cq_get(conn->attr.cqs, ib, conn->nr_cqe);
+	conn->cq_need = cq_need(conn);
+	cq = kverbs_cq_get(conn->attr.cqs, ib, &conn->cq_need);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
 	conn->cq = cq;
@@ -392,7 +399,7 @@ void kverbs_conn_destroy_qp(struct kverbs_conn *conn)
 		ib_destroy_qp(conn->qp);
 	conn->qp = NULL;
 	if (conn->cq)
-		kverbs_cq_put(conn->attr.cqs, conn->cq, conn->nr_cqe);
+		kverbs_cq_put(conn->attr.cqs, conn->cq, &conn->cq_need);
 	conn->cq = NULL;
 	kverbs_srq_leave(conn);
 	kverbs_conn_cancel_waiters(conn);

@@ -6,6 +6,7 @@
 #include "cq.h"
 #include "verbs.h"
 #include "wait.h"
+#include "workqueue.h"
 
 /* Completions that a direct queue has room for, so that a few connections can share it. */
 #define SHARED_SIZE	2048U
@@ -156,81 +157,264 @@ int kverbs_cq_set_await(struct kverbs_cq_set *set, bool (*check)(void *arg), voi
 	}
 }
 
-static struct kverbs_cq *new_cq(struct kverbs_cq_set *set, struct ib_device *ib,
-				unsigned int nr)
+static struct kverbs_cq_share *find_share(const struct kverbs_cq *cq,
+					  const struct kverbs_cq_need *need)
 {
-	unsigned int want = set->direct ? max(nr, SHARED_SIZE) : nr;
-	unsigned int size = min_t(unsigned int, want, ib->attrs.max_cqe);
+	struct kverbs_cq_share *share;
+
+	list_for_each_entry(share, &cq->shares, entry)
+		if (share->srq == need->srq)
+			return share;
+	return NULL;
+}
+
+/* Receives of a shared queue that @cq has no room for yet. */
+static unsigned int missing_recvs(const struct kverbs_cq *cq, const struct kverbs_cq_need *need)
+{
+	return need->srq && !find_share(cq, need) ? need->srq_depth : 0;
+}
+
+static bool suits(const struct kverbs_cq_set *set, const struct kverbs_cq *cq,
+		  const struct ib_device *ib, const struct kverbs_cq_need *need)
+{
+	if (cq->ib->device != ib || (!set->direct && !(cq->work.func && find_share(cq, need))))
+		return false;
+	return cq->size - cq->used >= need->nr + missing_recvs(cq, need);
+}
+
+/*
+ * Does what the work of ib_alloc_cq() does, which however nobody can wait for. The lock lets
+ * kverbs_cq_put() do so.
+ */
+static void poll_work(struct work_struct *work)
+{
+	struct kverbs_cq *cq = container_of(work, struct kverbs_cq, work);
+	bool more = false;
+
+	mutex_lock(&cq->poll_lock);
+	if (!cq->closing)
+		more = poll_cq(cq) >= PASS_SIZE ||
+		       ib_req_notify_cq(cq->ib, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) > 0;
+	mutex_unlock(&cq->poll_lock);
+	if (more)
+		queue_work(kverbs_cq_workqueue, work);
+}
+
+/* In interrupt context or not. */
+static void queue_poll(struct ib_cq *ib, void *context)
+{
+	struct kverbs_cq *cq = context;
+
+	queue_work(kverbs_cq_workqueue, &cq->work);
+}
+
+/* Spreads interrupts over the CPUs, like ib_alloc_cq_any(). */
+static unsigned int next_vector(const struct ib_device *ib)
+{
+	static atomic_t last;
+
+	return (unsigned int)atomic_inc_return(&last) %
+	       min_t(unsigned int, ib->num_comp_vectors, num_online_cpus());
+}
+
+static int open_shared(struct kverbs_cq *cq, struct ib_device *ib, unsigned int size)
+{
+	INIT_WORK(&cq->work, poll_work);
+	mutex_init(&cq->poll_lock);
+	cq->ib = kverbs_ib_create_cq(ib, queue_poll, cq, size, next_vector(ib));
+	if (IS_ERR(cq->ib))
+		return PTR_ERR(cq->ib);
+	ib_req_notify_cq(cq->ib, IB_CQ_NEXT_COMP);
+	return 0;
+}
+
+/* An interrupt may queue the work until the queue is destroyed. */
+static void close_shared(struct kverbs_cq *cq)
+{
+	mutex_lock(&cq->poll_lock);
+	cq->closing = true;
+	mutex_unlock(&cq->poll_lock);
+	ib_destroy_cq(cq->ib);
+	cancel_work_sync(&cq->work);
+	mutex_destroy(&cq->poll_lock);
+}
+
+static int open_cq(struct kverbs_cq_set *set, struct kverbs_cq *cq, struct ib_device *ib,
+		   const struct kverbs_cq_need *need)
+{
+	if (need->srq && !set->direct && kverbs_cq_set_shares(set))
+		return open_shared(cq, ib, cq->size);
+	cq->ib = kverbs_ib_alloc_cq(ib, cq, cq->size, set->context);
+	return PTR_ERR_OR_ZERO(cq->ib);
+}
+
+static void close_cq(struct kverbs_cq *cq)
+{
+	if (cq->work.func)
+		close_shared(cq);
+	else
+		ib_free_cq(cq->ib);
+}
+
+/*
+ * One that only connections of a shared receive queue use has as much room again for the
+ * connections as it has for all receives, or for one connection if that needs more.
+ */
+static unsigned int best_size(const struct kverbs_cq_set *set, const struct kverbs_cq_need *need)
+{
+	unsigned int nr = need->nr + need->srq_depth;
+
+	if (set->direct)
+		return max(nr, SHARED_SIZE);
+	return kverbs_cq_set_shares(set) ? max(nr, 2 * need->srq_depth) : nr;
+}
+
+static struct kverbs_cq *new_cq(struct kverbs_cq_set *set, struct ib_device *ib,
+				const struct kverbs_cq_need *need)
+{
+	unsigned int size = min_t(unsigned int, best_size(set, need), ib->attrs.max_cqe);
 	struct kverbs_cq *cq;
 	int ret;
 
-	if (nr > size)
+	if (need->nr + need->srq_depth > size)
 		return ERR_PTR(-EINVAL);
 	cq = kzalloc_node(sizeof(*cq), GFP_KERNEL_ACCOUNT, ibdev_to_node(ib));
 	if (!cq)
 		return ERR_PTR(-ENOMEM);
-	cq->ib = kverbs_ib_alloc_cq(ib, cq, size, set->context);
-	if (IS_ERR(cq->ib)) {
-		ret = PTR_ERR(cq->ib);
+	cq->size = size;
+	INIT_LIST_HEAD(&cq->shares);
+	ret = open_cq(set, cq, ib, need);
+	if (ret) {
 		kfree(cq);
 		return ERR_PTR(ret);
 	}
-	cq->size = size;
+	list_add(&cq->entry, &set->cqs);
 	return cq;
+}
+
+static void free_if_unused(struct kverbs_cq *cq)
+{
+	if (cq->users)
+		return;
+	list_del(&cq->entry);
+	close_cq(cq);
+	kfree(cq);
+}
+
+static int promise(struct kverbs_cq *cq, const struct kverbs_cq_need *need)
+{
+	struct kverbs_cq_share *share = need->srq ? find_share(cq, need) : NULL;
+
+	if (need->srq && !share) {
+		share = kzalloc(sizeof(*share), GFP_KERNEL_ACCOUNT);
+		if (!share)
+			return -ENOMEM;
+		share->srq = need->srq;
+		list_add(&share->entry, &cq->shares);
+		cq->used += need->srq_depth;
+	}
+	if (share)
+		share->users++;
+	cq->used += need->nr;
+	cq->users++;
+	return 0;
+}
+
+static void take_promise_back(struct kverbs_cq *cq, const struct kverbs_cq_need *need)
+{
+	struct kverbs_cq_share *share = need->srq ? find_share(cq, need) : NULL;
+
+	if (share && !--share->users) {
+		cq->used -= need->srq_depth;
+		list_del(&share->entry);
+		kfree(share);
+	}
+	cq->used -= need->nr;
+	cq->users--;
+}
+
+static struct kverbs_cq *choose(struct kverbs_cq_set *set, struct ib_device *ib,
+				const struct kverbs_cq_need *need)
+{
+	struct kverbs_cq *cq;
+
+	list_for_each_entry(cq, &set->cqs, entry)
+		if (suits(set, cq, ib, need))
+			return cq;
+	return new_cq(set, ib, need);
 }
 
 /**
  * kverbs_cq_get() - reserve completions of a queue
- * @set: the set, which gets another queue, unless it is direct and one has room
+ * @set: the set, which gets another queue, unless one that can be shared has room
  * @ib: the device; the caller is its tenant
- * @nr: how many completions may be outstanding
+ * @need: the completions that may be outstanding; at least one of its own
  *
  * Context: process, may sleep.
  * Return: the queue or an ERR_PTR: -EINVAL if the device has no such queue,
  * -ENOMEM, or the error of the device.
  */
 struct kverbs_cq *kverbs_cq_get(struct kverbs_cq_set *set, struct ib_device *ib,
-				unsigned int nr)
+				const struct kverbs_cq_need *need)
 {
 	struct kverbs_cq *cq;
+	int ret;
 
 	mutex_lock(&set->lock);
-	list_for_each_entry(cq, &set->cqs, entry)
-		if (set->direct && cq->ib->device == ib && cq->size - cq->used >= nr)
-			goto out_promise;
-	cq = new_cq(set, ib, nr);
+	cq = choose(set, ib, need);
 	if (IS_ERR(cq))
 		goto out_unlock;
-	list_add(&cq->entry, &set->cqs);
-out_promise:
-	cq->used += nr;
+	ret = promise(cq, need);
+	if (ret) {
+		free_if_unused(cq);
+		cq = ERR_PTR(ret);
+	}
 out_unlock:
 	mutex_unlock(&set->lock);
 	return cq;
+}
+
+/* Handles what is there; other connections may add to it all the time. */
+static void poll_all(struct kverbs_cq *cq)
+{
+	unsigned int nr = 0;
+	int batch;
+
+	do {
+		batch = max(poll_batch(cq), 0);
+		nr += batch;
+	} while (batch == KVERBS_CQ_BATCH && nr < cq->size);
+}
+
+static void empty(struct kverbs_cq_set *set, struct kverbs_cq *cq)
+{
+	if (set->direct) {
+		ib_process_cq_direct(cq->ib, cq->size);
+	} else if (cq->work.func) {
+		mutex_lock(&cq->poll_lock);
+		poll_all(cq);
+		mutex_unlock(&cq->poll_lock);
+	}
 }
 
 /**
  * kverbs_cq_put() - give reserved completions back
  * @set: the set
  * @cq: from kverbs_cq_get()
- * @nr: as given to kverbs_cq_get()
+ * @need: as given to kverbs_cq_get()
  *
  * After this no completion of the caller's queue pair, which is destroyed, is being handled
- * or will be: a direct queue is emptied, and any other belongs to one connection and is
+ * or will be: a queue that is shared is emptied, and any other belongs to one connection and is
  * freed, as ib_free_cq() waits for the handlers.
  *
  * Context: process, may sleep; not from a completion handler.
  */
-void kverbs_cq_put(struct kverbs_cq_set *set, struct kverbs_cq *cq, unsigned int nr)
+void kverbs_cq_put(struct kverbs_cq_set *set, struct kverbs_cq *cq,
+		   const struct kverbs_cq_need *need)
 {
 	mutex_lock(&set->lock);
-	if (set->direct)
-		ib_process_cq_direct(cq->ib, cq->size);
-	cq->used -= nr;
-	if (!cq->used) {
-		list_del(&cq->entry);
-		ib_free_cq(cq->ib);
-		kfree(cq);
-	}
+	empty(set, cq);
+	take_promise_back(cq, need);
+	free_if_unused(cq);
 	mutex_unlock(&set->lock);
 }

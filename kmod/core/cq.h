@@ -5,30 +5,68 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
+#include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
-/* Completions that one ib_poll_cq() of a direct queue takes. */
+struct kverbs_srq;
+
+/* Completions that one ib_poll_cq() takes of a queue that is polled here. */
 #define KVERBS_CQ_BATCH	8
+
+/**
+ * struct kverbs_cq_need - completions that a connection may have outstanding
+ * @nr: of its own work requests
+ * @srq: whose receives complete, too, or NULL
+ * @srq_depth: receives of @srq, any of which may complete for any of its connections
+ */
+struct kverbs_cq_need {
+	unsigned int nr;
+	const struct kverbs_srq *srq;
+	unsigned int srq_depth;
+};
+
+/**
+ * struct kverbs_cq_share - completions that connections in a queue have in common
+ * @entry: in the list of the queue
+ * @srq: whose receives they are
+ * @users: connections
+ */
+struct kverbs_cq_share {
+	struct list_head entry;
+	const struct kverbs_srq *srq;
+	unsigned int users;
+};
 
 /**
  * struct kverbs_cq - a completion queue and the completions promised of it
  * @entry: in its set
  * @ib: the queue
  * @size: completions it can hold
- * @used: completions promised to connections
- * @wcs: for polling a direct queue; under the lock of the set
+ * @used: completions promised to connections, and once to each of @shares
+ * @users: connections
+ * @shares: struct kverbs_cq_share
+ * @work: polls a queue that connections of a shared receive queue share; no function if it is
+ *	direct, or belongs to one connection
+ * @poll_lock: held while @work polls
+ * @closing: @work polls no more
+ * @wcs: for polling; under the lock of the set if that is direct, else under @poll_lock
  */
 struct kverbs_cq {
 	struct list_head entry;
 	struct ib_cq *ib;
 	unsigned int size;
 	unsigned int used;
+	unsigned int users;
+	struct list_head shares;
+	struct work_struct work;
+	struct mutex poll_lock;
+	bool closing;
 	struct ib_wc wcs[KVERBS_CQ_BATCH];
 };
 
 /**
  * struct kverbs_cq_set - completion queues of a few connections
- * @lock: guards @cqs; held while they are polled, so that completions stay in order
+ * @lock: guards @cqs; held while direct ones are polled, so that completions stay in order
  * @cqs: struct kverbs_cq, of all devices; an unused one is freed
  * @context: where completions are handled: IB_POLL_WORKQUEUE, _SOFTIRQ or _DIRECT
  * @direct: IB_POLL_DIRECT: there is no interrupt, and a waiting task polls
@@ -36,7 +74,8 @@ struct kverbs_cq {
  * A queue never overflows: every work request that can be outstanding has its
  * completion promised before the QP is created. Connections share the queues of a direct
  * set, as a poll then looks at fewer; if one is too small for all, the set gets another.
- * In any other set every connection has its own.
+ * In a set of IB_POLL_WORKQUEUE the connections of a shared receive queue share some, since each
+ * must have room for all receives. Every other connection has a queue of its own.
  */
 struct kverbs_cq_set {
 	struct mutex lock;
@@ -54,8 +93,15 @@ bool kverbs_cq_has_passed(u64 deadline_ns);
 int kverbs_cq_set_await(struct kverbs_cq_set *set, bool (*check)(void *arg), void *arg,
 			unsigned long timeout);
 struct kverbs_cq *kverbs_cq_get(struct kverbs_cq_set *set, struct ib_device *ib,
-				unsigned int nr);
-void kverbs_cq_put(struct kverbs_cq_set *set, struct kverbs_cq *cq, unsigned int nr);
+				const struct kverbs_cq_need *need);
+void kverbs_cq_put(struct kverbs_cq_set *set, struct kverbs_cq *cq,
+		   const struct kverbs_cq_need *need);
+
+/* True if connections of a shared receive queue share completion queues. */
+static inline bool kverbs_cq_set_shares(const struct kverbs_cq_set *set)
+{
+	return set->context != IB_POLL_SOFTIRQ;
+}
 
 /* Between two polls: lets a task run that the scheduler prefers to the one that polls. */
 static inline void kverbs_cq_relax(void)

@@ -10,7 +10,7 @@
  * enum kverbs_fault_point - a call that can be made to fail
  * @KVERBS_FAULT_QUERY_PORT: ib_query_port()
  * @KVERBS_FAULT_ALLOC_PD: ib_alloc_pd()
- * @KVERBS_FAULT_ALLOC_CQ: ib_alloc_cq_any()
+ * @KVERBS_FAULT_ALLOC_CQ: ib_alloc_cq_any() or ib_create_cq()
  * @KVERBS_FAULT_ALLOC_MR: ib_alloc_mr()
  * @KVERBS_FAULT_MAP_MR_SG: ib_map_mr_sg()
  * @KVERBS_FAULT_DMA_MAP: ib_dma_map_sgtable_attrs()

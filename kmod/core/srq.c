@@ -233,6 +233,14 @@ static int make_queue(struct kverbs_srq *srq)
 	return PTR_ERR_OR_ZERO(srq->ib);
 }
 
+/* A completion queue has as much room for the sends of a connection as for all receives. */
+static unsigned int max_depth(const struct kverbs_cq_set *set, const struct ib_device_attr *dev)
+{
+	unsigned int max = kverbs_cq_set_shares(set) ? KVERBS_SRQ_DEPTH : KVERBS_SRQ_DEPTH_ALONE;
+
+	return min3(max, (unsigned int)dev->max_srq_wr, (unsigned int)dev->max_cqe / 2);
+}
+
 static struct kverbs_srq *create(struct kverbs_conn *conn)
 {
 	const struct ib_device_attr *dev = &conn->id->device->attrs;
@@ -250,8 +258,7 @@ static struct kverbs_srq *create(struct kverbs_conn *conn)
 	INIT_LIST_HEAD(&srq->members);
 	INIT_WORK(&srq->work, srq_work);
 	kverbs_pool_taker_init(&srq->taker, &taker_ops, &srq->work);
-	srq->taker.depth = min3(pool->entries, (unsigned int)dev->max_srq_wr,
-				(unsigned int)KVERBS_SRQ_DEPTH);
+	srq->taker.depth = min(pool->entries, max_depth(srq->cqs, dev));
 	spin_lock_init(&srq->posted_lock);
 	INIT_LIST_HEAD(&srq->posted);
 	xa_init(&srq->conns);

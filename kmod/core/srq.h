@@ -16,8 +16,10 @@
 struct kverbs_conn;
 struct kverbs_cq_set;
 
-/* The most receives of a shared queue: each of its connections has room to complete them all. */
-#define KVERBS_SRQ_DEPTH	256
+/* The most receives of a shared queue: each completion queue has room to complete them all. */
+#define KVERBS_SRQ_DEPTH	1024
+/* The same if each connection has a completion queue of its own. */
+#define KVERBS_SRQ_DEPTH_ALONE	256
 
 /**
  * struct kverbs_srq - a shared receive queue, filled from a pool

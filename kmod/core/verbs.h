@@ -126,6 +126,15 @@ static inline struct ib_cq *kverbs_ib_alloc_cq(struct ib_device *ib, void *conte
 	return ret ? ERR_PTR(ret) : ib_alloc_cq_any(ib, context, size, poll);
 }
 
+static inline struct ib_cq *kverbs_ib_create_cq(struct ib_device *ib, ib_comp_handler handler,
+						void *context, int size, u32 vector)
+{
+	const struct ib_cq_init_attr attr = { .cqe = size, .comp_vector = vector };
+	int ret = kverbs_fault(KVERBS_FAULT_ALLOC_CQ);
+
+	return ret ? ERR_PTR(ret) : ib_create_cq(ib, handler, NULL, context, &attr);
+}
+
 static inline struct ib_mr *kverbs_ib_alloc_mr(struct ib_pd *pd, u32 pages)
 {
 	int ret = kverbs_fault(KVERBS_FAULT_ALLOC_MR);

@@ -9,6 +9,7 @@ struct workqueue_struct *kverbs_workqueue;
 struct workqueue_struct *kverbs_post_workqueue;
 struct workqueue_struct *kverbs_teardown_workqueue;
 struct workqueue_struct *kverbs_keepalive_workqueue;
+struct workqueue_struct *kverbs_cq_workqueue;
 
 /* CPUs that probes use at most, however many connections there are. */
 #define PROBES_ACTIVE	2
@@ -36,8 +37,14 @@ int kverbs_workqueue_init(void)
 						     PROBES_ACTIVE);
 	if (!kverbs_keepalive_workqueue)
 		goto out_destroy_teardown;
+	kverbs_cq_workqueue = alloc_workqueue(KBUILD_MODNAME "_cq",
+					      WQ_UNBOUND | WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
+	if (!kverbs_cq_workqueue)
+		goto out_destroy_keepalive;
 	return 0;
 
+out_destroy_keepalive:
+	destroy_workqueue(kverbs_keepalive_workqueue);
 out_destroy_teardown:
 	destroy_workqueue(kverbs_teardown_workqueue);
 out_destroy_post:
@@ -52,6 +59,7 @@ out_destroy:
  */
 void kverbs_workqueue_exit(void)
 {
+	destroy_workqueue(kverbs_cq_workqueue);
 	destroy_workqueue(kverbs_keepalive_workqueue);
 	destroy_workqueue(kverbs_teardown_workqueue);
 	destroy_workqueue(kverbs_post_workqueue);

@@ -29,6 +29,9 @@ extern struct workqueue_struct *kverbs_teardown_workqueue;
  */
 extern struct workqueue_struct *kverbs_keepalive_workqueue;
 
+/* Where completion queues are polled that several connections share, unless tasks poll them. */
+extern struct workqueue_struct *kverbs_cq_workqueue;
+
 int kverbs_workqueue_init(void);
 void kverbs_workqueue_exit(void);
 

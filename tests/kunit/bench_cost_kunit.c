@@ -248,11 +248,13 @@ static void publish(struct kunit *test, struct cost *cost, struct kverbs_object 
 	kverbs_object_publish(obj);
 }
 
+static const struct kverbs_cq_need batch = { .nr = BATCH };
+
 static void put_cq(void *data)
 {
 	struct cost *cost = data;
 
-	kverbs_cq_put(&cost->ring->cqs, cost->cq, BATCH);
+	kverbs_cq_put(&cost->ring->cqs, cost->cq, &batch);
 }
 
 static void make_ring(struct kunit *test, struct cost *cost)
@@ -264,7 +266,7 @@ static void make_ring(struct kunit *test, struct cost *cost)
 
 	cost->file = fake_file_create(test);
 	KUNIT_ASSERT_EQ(test, 0, fake_ring_try_create(cost->file, &cmd, &cost->ring));
-	cq = kverbs_cq_get(&cost->ring->cqs, &cost->hca->ib, BATCH);
+	cq = kverbs_cq_get(&cost->ring->cqs, &cost->hca->ib, &batch);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(cq));
 	cost->cq = cq;
 	cost->hca->qp.send_cq = cq->ib;

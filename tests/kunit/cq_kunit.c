@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Completion queues: never too small, and shared while there is room if they are direct. */
+/* Completion queues: never too small, and shared while there is room if they can be. */
 #include "cq.h"
 #include "fake_hca.h"
 #include "patience.h"
@@ -62,13 +62,36 @@ static void cq_exit(struct kunit *test)
 	kverbs_cq_set_exit(&sharer->set);
 }
 
-static struct kverbs_cq *get(struct kunit *test, struct fake_hca *hca, unsigned int nr)
+static struct kverbs_cq *try_get(struct kunit *test, unsigned int nr)
+{
+	const struct kverbs_cq_need need = { .nr = nr };
+	struct sharer *sharer = test->priv;
+
+	return kverbs_cq_get(&sharer->set, &sharer->hca->ib, &need);
+}
+
+static struct kverbs_cq *get_need(struct kunit *test, struct fake_hca *hca,
+				  const struct kverbs_cq_need *need)
 {
 	struct sharer *sharer = test->priv;
-	struct kverbs_cq *cq = kverbs_cq_get(&sharer->set, &hca->ib, nr);
+	struct kverbs_cq *cq = kverbs_cq_get(&sharer->set, &hca->ib, need);
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(cq));
 	return cq;
+}
+
+static struct kverbs_cq *get(struct kunit *test, struct fake_hca *hca, unsigned int nr)
+{
+	const struct kverbs_cq_need need = { .nr = nr };
+
+	return get_need(test, hca, &need);
+}
+
+static void put(struct sharer *sharer, struct kverbs_cq *cq, unsigned int nr)
+{
+	const struct kverbs_cq_need need = { .nr = nr };
+
+	kverbs_cq_put(&sharer->set, cq, &need);
 }
 
 static void cq_is_shared_while_it_has_room(struct kunit *test)
@@ -80,7 +103,9 @@ static void cq_is_shared_while_it_has_room(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, cq, get(test, sharer->hca, 1));
 	KUNIT_EXPECT_EQ(test, ROOM, cq->used);
 	KUNIT_EXPECT_EQ(test, 1, atomic_read(&sharer->hca->nr_cqs));
-	kverbs_cq_put(&sharer->set, cq, ROOM);
+	put(sharer, cq, ROOM - 100);
+	put(sharer, cq, 99);
+	put(sharer, cq, 1);
 }
 
 static void cq_without_room_is_joined_by_another(struct kunit *test)
@@ -91,9 +116,9 @@ static void cq_without_room_is_joined_by_another(struct kunit *test)
 
 	KUNIT_EXPECT_PTR_NE(test, first, second);
 	KUNIT_EXPECT_EQ(test, 2, atomic_read(&sharer->hca->nr_cqs));
-	kverbs_cq_put(&sharer->set, first, ROOM - 100);
+	put(sharer, first, ROOM - 100);
 	KUNIT_EXPECT_EQ(test, 1, atomic_read(&sharer->hca->nr_cqs));
-	kverbs_cq_put(&sharer->set, second, 101);
+	put(sharer, second, 101);
 }
 
 /* Given back, it is freed, so that no handler of the connection runs any more. */
@@ -105,9 +130,9 @@ static void cq_with_interrupts_belongs_to_one_connection(struct kunit *test)
 
 	KUNIT_EXPECT_PTR_NE(test, first, second);
 	KUNIT_EXPECT_EQ(test, 100, first->ib->cqe);
-	kverbs_cq_put(&sharer->set, first, 100);
+	put(sharer, first, 100);
 	KUNIT_EXPECT_EQ(test, 1, atomic_read(&sharer->hca->nr_cqs));
-	kverbs_cq_put(&sharer->set, second, 1);
+	put(sharer, second, 1);
 }
 
 static void cq_room_that_is_returned_is_used_again(struct kunit *test)
@@ -116,10 +141,10 @@ static void cq_room_that_is_returned_is_used_again(struct kunit *test)
 	struct kverbs_cq *cq = get(test, sharer->hca, 1);
 
 	KUNIT_EXPECT_PTR_EQ(test, cq, get(test, sharer->hca, ROOM - 1));
-	kverbs_cq_put(&sharer->set, cq, ROOM - 1);
+	put(sharer, cq, ROOM - 1);
 	KUNIT_EXPECT_PTR_EQ(test, cq, get(test, sharer->hca, ROOM - 1));
-	kverbs_cq_put(&sharer->set, cq, ROOM - 1);
-	kverbs_cq_put(&sharer->set, cq, 1);
+	put(sharer, cq, ROOM - 1);
+	put(sharer, cq, 1);
 }
 
 static void cq_has_room_for_all_completions(struct kunit *test)
@@ -129,7 +154,7 @@ static void cq_has_room_for_all_completions(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, 3 * ROOM, cq->size);
 	KUNIT_EXPECT_EQ(test, 3 * ROOM, cq->ib->cqe);
-	kverbs_cq_put(&sharer->set, cq, 3 * ROOM);
+	put(sharer, cq, 3 * ROOM);
 }
 
 static void cq_is_limited_by_the_device(struct kunit *test)
@@ -140,9 +165,8 @@ static void cq_is_limited_by_the_device(struct kunit *test)
 	sharer->hca->ib.attrs.max_cqe = 100;
 	cq = get(test, sharer->hca, 100);
 	KUNIT_EXPECT_EQ(test, 100, cq->ib->cqe);
-	KUNIT_EXPECT_EQ(test, -EINVAL,
-			PTR_ERR(kverbs_cq_get(&sharer->set, &sharer->hca->ib, 101)));
-	kverbs_cq_put(&sharer->set, cq, 100);
+	KUNIT_EXPECT_EQ(test, -EINVAL, PTR_ERR(try_get(test, 101)));
+	put(sharer, cq, 100);
 }
 
 static void cq_error_is_returned(struct kunit *test)
@@ -150,8 +174,7 @@ static void cq_error_is_returned(struct kunit *test)
 	struct sharer *sharer = test->priv;
 
 	sharer->hca->errors[FAKE_CREATE_CQ] = -ENOSPC;
-	KUNIT_EXPECT_EQ(test, -ENOSPC,
-			PTR_ERR(kverbs_cq_get(&sharer->set, &sharer->hca->ib, 1)));
+	KUNIT_EXPECT_EQ(test, -ENOSPC, PTR_ERR(try_get(test, 1)));
 	KUNIT_EXPECT_TRUE(test, list_empty(&sharer->set.cqs));
 }
 
@@ -166,9 +189,106 @@ static void cq_belongs_to_one_device(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, &other_hca->ib, other->ib->device);
 	KUNIT_EXPECT_PTR_EQ(test, cq, get(test, sharer->hca, 1));
 	KUNIT_EXPECT_PTR_EQ(test, other, get(test, other_hca, 1));
-	kverbs_cq_put(&sharer->set, cq, 2);
-	kverbs_cq_put(&sharer->set, other, 2);
+	put(sharer, cq, 1);
+	put(sharer, cq, 1);
+	put(sharer, other, 1);
+	put(sharer, other, 1);
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&other_hca->nr_cqs));
+}
+
+/* Addresses that tell shared receive queues apart; nothing is read there. */
+static char srqs[2];
+
+#define RECVS	256
+
+/* Of a connection that receives into a shared queue, with @nr work requests of its own. */
+static struct kverbs_cq_need need_of(unsigned int srq, unsigned int nr)
+{
+	return (struct kverbs_cq_need) {
+		.nr = nr, .srq = (const struct kverbs_srq *)&srqs[srq], .srq_depth = RECVS,
+	};
+}
+
+static void cq_has_room_for_the_receives_of_a_shared_queue_once(struct kunit *test)
+{
+	const struct kverbs_cq_need need = need_of(0, 10);
+	struct sharer *sharer = test->priv;
+	struct kverbs_cq *cq = get_need(test, sharer->hca, &need);
+
+	KUNIT_EXPECT_EQ(test, RECVS + 10, cq->used);
+	KUNIT_EXPECT_PTR_EQ(test, cq, get_need(test, sharer->hca, &need));
+	KUNIT_EXPECT_EQ(test, RECVS + 20, cq->used);
+	kverbs_cq_put(&sharer->set, cq, &need);
+	KUNIT_EXPECT_EQ(test, RECVS + 10, cq->used);
+	kverbs_cq_put(&sharer->set, cq, &need);
+}
+
+/* Each queue must be able to hold all receives, whichever connections use them up. */
+static void cq_that_joins_another_has_room_for_all_receives_too(struct kunit *test)
+{
+	const struct kverbs_cq_need need = need_of(0, RECVS / 2);
+	struct sharer *sharer = test->priv;
+	struct kverbs_cq *first = get_need(test, sharer->hca, &need), *second;
+	unsigned int i, nr = (first->size - first->used) / need.nr;
+
+	for (i = 0; i < nr; i++)
+		KUNIT_EXPECT_PTR_EQ(test, first, get_need(test, sharer->hca, &need));
+	second = get_need(test, sharer->hca, &need);
+	KUNIT_EXPECT_PTR_NE(test, first, second);
+	KUNIT_EXPECT_EQ(test, RECVS + need.nr, second->used);
+	kverbs_cq_put(&sharer->set, second, &need);
+	for (i = 0; i < nr + 1; i++)
+		kverbs_cq_put(&sharer->set, first, &need);
+}
+
+/* Otherwise a queue for each connection would be as large as the shared queue. */
+static void cq_with_interrupts_is_shared_by_connections_that_share_receives(struct kunit *test)
+{
+	const struct kverbs_cq_need need = need_of(0, 10), stranger = need_of(1, 10);
+	struct sharer *sharer = test->priv;
+	struct kverbs_cq *cq = get_need(test, sharer->hca, &need);
+	struct kverbs_cq *of_stranger = get_need(test, sharer->hca, &stranger);
+	struct kverbs_cq *own = get(test, sharer->hca, 10);
+
+	KUNIT_EXPECT_PTR_EQ(test, cq, get_need(test, sharer->hca, &need));
+	KUNIT_EXPECT_PTR_NE(test, cq, of_stranger);
+	KUNIT_EXPECT_PTR_NE(test, cq, own);
+	KUNIT_EXPECT_EQ(test, 3, atomic_read(&sharer->hca->nr_cqs));
+	put(sharer, own, 10);
+	kverbs_cq_put(&sharer->set, of_stranger, &stranger);
+	kverbs_cq_put(&sharer->set, cq, &need);
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&sharer->hca->nr_cqs));
+	kverbs_cq_put(&sharer->set, cq, &need);
+}
+
+static void cq_of_a_direct_set_serves_several_shared_queues(struct kunit *test)
+{
+	const struct kverbs_cq_need need = need_of(0, 10), stranger = need_of(1, 20);
+	struct sharer *sharer = test->priv;
+	struct kverbs_cq *cq = get_need(test, sharer->hca, &need);
+
+	KUNIT_EXPECT_PTR_EQ(test, cq, get_need(test, sharer->hca, &stranger));
+	KUNIT_EXPECT_PTR_EQ(test, cq, get(test, sharer->hca, 30));
+	KUNIT_EXPECT_EQ(test, 2 * RECVS + 60, cq->used);
+	kverbs_cq_put(&sharer->set, cq, &need);
+	KUNIT_EXPECT_EQ(test, RECVS + 50, cq->used);
+	kverbs_cq_put(&sharer->set, cq, &stranger);
+	KUNIT_EXPECT_EQ(test, 30, cq->used);
+	put(sharer, cq, 30);
+}
+
+static void cq_for_a_shared_queue_may_be_as_small_as_the_device_has(struct kunit *test)
+{
+	const struct kverbs_cq_need need = need_of(0, 10), more = need_of(1, 11);
+	struct sharer *sharer = test->priv;
+	struct kverbs_cq *cq;
+
+	sharer->hca->ib.attrs.max_cqe = RECVS + 10;
+	cq = get_need(test, sharer->hca, &need);
+	KUNIT_EXPECT_EQ(test, RECVS + 10, cq->size);
+	KUNIT_EXPECT_EQ(test, -EINVAL,
+			PTR_ERR(kverbs_cq_get(&sharer->set, &sharer->hca->ib, &more)));
+	kverbs_cq_put(&sharer->set, cq, &need);
 }
 
 /**
@@ -220,7 +340,7 @@ static void cq_of_a_direct_set_is_polled_by_its_waiters(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, IB_POLL_DIRECT, cq->ib->poll_ctx);
 	kverbs_cq_set_poll(&sharer->set);
 	KUNIT_EXPECT_EQ(test, 3, waiter->nr);
-	kverbs_cq_put(&sharer->set, cq, 1);
+	put(sharer, cq, 1);
 }
 
 static void cq_is_polled_by_one_task_at_a_time(struct kunit *test)
@@ -235,7 +355,7 @@ static void cq_is_polled_by_one_task_at_a_time(struct kunit *test)
 	mutex_unlock(&sharer->set.lock);
 	kverbs_cq_set_poll(&sharer->set);
 	KUNIT_EXPECT_EQ(test, 1, waiter->nr);
-	kverbs_cq_put(&sharer->set, cq, 1);
+	put(sharer, cq, 1);
 }
 
 static void cq_that_is_busy_does_not_delay_the_next(struct kunit *test)
@@ -247,7 +367,7 @@ static void cq_that_is_busy_does_not_delay_the_next(struct kunit *test)
 	kverbs_cq_set_poll(&sharer->set);
 	KUNIT_EXPECT_GT(test, waiter->nr, 0);
 	KUNIT_EXPECT_LT(test, waiter->nr, ROOM);
-	kverbs_cq_put(&sharer->set, cq, ROOM);
+	put(sharer, cq, ROOM);
 }
 
 /* Another connection keeps the queue, but the one that leaves may be freed. */
@@ -258,9 +378,41 @@ static void cq_is_empty_when_it_is_returned(struct kunit *test)
 	struct waiter *waiter = await(test, cq, ROOM - 1);
 
 	KUNIT_EXPECT_PTR_EQ(test, cq, get(test, sharer->hca, 1));
-	kverbs_cq_put(&sharer->set, cq, ROOM - 1);
+	put(sharer, cq, ROOM - 1);
 	KUNIT_EXPECT_EQ(test, ROOM - 1, waiter->nr);
-	kverbs_cq_put(&sharer->set, cq, 1);
+	put(sharer, cq, 1);
+}
+
+static void cq_that_connections_share_completes_by_interrupts(struct kunit *test)
+{
+	const struct kverbs_cq_need need = need_of(0, 10);
+	struct sharer *sharer = test->priv;
+	struct kverbs_cq *cq = get_need(test, sharer->hca, &need);
+	unsigned int i, nr = RECVS + 10;
+	struct waiter *waiter = await(test, cq, nr);
+
+	for (i = 0; i < nr; i++)
+		KUNIT_EXPECT_NE(test, 0, wait_for_completion_timeout(&waiter->done, FAKE_PATIENCE));
+	waiter = await(test, cq, 1);
+	KUNIT_EXPECT_NE(test, 0, wait_for_completion_timeout(&waiter->done, FAKE_PATIENCE));
+	kverbs_cq_put(&sharer->set, cq, &need);
+}
+
+/* Whether its work has begun or not. */
+static void cq_that_connections_share_is_empty_when_it_is_returned(struct kunit *test)
+{
+	const struct kverbs_cq_need need = need_of(0, 10);
+	struct sharer *sharer = test->priv;
+	struct kverbs_cq *cq = get_need(test, sharer->hca, &need);
+	struct waiter *waiter;
+
+	KUNIT_EXPECT_PTR_EQ(test, cq, get_need(test, sharer->hca, &need));
+	mutex_lock(&cq->poll_lock);
+	waiter = await(test, cq, RECVS);
+	mutex_unlock(&cq->poll_lock);
+	kverbs_cq_put(&sharer->set, cq, &need);
+	KUNIT_EXPECT_EQ(test, RECVS, waiter->nr);
+	kverbs_cq_put(&sharer->set, cq, &need);
 }
 
 static int never(void *arg)
@@ -324,7 +476,7 @@ static void cq_is_polled_dry_though_another_task_polls(struct kunit *test)
 	flush_work(&exhauster.work);
 	destroy_work_on_stack(&exhauster.work);
 	KUNIT_EXPECT_EQ(test, ROOM, waiter->nr);
-	kverbs_cq_put(&sharer->set, cq, ROOM);
+	put(sharer, cq, ROOM);
 }
 
 /**
@@ -362,7 +514,7 @@ static void cq_is_polled_by_the_task_that_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, kverbs_cq_set_await(&sharer->set, is_told, ours,
 						     FAKE_PATIENCE));
 	KUNIT_EXPECT_PTR_EQ(test, current, ours->task);
-	kverbs_cq_put(&sharer->set, cq, 1);
+	put(sharer, cq, 1);
 }
 
 static bool is_never(void *arg)
@@ -408,11 +560,17 @@ static void cq_completes_in_a_softirq(struct kunit *test)
 	fake_cq_push(cq->ib, &wc);
 	KUNIT_EXPECT_NE(test, 0, wait_for_completion_timeout(&listener.waiter.done, FAKE_PATIENCE));
 	KUNIT_EXPECT_TRUE(test, listener.in_softirq);
-	kverbs_cq_put(&sharer->set, cq, 1);
+	put(sharer, cq, 1);
 }
 
 static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(cq_with_interrupts_belongs_to_one_connection),
+	KUNIT_CASE(cq_with_interrupts_is_shared_by_connections_that_share_receives),
+	KUNIT_CASE(cq_has_room_for_the_receives_of_a_shared_queue_once),
+	KUNIT_CASE(cq_that_joins_another_has_room_for_all_receives_too),
+	KUNIT_CASE(cq_for_a_shared_queue_may_be_as_small_as_the_device_has),
+	KUNIT_CASE(cq_that_connections_share_completes_by_interrupts),
+	KUNIT_CASE(cq_that_connections_share_is_empty_when_it_is_returned),
 	KUNIT_CASE(cq_has_room_for_all_completions),
 	KUNIT_CASE(cq_is_limited_by_the_device),
 	KUNIT_CASE(cq_error_is_returned),
@@ -423,6 +581,10 @@ static struct kunit_case direct_cases[] = {
 	KUNIT_CASE(cq_is_shared_while_it_has_room),
 	KUNIT_CASE(cq_without_room_is_joined_by_another),
 	KUNIT_CASE(cq_room_that_is_returned_is_used_again),
+	KUNIT_CASE(cq_has_room_for_the_receives_of_a_shared_queue_once),
+	KUNIT_CASE(cq_that_joins_another_has_room_for_all_receives_too),
+	KUNIT_CASE(cq_of_a_direct_set_serves_several_shared_queues),
+	KUNIT_CASE(cq_for_a_shared_queue_may_be_as_small_as_the_device_has),
 	KUNIT_CASE(cq_has_room_for_all_completions),
 	KUNIT_CASE(cq_is_limited_by_the_device),
 	KUNIT_CASE(cq_error_is_returned),

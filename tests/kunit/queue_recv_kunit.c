@@ -447,20 +447,22 @@ static int note_poll(struct ib_cq *ib, int room, struct ib_wc *wcs)
 	return 0;
 }
 
+static const struct kverbs_cq_need one = { .nr = 1 };
+
 static struct kverbs_cq *get_direct(struct kunit *test, struct kverbs_cq_set *set,
 				    struct fake_hca *hca)
 {
 	struct kverbs_cq *cq;
 
 	kverbs_cq_set_init(set, IB_POLL_DIRECT);
-	cq = kverbs_cq_get(set, &hca->ib, 1);
+	cq = kverbs_cq_get(set, &hca->ib, &one);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(cq));
 	return cq;
 }
 
 static void put_direct(struct kverbs_cq_set *set, struct kverbs_cq *cq)
 {
-	kverbs_cq_put(set, cq, 1);
+	kverbs_cq_put(set, cq, &one);
 	kverbs_cq_set_exit(set);
 }
 

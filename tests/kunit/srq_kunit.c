@@ -139,6 +139,63 @@ static void connections_of_a_group_share_the_receives(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ENTRIES, fake_pool_uses(p));
 }
 
+/* Each would need room for all receives in a queue of its own. */
+static void connections_that_share_receives_share_a_completion_queue(struct kunit *test)
+{
+	struct fake_pool *p = create(test);
+	struct kverbs_cmd_pool_create pool = { .entries = 64 };
+	struct kverbs_conn_obj *first, *second;
+	unsigned int used;
+
+	KUNIT_ASSERT_EQ(test, 0, fake_pool_try_create(p, &pool));
+	first = establish(p);
+	used = first->conn->cq->used;
+	second = establish(p);
+	KUNIT_EXPECT_PTR_EQ(test, first->conn->cq, second->conn->cq);
+	KUNIT_EXPECT_EQ(test, used + second->conn->cq_need.nr, first->conn->cq->used);
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&p->hca->nr_cqs));
+	destroy(p, first->obj.id);
+	fake_pool_add(p, 0, 1);
+	KUNIT_EXPECT_EQ(test, 0, fake_pool_wake(p));
+	expect_free(p, second, 1);
+	KUNIT_EXPECT_EQ(test, second->obj.id, arrive(p, second, 1).id);
+}
+
+static const struct room {
+	const char *what;
+	u32 flags;
+	bool shares;
+	unsigned int depth;
+} rooms[] = {
+	{ "polled by work items", 0, true, KVERBS_SRQ_DEPTH },
+	{ "polled by tasks", KVERBS_RING_BUSY_POLL, true, KVERBS_SRQ_DEPTH },
+	{ "in softirqs", KVERBS_RING_SOFTIRQ, false, KVERBS_SRQ_DEPTH_ALONE },
+};
+
+KUNIT_ARRAY_PARAM_DESC(rooms, rooms, what);
+
+static void queue_is_as_long_as_all_completion_queues_have_room_for(struct kunit *test)
+{
+	const struct room *room = test->param_value;
+	struct fake_hca *hca = new_device(test);
+	struct kverbs_cmd_pool_create pool = { .entries = 2 * KVERBS_SRQ_DEPTH };
+	struct kverbs_cmd_ring_create ring = {
+		.flags = room->flags, .sq_entries = 4, .cq_entries = RING,
+	};
+	struct kverbs_conn_obj *first, *second;
+	struct fake_pool *p;
+
+	hca->limits.max_srq_wr = 2 * KVERBS_SRQ_DEPTH;
+	p = create_on(test, hca);
+	KUNIT_ASSERT_EQ(test, 0, fake_pool_try_create(p, &pool));
+	KUNIT_ASSERT_EQ(test, 0, fake_ring_try_create(p->file, &ring, &p->ring));
+	first = establish(p);
+	second = establish(p);
+	KUNIT_EXPECT_PTR_EQ(test, first->conn->srq, second->conn->srq);
+	KUNIT_EXPECT_EQ(test, room->depth, first->conn->srq->taker.depth);
+	KUNIT_EXPECT_EQ(test, room->shares, first->conn->cq == second->conn->cq);
+}
+
 /* A receive reserves its completion slot of one ring. */
 static void connections_of_another_ring_have_a_queue_of_their_own(struct kunit *test)
 {
@@ -595,6 +652,8 @@ static void connection_of_a_polled_ring_ends(struct kunit *test)
 
 static struct kunit_case srq_cases[] = {
 	KUNIT_CASE(connections_of_a_group_share_the_receives),
+	KUNIT_CASE(connections_that_share_receives_share_a_completion_queue),
+	KUNIT_CASE_PARAM(queue_is_as_long_as_all_completion_queues_have_room_for, rooms_gen_params),
 	KUNIT_CASE(connections_of_another_ring_have_a_queue_of_their_own),
 	KUNIT_CASE_PARAM(connection_that_cannot_share_fills_its_own_queue, grounds_gen_params),
 	KUNIT_CASE(queue_is_no_larger_than_the_device_allows),
