@@ -381,13 +381,24 @@ static int begin(const struct ping *p)
 	return EXIT_OK;
 }
 
-static void print_text(const struct ping *p, double seconds)
+/* Answers that might have come, if @err says that the user did not wait for them. */
+static uint64_t outstanding(const struct ping *p, int err)
 {
-	uint64_t lost = p->sent - p->received;
+	return err == -EINTR ? p->sent - max(p->received, p->overdue) : 0;
+}
 
+static uint64_t lost(const struct ping *p, int err)
+{
+	return p->sent - p->received - outstanding(p, err);
+}
+
+static void print_text(const struct ping *p, double seconds, int err)
+{
 	out_text("\n--- %s kverbs ping statistics ---\n", p->to.host);
-	out_text("%" PRIu64 " transmitted, %" PRIu64 " received, %g%% lost, ",
-		 p->sent, p->received, p->sent ? 100. * lost / p->sent : 0);
+	out_text("%" PRIu64 " transmitted, %" PRIu64 " received, ", p->sent, p->received);
+	if (outstanding(p, err))
+		out_text("%" PRIu64 " outstanding, ", outstanding(p, err));
+	out_text("%g%% lost, ", p->sent ? 100. * lost(p, err) / p->sent : 0);
 	out_text("%" PRIu64 " differed, time %.0f ms\n", p->differed, seconds * 1e3);
 	if (p->received)
 		out_text("rtt min/avg/max/mdev = %.3f/%.3f/%.3f/%.3f ms\n",
@@ -400,7 +411,7 @@ static void put_us(struct json_object *o, const char *key, double seconds)
 	json_put_num(o, key, seconds * 1e6);
 }
 
-static void print_json(const struct ping *p, double seconds)
+static void print_json(const struct ping *p, double seconds, int err)
 {
 	struct json_object *o = out_root();
 
@@ -409,7 +420,8 @@ static void print_json(const struct ping *p, double seconds)
 	json_put_int(o, "size_bytes", p->size);
 	json_put_int(o, "transmitted", p->sent);
 	json_put_int(o, "received", p->received);
-	json_put_int(o, "lost", p->sent - p->received);
+	json_put_int(o, "outstanding", outstanding(p, err));
+	json_put_int(o, "lost", lost(p, err));
 	json_put_int(o, "differed", p->differed);
 	json_put_num(o, "seconds", seconds);
 	if (!p->received)
@@ -432,7 +444,7 @@ static void hint(const struct ping *p, int err)
 /* Answers that are late count as a failure, too. */
 static void explain(struct ping *p, int err)
 {
-	if (!err && p->received < p->sent)
+	if (!err && lost(p, err))
 		err = -ETIMEDOUT;
 	if (err && err != -EINTR)
 		session_print_why(&p->s, err, p->to.explain);
@@ -440,13 +452,13 @@ static void explain(struct ping *p, int err)
 
 static int verdict(struct ping *p, int err)
 {
-	int status = p->sent && p->received == p->sent && !p->differed ? EXIT_OK : EXIT_FAILED;
+	int status = p->received && !lost(p, err) && !p->differed ? EXIT_OK : EXIT_FAILED;
 	double seconds = units_now() - p->start;
 
 	if (out_is_json())
-		print_json(p, seconds);
+		print_json(p, seconds, err);
 	else
-		print_text(p, seconds);
+		print_text(p, seconds, err);
 	hint(p, err);
 	if (err && err != -EINTR)
 		status = err_report(ERR_PEER, err, "exchange with %s", p->s.peer);
