@@ -13,7 +13,7 @@ one_host() {
 
 two_hosts() {
 	guest "$@" --hosts 2 --timeout 1200 \
-		--server 'mkdir /tmp/root; exec kverbs serve --root /tmp/root --super' \
+		--server 'mkdir /tmp/root; exec kverbs serve -v --root /tmp/root --super' \
 		--server-ready 'kverbs ping -q -c 1 a' -- "$here/cp-two"
 }
 
