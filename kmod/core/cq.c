@@ -183,8 +183,8 @@ static bool suits(const struct kverbs_cq_set *set, const struct kverbs_cq *cq,
 }
 
 /*
- * Does what the work of ib_alloc_cq() does, which however nobody can wait for. The lock lets
- * kverbs_cq_put() do so.
+ * The work of ib_alloc_cq() does the same, but cannot be waited for. The lock lets kverbs_cq_put()
+ * wait for this one.
  */
 static void poll_work(struct work_struct *work)
 {
