@@ -35,6 +35,12 @@ static void count(struct kverbs_tenant *tenant, struct kverbs_moved *sum)
 	spin_unlock_bh(&queue->lock);
 }
 
+static void revoke(struct kverbs_tenant *tenant)
+{
+	kverbs_conn_end(container_of(tenant, struct kverbs_conn, tenant),
+			KVERBS_CQE_DISCONNECTED, -ESTALE, 0);
+}
+
 /**
  * kverbs_conn_alloc() - allocate a connection that is on no device yet
  * @state: CONNECTING or REQUESTED
@@ -66,6 +72,8 @@ struct kverbs_conn *kverbs_conn_alloc(enum kverbs_conn_state state, int node)
 	kverbs_lkey_cache_init(&conn->lkeys, &conn->pool);
 	conn->state = state;
 	conn->tenant.count = count;
+	conn->tenant.revoke = revoke;
+	conn->pool.tenant = &conn->tenant;
 	conn->device_index = U32_MAX;
 	conn->node = node;
 	/* The active one, if the caller has set it, else that of the task. */

@@ -332,6 +332,7 @@ static struct kverbs_conn *new_conn(enum kverbs_conn_state state, int node,
 	conn->attr = *attr;
 	kverbs_queue_init(&conn->queue, &kverbs_conn_queue_ops, attr->param.sq_depth,
 			  attr->param.rq_depth);
+	conn->queue.tenant = &conn->tenant;
 	conn->queue.pooled = attr->recv_pool;
 	kverbs_conn_init_waiters(conn);
 	kverbs_sync_init(&conn->sync, &conn->queue);

@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 
 #include "device.h"
+#include "lease.h"
 #include "quirks.h"
 
 /* Entries of one MR's list of pages, as many as other users in the kernel ask for at most. */
@@ -89,6 +90,7 @@ int kverbs_device_enter(struct ib_device *ib, struct kverbs_tenant *tenant,
 
 	tenant->evict = evict;
 	tenant->evicted = false;
+	INIT_LIST_HEAD(&tenant->leases);
 	mutex_lock(&registry_lock);
 	dev = find_device(ib);
 	if (dev && !dev->unusable)
@@ -109,6 +111,7 @@ void kverbs_device_leave(struct kverbs_tenant *tenant)
 
 	if (!dev)
 		return;
+	kverbs_leases_end_of(tenant);
 	spin_lock(&dev->lock);
 	if (tenant->count)
 		tenant->count(tenant, &dev->moved);

@@ -93,16 +93,22 @@ struct kverbs_device {
  * @dev: the device, NULL when not on one
  * @evict: called once when the device is removed; must queue work that ends in
  *	kverbs_device_leave(), and not sleep
+ * @revoke: the exporter of memory for which the tenant has a lease takes that back: ends access
+ *	of the device in the tenant's name, by work that ends in kverbs_device_leave(); must not
+ *	sleep, and may be called more than once. NULL if the tenant never has a lease.
  * @count: adds the traffic of the tenant; must not sleep. Set before the tenant enters;
  *	NULL if it has none
  * @evicted: @evict was called
+ * @leases: struct kverbs_lease, under the lock of lease.c; end when the tenant leaves
  */
 struct kverbs_tenant {
 	struct list_head entry;
 	struct kverbs_device *dev;
 	void (*evict)(struct kverbs_tenant *tenant);
+	void (*revoke)(struct kverbs_tenant *tenant);
 	void (*count)(struct kverbs_tenant *tenant, struct kverbs_moved *sum);
 	bool evicted;
+	struct list_head leases;
 };
 
 int kverbs_device_enter(struct ib_device *ib, struct kverbs_tenant *tenant,

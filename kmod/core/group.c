@@ -22,14 +22,14 @@ static bool is_empty(struct kverbs_group *group)
 }
 
 /* No connection joins after this. */
-static void end_conns(struct kverbs_group *group)
+static void end_conns(struct kverbs_group *group, int error)
 {
 	struct kverbs_conn *conn;
 
 	spin_lock_bh(&group->lock);
 	group->closed = true;
 	list_for_each_entry(conn, &group->conns, group_entry)
-		kverbs_conn_end(conn, KVERBS_CQE_DISCONNECTED, -EIO, 0);
+		kverbs_conn_end(conn, KVERBS_CQE_DISCONNECTED, error, 0);
 	spin_unlock_bh(&group->lock);
 }
 
@@ -53,7 +53,7 @@ static void free_domain(struct kverbs_group *group)
  */
 void kverbs_group_close(struct kverbs_group *group)
 {
-	end_conns(group);
+	end_conns(group, -EIO);
 	wait_event(group->changed, is_empty(group));
 	down_write(&group->use);
 	if (group->pool.pd)
@@ -71,6 +71,18 @@ static void evict(struct kverbs_tenant *tenant)
 {
 	queue_work(kverbs_workqueue,
 		   &container_of(tenant, struct kverbs_group, tenant)->evict_work);
+}
+
+/*
+ * Exports of the group, and receives of its shared queues, are for all its connections, so these
+ * end together.
+ */
+static void revoke(struct kverbs_tenant *tenant)
+{
+	struct kverbs_group *group = container_of(tenant, struct kverbs_group, tenant);
+
+	end_conns(group, -ESTALE);
+	queue_work(kverbs_workqueue, &group->evict_work);
 }
 
 static int alloc_domain(struct kverbs_group *group, struct ib_device *ib)
@@ -133,6 +145,8 @@ struct kverbs_group *kverbs_group_create(u32 device_index, const struct net *net
 	init_waitqueue_head(&group->changed);
 	INIT_WORK(&group->evict_work, evict_work);
 	kverbs_mr_pool_init(&group->pool);
+	group->tenant.revoke = revoke;
+	group->pool.tenant = &group->tenant;
 	down_write(&group->use);
 	ret = enter_device(group, device_index, net);
 	up_write(&group->use);

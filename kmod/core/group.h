@@ -24,12 +24,12 @@ struct kverbs_conn;
  * @closed: no more connections may join
  * @conns: connections that have a queue pair in the domain, or are creating one
  * @changed: woken when a connection leaves or is given back
- * @evict_work: closes the group when the device is removed
+ * @evict_work: closes the group when the device is removed or memory is revoked
  *
  * Life: created on a device by kverbs_group_create(); connections join and leave. It is
- * closed by kverbs_group_destroy(), by the removal of the device, and by the device if that
- * does not deregister an MR. The owner keeps it until the last of its connections and
- * exports is freed.
+ * closed by kverbs_group_destroy(), by the removal of the device, by the exporter of a dma-buf that
+ * the group uses, and by the device if that does not deregister an MR. The owner keeps it until
+ * the last of its connections and exports is freed.
  */
 struct kverbs_group {
 	struct rw_semaphore use;

@@ -53,7 +53,7 @@ static void del_mapped(struct kverbs_mr *mr)
 
 /**
  * kverbs_mr_pool_init() - make an empty pool
- * @pool: the pool; it is used only after its @pd and @pages are set
+ * @pool: the pool; it is used only after its @pd, @tenant and @pages are set
  */
 void kverbs_mr_pool_init(struct kverbs_mr_pool *pool)
 {
@@ -67,6 +67,7 @@ void kverbs_mr_pool_init(struct kverbs_mr_pool *pool)
 	spin_lock_init(&pool->public_lock);
 	INIT_LIST_HEAD(&pool->public);
 	pool->pd = NULL;
+	pool->tenant = NULL;
 	pool->nr_free = 0;
 }
 

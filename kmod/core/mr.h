@@ -12,6 +12,7 @@
 
 struct kverbs_map;
 struct kverbs_region;
+struct kverbs_tenant;
 struct scatterlist;
 
 /**
@@ -90,6 +91,7 @@ struct kverbs_mr {
  * struct kverbs_mr_pool - the MRs of one protection domain
  * @lock: guards the lists but @public
  * @pd: the protection domain
+ * @tenant: in whose name the device accesses memory: the connection or the group
  * @pages: pages of PAGE_SIZE that an MR can cover at most; it may cover as many larger ones
  * @free: FREE MRs of each size, kept for kverbs_mr_get()
  * @busy: all other MRs
@@ -101,6 +103,7 @@ struct kverbs_mr {
 struct kverbs_mr_pool {
 	struct mutex lock;
 	struct ib_pd *pd;
+	struct kverbs_tenant *tenant;
 	u32 pages;
 	struct list_head free[KVERBS_MR_SIZES];
 	struct list_head busy;

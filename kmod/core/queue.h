@@ -11,6 +11,7 @@
 #include "req.h"
 
 struct kverbs_cq_set;
+struct kverbs_tenant;
 
 /* Scatter/gather entries of a receive, which is built on the stack. */
 #define KVERBS_RECV_SGES	32
@@ -48,6 +49,7 @@ enum kverbs_queue_state {
  * struct kverbs_queue - the work of one queue pair
  * @qp: the queue pair
  * @ib: the device of @qp; only compared by callers that do not keep it
+ * @tenant: in whose name the device accesses memory; only compared
  * @local_lkey: the local DMA lkey of the protection domain
  * @ops: events for the owner
  * @lock: guards all below; held while posting, so that nothing is posted after
@@ -93,6 +95,7 @@ enum kverbs_queue_state {
 struct kverbs_queue {
 	struct ib_qp *qp;
 	struct ib_device *ib;
+	const struct kverbs_tenant *tenant;
 	u32 local_lkey;
 	const struct kverbs_queue_ops *ops;
 	spinlock_t lock;
