@@ -4,6 +4,7 @@
 #define KVERBS_COMPAT_H
 
 #include <linux/backing-dev.h>
+#include <linux/dma-resv.h>
 #include <linux/eventfd.h>
 #include <linux/export.h>
 #include <linux/mm.h>
@@ -32,6 +33,25 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
 #define EXPORT_SYMBOL_KVERBS(symbol)	EXPORT_SYMBOL_NS_GPL(symbol, KVERBS)
 #else
 #define EXPORT_SYMBOL_KVERBS(symbol)	EXPORT_SYMBOL_NS_GPL(symbol, "KVERBS")
+#endif
+
+/* The callback of an importer by which the exporter takes the memory back. */
+#ifdef KVERBS_HAVE_INVALIDATE_MAPPINGS
+#define KVERBS_DMABUF_REVOKE	invalidate_mappings
+#else
+#define KVERBS_DMABUF_REVOKE	move_notify
+#endif
+
+#ifdef CONFIG_DMA_SHARED_BUFFER
+/* Waits for the fences of work that is about the memory itself, such as a copy of it. */
+static inline long kverbs_dma_resv_wait(struct dma_resv *resv)
+{
+#ifdef KVERBS_HAVE_DMA_RESV_USAGE
+	return dma_resv_wait_timeout(resv, DMA_RESV_USAGE_KERNEL, false, MAX_SCHEDULE_TIMEOUT);
+#else
+	return dma_resv_wait_timeout(resv, false, false, MAX_SCHEDULE_TIMEOUT);
+#endif
+}
 #endif
 
 static inline void kverbs_eventfd_signal(struct eventfd_ctx *eventfd)

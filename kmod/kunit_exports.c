@@ -138,6 +138,7 @@ SHOW(kverbs_lkeys_sge);
 
 SHOW(kverbs_map_find);
 SHOW(kverbs_map_get);
+SHOW(kverbs_map_lookup);
 SHOW(kverbs_map_sges);
 
 SHOW(kverbs_mr_count);
@@ -190,6 +191,7 @@ SHOW(kverbs_recv_pool_init);
 SHOW(kverbs_region_byte);
 SHOW(kverbs_region_create);
 SHOW(kverbs_region_destroy);
+SHOW(kverbs_region_of_dmabuf);
 SHOW(kverbs_region_of_memory);
 SHOW(kverbs_region_unuse_many);
 

@@ -64,7 +64,7 @@ int kverbs_conn_map(struct kverbs_conn *conn, struct kverbs_region *region)
 		map = ERR_PTR(-ENOTCONN);
 		down_read(&conn->use);
 		if (kverbs_queue_has_qp(&conn->queue))
-			map = kverbs_map_try(region, conn->queue.ib, NULL);
+			map = kverbs_map_try(region, conn->queue.ib, &conn->tenant, NULL);
 		up_read(&conn->use);
 		if (map != ERR_PTR(-EAGAIN))
 			return PTR_ERR_OR_ZERO(map);
@@ -77,11 +77,11 @@ static int map_extent(struct kverbs_conn *conn, struct kverbs_region *region,
 		      struct kverbs_turn_waiter *waiter)
 {
 	/* Nothing keeps the device, which is only compared. */
-	if (kverbs_map_lookup(region, READ_ONCE(conn->queue.ib)))
+	if (kverbs_map_lookup(region, READ_ONCE(conn->queue.ib), &conn->tenant))
 		return 0;
 	if (!waiter)
 		return kverbs_conn_map(conn, region);
-	return PTR_ERR_OR_ZERO(kverbs_map_try(region, conn->queue.ib, waiter));
+	return PTR_ERR_OR_ZERO(kverbs_map_try(region, conn->queue.ib, &conn->tenant, waiter));
 }
 
 static int map_req(struct kverbs_conn *conn, const struct kverbs_req *req,

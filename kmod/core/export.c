@@ -40,7 +40,7 @@ static const u64 *iova_of(const struct kverbs_export_range *range)
 static int count_segments(const struct kverbs_mr_pool *pool,
 			  const struct kverbs_export_range *range, unsigned int *nr)
 {
-	struct kverbs_map *map = kverbs_map_get(range->region, pool->pd->device);
+	struct kverbs_map *map = kverbs_map_get(range->region, pool->pd->device, pool->tenant);
 
 	if (IS_ERR(map))
 		return PTR_ERR(map);
@@ -182,10 +182,11 @@ static void free_unposted(struct kverbs_export *export)
 
 static int fill_export(struct kverbs_export *export, const struct kverbs_export_range *range)
 {
+	struct kverbs_mr_pool *pool = export->pool;
 	struct kverbs_map *map;
 	int ret;
 
-	map = kverbs_map_get(range->region, export->pool->pd->device);
+	map = kverbs_map_get(range->region, pool->pd->device, pool->tenant);
 	if (IS_ERR(map))
 		return PTR_ERR(map);
 	ret = map_segments(export, map, range);

@@ -14,6 +14,9 @@
  * @KVERBS_FAULT_ALLOC_MR: ib_alloc_mr()
  * @KVERBS_FAULT_MAP_MR_SG: ib_map_mr_sg()
  * @KVERBS_FAULT_DMA_MAP: ib_dma_map_sgtable_attrs()
+ * @KVERBS_FAULT_DMABUF_ATTACH: dma_buf_dynamic_attach()
+ * @KVERBS_FAULT_DMABUF_PIN: dma_buf_pin()
+ * @KVERBS_FAULT_DMABUF_MAP: dma_buf_map_attachment()
  * @KVERBS_FAULT_POST_SEND: ib_post_send()
  * @KVERBS_FAULT_POST_RECV: ib_post_recv()
  * @KVERBS_FAULT_POST_SRQ_RECV: ib_post_srq_recv()
@@ -37,6 +40,9 @@ enum kverbs_fault_point {
 	KVERBS_FAULT_ALLOC_MR,
 	KVERBS_FAULT_MAP_MR_SG,
 	KVERBS_FAULT_DMA_MAP,
+	KVERBS_FAULT_DMABUF_ATTACH,
+	KVERBS_FAULT_DMABUF_PIN,
+	KVERBS_FAULT_DMABUF_MAP,
 	KVERBS_FAULT_POST_SEND,
 	KVERBS_FAULT_POST_RECV,
 	KVERBS_FAULT_POST_SRQ_RECV,

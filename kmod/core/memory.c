@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Pages of a user, pinned and charged, or of the kernel. */
+/* Pages of a user, pinned and charged, or of the kernel, or a part of a dma-buf. */
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/sched/mm.h>
@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 
 #include "compat.h"
+#include "dmabuf.h"
 #include "memory.h"
 #include "trace.h"
 #include "track.h"
@@ -263,6 +264,38 @@ struct kverbs_memory *kverbs_memory_of_bvecs(const struct bio_vec *bvecs, unsign
 	return memory;
 }
 
+/**
+ * kverbs_memory_of_dmabuf() - memory of the exporter of a dma-buf
+ * @fd: a descriptor of it
+ * @offset: first byte in the dma-buf, any alignment
+ * @length: bytes, at least 1
+ * @writable: let the HCA write to it
+ *
+ * The memory is pinned when it is mapped for a device. No user is charged.
+ *
+ * Context: process, may sleep.
+ * Return: the memory or an ERR_PTR: as kverbs_dmabuf_get(); -ENOMEM.
+ */
+struct kverbs_memory *kverbs_memory_of_dmabuf(int fd, u64 offset, u64 length, bool writable)
+{
+	struct dma_buf *dmabuf;
+	struct kverbs_memory *memory;
+
+	if (length > LENGTH_MAX)
+		return ERR_PTR(-EINVAL);
+	dmabuf = kverbs_dmabuf_get(fd, offset, length, writable);
+	if (IS_ERR(dmabuf))
+		return ERR_CAST(dmabuf);
+	memory = alloc_memory(offset_in_page(offset), length, writable, GFP_KERNEL_ACCOUNT);
+	if (!memory) {
+		kverbs_dmabuf_put(dmabuf);
+		return ERR_PTR(-ENOMEM);
+	}
+	memory->dmabuf = dmabuf;
+	memory->dmabuf_offset = round_down(offset, PAGE_SIZE);
+	return memory;
+}
+
 static void release_memory(struct kref *ref)
 {
 	struct kverbs_memory *memory = container_of(ref, struct kverbs_memory, ref);
@@ -271,6 +304,8 @@ static void release_memory(struct kref *ref)
 		trace_kverbs_memory_unpin(memory);
 		unpin_pages(memory);
 		kverbs_account_uncharge(&memory->account);
+	} else if (memory->dmabuf) {
+		kverbs_dmabuf_put(memory->dmabuf);
 	} else {
 		sg_free_table(&memory->sgt.sgt);
 	}

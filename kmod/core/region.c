@@ -17,6 +17,7 @@
 
 #include "memory.h"
 #include "region.h"
+#include "trace.h"
 #include "track.h"
 #include "verbs.h"
 #include "workqueue.h"
@@ -56,6 +57,7 @@ struct kverbs_region *kverbs_region_of_memory(struct kverbs_memory *memory, bool
 	region->npages = memory->npages;
 	region->page_offset = memory->page_offset;
 	region->gaps = memory->gaps;
+	region->opaque = memory->dmabuf;
 	region->writable = writable;
 	return region;
 }
@@ -130,6 +132,25 @@ struct kverbs_region *kverbs_region_of_bvecs(const struct bio_vec *bvecs, unsign
 					     bool writable, gfp_t gfp)
 {
 	return region_of_new(kverbs_memory_of_bvecs(bvecs, nr, writable, gfp), gfp);
+}
+
+/**
+ * kverbs_region_of_dmabuf() - make a region of a part of a dma-buf
+ * @fd: a descriptor of it
+ * @offset: first byte in the dma-buf, any alignment
+ * @length: bytes, at least 1
+ * @writable: let the HCA write to it
+ *
+ * The memory is pinned while it is mapped for a device. If the exporter revokes it, the connections
+ * and groups end that have used it.
+ *
+ * Context: process, may sleep.
+ * Return: as kverbs_memory_of_dmabuf(), or ERR_PTR(-ENOMEM).
+ */
+struct kverbs_region *kverbs_region_of_dmabuf(int fd, u64 offset, u64 length, bool writable)
+{
+	return region_of_new(kverbs_memory_of_dmabuf(fd, offset, length, writable),
+			     GFP_KERNEL_ACCOUNT);
 }
 
 static struct kverbs_region *region_of_vmalloc(void *buffer, size_t length, bool writable,
@@ -222,19 +243,33 @@ static int clone_pages(struct kverbs_map *map)
 	return 0;
 }
 
-static void add_span(struct kverbs_map *map, u64 start, struct scatterlist *sg)
+static void add_span(struct kverbs_map *map, u64 start, dma_addr_t addr, u64 length)
 {
 	struct kverbs_span *last = map->nr_spans ? &map->spans[map->nr_spans - 1] : NULL;
 
-	if (last && last->addr + last->length == sg_dma_address(sg)) {
-		last->length += sg_dma_len(sg);
+	if (last && last->addr + last->length == addr) {
+		last->length += length;
 		return;
 	}
 	map->spans[map->nr_spans++] = (struct kverbs_span) {
 		.start = start,
-		.addr = sg_dma_address(sg),
-		.length = sg_dma_len(sg),
+		.addr = addr,
+		.length = length,
 	};
+}
+
+/* DMA addresses of the region, or of all of the dma-buf. */
+static const struct sg_table *dma_table(const struct kverbs_map *map)
+{
+	return map->dmabuf.sgt ?: &map->sgt;
+}
+
+static int alloc_spans(struct kverbs_map *map)
+{
+	/* User space chooses the size, so a failure deserves no warning. */
+	map->spans = kvzalloc_node(array_size(dma_table(map)->nents, sizeof(*map->spans)),
+				   GFP_KERNEL_ACCOUNT | __GFP_NOWARN, ibdev_to_node(map->ib));
+	return map->spans ? 0 : -ENOMEM;
 }
 
 static int make_spans(struct kverbs_map *map)
@@ -242,17 +277,47 @@ static int make_spans(struct kverbs_map *map)
 	struct scatterlist *sg;
 	u64 start = 0;
 	unsigned int i;
+	int ret;
 
-	/* User space chooses the size, so a failure deserves no warning. */
-	map->spans = kvzalloc_node(array_size(map->sgt.nents, sizeof(*map->spans)),
-				   GFP_KERNEL_ACCOUNT | __GFP_NOWARN, ibdev_to_node(map->ib));
-	if (!map->spans)
-		return -ENOMEM;
+	ret = alloc_spans(map);
+	if (ret)
+		return ret;
 	for_each_sgtable_dma_sg(&map->sgt, sg, i) {
-		add_span(map, start, sg);
+		add_span(map, start, sg_dma_address(sg), sg_dma_len(sg));
 		start += sg_dma_len(sg);
 	}
 	return 0;
+}
+
+/* Cuts the pages of the region out of a dma-buf, which an exporter must map in whole pages. */
+static int cut_spans(struct kverbs_map *map)
+{
+	u64 skip = map->region->memory->dmabuf_offset;
+	u64 start = 0, end = (u64)map->region->npages << PAGE_SHIFT;
+	struct scatterlist *sg;
+	unsigned int i;
+	int ret;
+
+	ret = alloc_spans(map);
+	if (ret)
+		return ret;
+	for_each_sgtable_dma_sg(map->dmabuf.sgt, sg, i) {
+		u64 length = sg_dma_len(sg), part;
+
+		if (!PAGE_ALIGNED(sg_dma_address(sg)) || !PAGE_ALIGNED(length))
+			break;
+		if (skip >= length) {
+			skip -= length;
+			continue;
+		}
+		part = min(length - skip, end - start);
+		add_span(map, start, sg_dma_address(sg) + skip, part);
+		skip = 0;
+		start += part;
+		if (start == end)
+			return 0;
+	}
+	return -EINVAL;
 }
 
 /* Behind an IOMMU dma_need_sync() may claim that every mapping bounces. */
@@ -283,10 +348,19 @@ static bool bounces(struct kverbs_map *map)
 		return false;
 	if (is_translated(dev))
 		return translation_bounces(dev);
-	for_each_sgtable_dma_sg(&map->sgt, sg, i)
+	for_each_sgtable_dma_sg(dma_table(map), sg, i)
 		if (dma_need_sync(dev, sg_dma_address(sg)))
 			return true;
 	return false;
+}
+
+static int refuse_bounces(struct kverbs_map *map)
+{
+	if (!bounces(map))
+		return 0;
+	pr_warn_once("%s is refused memory, which it reaches only through bounce buffers\n",
+		     dev_name(&map->ib->dev));
+	return -EOPNOTSUPP;
 }
 
 static void unmap(struct kverbs_map *map)
@@ -294,7 +368,7 @@ static void unmap(struct kverbs_map *map)
 	ib_dma_unmap_sgtable_attrs(map->ib, &map->sgt, direction(map->region), 0);
 }
 
-static int fill_map(struct kverbs_map *map)
+static int fill_from_pages(struct kverbs_map *map)
 {
 	int ret;
 
@@ -304,13 +378,9 @@ static int fill_map(struct kverbs_map *map)
 	ret = kverbs_ib_dma_map_sgtable(map->ib, &map->sgt, direction(map->region));
 	if (ret)
 		goto out_free_pages;
-	if (bounces(map)) {
-		pr_warn_once("%s is refused memory, which it reaches only through bounce buffers\n",
-			     dev_name(&map->ib->dev));
-		ret = -EOPNOTSUPP;
-		goto out_unmap;
-	}
-	ret = make_spans(map);
+	ret = refuse_bounces(map);
+	if (!ret)
+		ret = make_spans(map);
 	if (ret)
 		goto out_unmap;
 	return 0;
@@ -322,18 +392,42 @@ out_free_pages:
 	return ret;
 }
 
-static void empty_map(struct kverbs_map *map)
+/* A device that copies by the CPU would need pages, which memory of a device need not have. */
+static int fill_from_dmabuf(struct kverbs_map *map)
 {
-	unmap(map);
-	sg_free_table(&map->sgt);
+	struct kverbs_region *region = map->region;
+	int ret;
+
+	if (ib_uses_virt_dma(map->ib)) {
+		pr_warn_once("%s cannot reach the memory of a dma-buf, as it has no DMA\n",
+			     dev_name(&map->ib->dev));
+		return -EOPNOTSUPP;
+	}
+	ret = kverbs_dmabuf_attach(&map->dmabuf, region->memory->dmabuf, map->ib->dma_device,
+				   direction(region));
+	if (ret)
+		return ret;
+	ret = refuse_bounces(map);
+	if (!ret)
+		ret = cut_spans(map);
+	if (ret)
+		kverbs_dmabuf_detach(&map->dmabuf);
+	return ret;
 }
 
-static void destroy_map(struct kverbs_map *map)
+static int fill_map(struct kverbs_map *map)
 {
-	lockdep_assert_held(&map->region->mapping.lock);
-	list_del_rcu(&map->entry);
-	empty_map(map);
-	kverbs_device_leave(&map->tenant);
+	return map->region->memory->dmabuf ? fill_from_dmabuf(map) : fill_from_pages(map);
+}
+
+static void empty_map(struct kverbs_map *map)
+{
+	if (map->dmabuf.attach) {
+		kverbs_dmabuf_detach(&map->dmabuf);
+		return;
+	}
+	unmap(map);
+	sg_free_table(&map->sgt);
 }
 
 static void free_map_rcu(struct rcu_head *rcu)
@@ -344,10 +438,28 @@ static void free_map_rcu(struct rcu_head *rcu)
 	kfree(map);
 }
 
-static void free_map(struct kverbs_map *map)
+static void release_map(struct kref *ref)
 {
+	struct kverbs_map *map = container_of(ref, struct kverbs_map, ref);
+
 	put_region(map->region);
 	call_rcu(&map->rcu, free_map_rcu);
+}
+
+static void put_map(struct kverbs_map *map)
+{
+	kref_put(&map->ref, release_map);
+}
+
+/* The caller has a reference to the map or to the region, whose lock it holds. */
+static void destroy_map(struct kverbs_map *map)
+{
+	lockdep_assert_held(&map->region->mapping.lock);
+	list_del_rcu(&map->entry);
+	kverbs_leases_end(&map->leases);
+	empty_map(map);
+	kverbs_device_leave(&map->tenant);
+	put_map(map);
 }
 
 /* kverbs_region_destroy() may have unmapped it already; the struct is still there. */
@@ -360,76 +472,161 @@ static void evict_map(struct work_struct *work)
 	if (map->tenant.dev)
 		destroy_map(map);
 	kverbs_turn_unlock(&region->mapping);
-	free_map(map);
+	put_map(map);
 }
 
 static void map_evict(struct kverbs_tenant *tenant)
 {
 	struct kverbs_map *map = container_of(tenant, struct kverbs_map, tenant);
 
+	kref_get(&map->ref);
 	queue_work(kverbs_workqueue, &map->evict_work);
 }
 
-static struct kverbs_map *new_map(struct kverbs_region *region, struct ib_device *ib)
+/* Runs when the exporter revokes the memory, and again when the last tenant has left. */
+static void revoke_map(struct work_struct *work)
+{
+	struct kverbs_map *map = container_of(work, struct kverbs_map, revoke_work);
+	struct kverbs_region *region = map->region;
+
+	kverbs_turn_lock(&region->mapping);
+	if (map->tenant.dev && kverbs_leases_revoke(&map->leases))
+		destroy_map(map);
+	kverbs_turn_unlock(&region->mapping);
+	put_map(map);
+}
+
+static void queue_revoke(struct kverbs_map *map)
+{
+	kref_get(&map->ref);
+	if (!queue_work(kverbs_workqueue, &map->revoke_work))
+		put_map(map);
+}
+
+static void map_revoked(struct kverbs_dmabuf *dmabuf)
+{
+	struct kverbs_map *map = container_of(dmabuf, struct kverbs_map, dmabuf);
+
+	WRITE_ONCE(map->region->memory->revoked, true);
+	trace_kverbs_memory_revoke(map->region->memory);
+	queue_revoke(map);
+}
+
+static void leases_over(struct kverbs_leases *leases)
+{
+	queue_revoke(container_of(leases, struct kverbs_map, leases));
+}
+
+static struct kverbs_map *alloc_map(struct kverbs_region *region, struct ib_device *ib)
 {
 	struct kverbs_map *map;
-	int ret;
 
 	map = kzalloc_node(sizeof(*map), GFP_KERNEL_ACCOUNT, ibdev_to_node(ib));
 	if (!map)
-		return ERR_PTR(-ENOMEM);
+		return NULL;
+	kref_init(&map->ref);
+	kref_get(&region->ref);
 	map->region = region;
 	map->ib = ib;
+	map->dmabuf.revoke = map_revoked;
+	kverbs_leases_init(&map->leases, leases_over);
 	INIT_WORK(&map->evict_work, evict_map);
+	INIT_WORK(&map->revoke_work, revoke_map);
+	return map;
+}
+
+/* From fill_map() on, @revoke_work may wait for the lock of the region. */
+static struct kverbs_map *new_map(struct kverbs_region *region, struct ib_device *ib)
+{
+	struct kverbs_map *map = alloc_map(region, ib);
+	int ret;
+
+	if (!map)
+		return ERR_PTR(-ENOMEM);
 	ret = fill_map(map);
 	if (ret)
-		goto out_free_map;
+		goto out_put_map;
 	/* If the map is evicted at once, evict_map() waits until this has returned. */
 	ret = kverbs_device_enter(ib, &map->tenant, KVERBS_TENANT_MAP, map_evict);
 	if (ret)
 		goto out_empty_map;
-	kref_get(&region->ref);
 	list_add_rcu(&map->entry, &region->maps);
 	return map;
 
 out_empty_map:
 	empty_map(map);
-	kvfree(map->spans);
-out_free_map:
-	kfree(map);
+out_put_map:
+	put_map(map);
 	return ERR_PTR(ret);
+}
+
+static struct kverbs_map *find_map(struct kverbs_region *region, struct ib_device *ib)
+{
+	struct kverbs_map *map;
+
+	list_for_each_entry_rcu(map, &region->maps, entry, lockdep_is_held(&region->mapping.lock))
+		if (map->ib == ib)
+			return map;
+	return NULL;
 }
 
 /**
  * kverbs_map_lookup() - the mapping of a region on a device, if there is one
  * @region: the region; the caller counts in its uses
  * @ib: the device; the caller is its tenant
+ * @tenant: the connection or group that will use the mapping, or NULL; only compared
  *
- * The map stays, since it is evicted only after the caller has left the device. A caller under
- * RCU that is no tenant may read the map, but its addresses are valid only for a queue that is
- * still up: see kverbs_wr_post_direct().
+ * The map stays, since it is evicted only after the caller has left the device. That of a dma-buf
+ * is found only by a tenant for which kverbs_map_try() or kverbs_map_get() has returned it, and
+ * stays until that leaves. A caller under RCU that is no tenant may read the map, but its
+ * addresses are valid only for a queue that is still up: see kverbs_wr_post_direct().
  *
  * Context: any.
  * Return: the map or NULL.
  */
-struct kverbs_map *kverbs_map_lookup(struct kverbs_region *region, struct ib_device *ib)
+struct kverbs_map *kverbs_map_lookup(struct kverbs_region *region, struct ib_device *ib,
+				     const struct kverbs_tenant *tenant)
 {
-	struct kverbs_map *map, *found = NULL;
+	struct kverbs_map *map;
 
 	rcu_read_lock();
-	list_for_each_entry_rcu(map, &region->maps, entry) {
-		if (map->ib != ib)
-			continue;
-		found = map;
-		break;
-	}
+	map = find_map(region, ib);
+	if (map && region->opaque && !kverbs_leases_have(&map->leases, tenant))
+		map = NULL;
 	rcu_read_unlock();
-	return found;
+	return map;
 }
 
-static struct kverbs_map *get_and_unlock(struct kverbs_region *region, struct ib_device *ib)
+/* From the moment that the exporter revokes the memory no tenant begins to use it. */
+static int lease(struct kverbs_map *map, struct kverbs_tenant *tenant)
 {
-	struct kverbs_map *map = kverbs_map_lookup(region, ib) ?: new_map(region, ib);
+	if (!map->region->opaque)
+		return 0;
+	if (READ_ONCE(map->region->memory->revoked))
+		return -ESTALE;
+	return kverbs_leases_grant(&map->leases, tenant);
+}
+
+static struct kverbs_map *get_map(struct kverbs_region *region, struct ib_device *ib,
+				  struct kverbs_tenant *tenant)
+{
+	struct kverbs_map *map = find_map(region, ib);
+	int ret;
+
+	lockdep_assert_held(&region->mapping.lock);
+	if (!map && READ_ONCE(region->memory->revoked))
+		return ERR_PTR(-ESTALE);
+	map = map ?: new_map(region, ib);
+	if (IS_ERR(map))
+		return map;
+	ret = lease(map, tenant);
+	return ret ? ERR_PTR(ret) : map;
+}
+
+static struct kverbs_map *get_and_unlock(struct kverbs_region *region, struct ib_device *ib,
+					 struct kverbs_tenant *tenant)
+{
+	struct kverbs_map *map = get_map(region, ib, tenant);
 
 	kverbs_turn_unlock(&region->mapping);
 	return map;
@@ -439,45 +636,50 @@ static struct kverbs_map *get_and_unlock(struct kverbs_region *region, struct ib
  * kverbs_map_try() - the mapping of a region on a device, created on first use
  * @region: the region; the caller counts in its uses
  * @ib: the device; the caller is its tenant
+ * @tenant: the connection or group that will use the mapping; it does not leave during the call
  * @waiter: told when another task no longer maps the region, or NULL
  *
  * Does not wait for another task that maps the region, for this device or for another one. Takes
- * no lock if the mapping is there.
+ * no lock if the mapping is there, and @tenant has used it if it is a dma-buf's.
  *
  * Context: process, may sleep.
  * Return: the map, which stays as kverbs_map_lookup() says, or an ERR_PTR: -EAGAIN if another task
  * maps the region; -ENOMEM; -EOPNOTSUPP if the device can reach the memory only through a bounce
- * buffer; -ENODEV.
+ * buffer, or is not capable of DMA and the memory a dma-buf's; -ENODEV; -ESTALE if the memory is
+ * revoked; or the error of the exporter, -EINVAL if it does not map whole pages.
  */
 struct kverbs_map *kverbs_map_try(struct kverbs_region *region, struct ib_device *ib,
+				  struct kverbs_tenant *tenant,
 				  struct kverbs_turn_waiter *waiter)
 {
-	struct kverbs_map *map = kverbs_map_lookup(region, ib);
+	struct kverbs_map *map = kverbs_map_lookup(region, ib, tenant);
 
 	if (map)
 		return map;
 	if (!kverbs_turn_trylock(&region->mapping, waiter))
 		return ERR_PTR(-EAGAIN);
-	return get_and_unlock(region, ib);
+	return get_and_unlock(region, ib, tenant);
 }
 
 /**
  * kverbs_map_get() - the mapping of a region on a device, created on first use
  * @region: the region; the caller counts in its uses
  * @ib: the device; the caller is its tenant
+ * @tenant: as for kverbs_map_try()
  *
  * Context: process, may sleep and be killed; not a work item of which there may be many.
  * Return: as kverbs_map_try(), but -EINTR instead of -EAGAIN.
  */
-struct kverbs_map *kverbs_map_get(struct kverbs_region *region, struct ib_device *ib)
+struct kverbs_map *kverbs_map_get(struct kverbs_region *region, struct ib_device *ib,
+				  struct kverbs_tenant *tenant)
 {
-	struct kverbs_map *map = kverbs_map_lookup(region, ib);
+	struct kverbs_map *map = kverbs_map_lookup(region, ib, tenant);
 
 	if (map)
 		return map;
 	if (kverbs_turn_lock_killable(&region->mapping))
 		return ERR_PTR(-EINTR);
-	return get_and_unlock(region, ib);
+	return get_and_unlock(region, ib, tenant);
 }
 
 /**
@@ -498,19 +700,11 @@ int kverbs_map_await(struct kverbs_region *region)
 static void unmap_all(struct kverbs_region *region)
 {
 	struct kverbs_map *map, *next;
-	LIST_HEAD(dead);
 
 	kverbs_turn_lock(&region->mapping);
-	list_for_each_entry_safe(map, next, &region->maps, entry) {
+	list_for_each_entry_safe(map, next, &region->maps, entry)
 		destroy_map(map);
-		/* evict_map() frees a mapping that was evicted. */
-		if (!map->tenant.evicted)
-			list_add(&map->dead, &dead);
-	}
 	kverbs_turn_unlock(&region->mapping);
-
-	list_for_each_entry_safe(map, next, &dead, dead)
-		free_map(map);
 }
 
 /**

@@ -10,6 +10,8 @@
 #include <linux/workqueue.h>
 
 #include "device.h"
+#include "dmabuf.h"
+#include "lease.h"
 #include "turn.h"
 
 struct kverbs_memory;
@@ -24,6 +26,7 @@ struct kverbs_track;
  * @npages: the same
  * @page_offset: the same
  * @gaps: the same
+ * @opaque: the memory is a dma-buf's, so the kernel has no pages to look at
  * @writable: the HCA may write to it through this region
  * @uses: exports, operations in flight and registrations of lkey caches. While it is
  *	not 0, the region is neither unmapped nor unpinned.
@@ -34,9 +37,10 @@ struct kverbs_track;
  * @maps: struct kverbs_map, one for each device that has used the region; read under RCU
  *
  * Life: made of memory that is pinned by kverbs_region_create(), is the caller's at
- * kverbs_region_of_bvecs(), or is that of another region; mapped for a device on first use
- * there, and unmapped by kverbs_region_destroy() when @uses is 0. Its last region, or
- * descriptor, unpins the memory.
+ * kverbs_region_of_bvecs(), is a dma-buf's, or is that of another region; mapped for a device on
+ * first use there, and unmapped by kverbs_region_destroy() when @uses is 0. Its last region, or
+ * descriptor, unpins the memory. The mapping of a dma-buf ends before that if the exporter revokes
+ * it: when the tenants have left the device that have a lease.
  */
 struct kverbs_region {
 	struct kref ref;
@@ -45,6 +49,7 @@ struct kverbs_region {
 	unsigned long npages;
 	unsigned int page_offset;
 	bool gaps;
+	bool opaque;
 	bool writable;
 	atomic_long_t uses;
 	atomic_long_t cached;
@@ -68,36 +73,43 @@ struct kverbs_span {
 /**
  * struct kverbs_map - the DMA mapping of a region on one device
  * @entry: in the list of the region: written under its @mapping, read under RCU
- * @dead: in a list of those to be freed
+ * @ref: one of that list, and one of each work that is queued
  * @rcu: to free it
  * @tenant: on the device, which it leaves after the connections
  * @region: the region; a reference is held
  * @ib: the device
- * @sgt: the pages with their DMA addresses
+ * @sgt: the pages with their DMA addresses; not of a dma-buf
+ * @dmabuf: the attachment to a dma-buf
+ * @leases: with @dmabuf: the tenants that may use it
  * @nr_spans: entries in @spans
  * @spans: DMA addresses, sorted by offset
  * @evict_work: unmaps when the device is removed
+ * @revoke_work: ends the users of a dma-buf that its exporter has revoked, and unmaps after them
  *
  * Valid as long as the user counts in the uses of the region and its connection on that
  * device has not been torn down. The struct and @spans can be read under RCU for longer.
  */
 struct kverbs_map {
 	struct list_head entry;
-	struct list_head dead;
+	struct kref ref;
 	struct rcu_head rcu;
 	struct kverbs_tenant tenant;
 	struct kverbs_region *region;
 	struct ib_device *ib;
 	struct sg_table sgt;
+	struct kverbs_dmabuf dmabuf;
+	struct kverbs_leases leases;
 	unsigned int nr_spans;
 	struct kverbs_span *spans;
 	struct work_struct evict_work;
+	struct work_struct revoke_work;
 };
 
 struct kverbs_region *kverbs_region_create(unsigned long addr, u64 length,
 					   bool writable);
 struct kverbs_region *kverbs_region_create_tracked(unsigned long addr, u64 length,
 						   bool writable, struct kverbs_track *track);
+struct kverbs_region *kverbs_region_of_dmabuf(int fd, u64 offset, u64 length, bool writable);
 struct kverbs_region *kverbs_region_of_memory(struct kverbs_memory *memory, bool writable,
 					      gfp_t gfp);
 struct kverbs_region *kverbs_region_of_bvecs(const struct bio_vec *bvecs, unsigned int nr,
@@ -109,11 +121,14 @@ u8 *kverbs_region_byte(const struct kverbs_region *region, u64 offset);
 void kverbs_region_peek(const struct kverbs_region *region, u64 offset, void *to,
 			size_t length);
 
-struct kverbs_map *kverbs_map_get(struct kverbs_region *region, struct ib_device *ib);
+struct kverbs_map *kverbs_map_get(struct kverbs_region *region, struct ib_device *ib,
+				  struct kverbs_tenant *tenant);
 struct kverbs_map *kverbs_map_try(struct kverbs_region *region, struct ib_device *ib,
+				  struct kverbs_tenant *tenant,
 				  struct kverbs_turn_waiter *waiter);
 int kverbs_map_await(struct kverbs_region *region);
-struct kverbs_map *kverbs_map_lookup(struct kverbs_region *region, struct ib_device *ib);
+struct kverbs_map *kverbs_map_lookup(struct kverbs_region *region, struct ib_device *ib,
+				     const struct kverbs_tenant *tenant);
 const struct kverbs_span *kverbs_map_find(const struct kverbs_map *map, u64 pos);
 int kverbs_map_sges(const struct kverbs_map *map, u64 offset, u64 length,
 		    u32 lkey, struct ib_sge *sge, int max);

@@ -81,7 +81,8 @@ static int map_req(struct kverbs_srq *srq, const struct kverbs_req *req)
 	int ret = 0;
 
 	for (i = 0; !ret && i < kverbs_req_extents(req); i++) {
-		map = kverbs_map_get(kverbs_req_extent(req, i).region, srq->pd->device);
+		map = kverbs_map_get(kverbs_req_extent(req, i).region, srq->pd->device,
+				     srq->tenant);
 		ret = PTR_ERR_OR_ZERO(map);
 	}
 	return ret;
@@ -101,7 +102,7 @@ static noinline_for_stack int post_recv(struct kverbs_srq *srq, struct kverbs_re
 	nr = map_req(srq, req);
 	if (nr)
 		return nr;
-	nr = kverbs_wr_direct_recv(srq->pd, req, sges, srq->max_sge);
+	nr = kverbs_wr_direct_recv(srq->pd, srq->tenant, req, sges, srq->max_sge);
 	return nr < 0 ? nr : post_wr(srq, req, sges, nr);
 }
 
@@ -251,6 +252,7 @@ static struct kverbs_srq *create(struct kverbs_conn *conn)
 		return NULL;
 	srq->pool = pool;
 	srq->pd = conn->pool.pd;
+	srq->tenant = &conn->attr.group->tenant;
 	srq->cqs = conn->attr.cqs;
 	srq->max_sge = min_t(int, dev->max_srq_sge, KVERBS_RECV_SGES);
 	srq->max_recv = conn->queue.max_recv;

@@ -26,6 +26,7 @@ struct kverbs_cq_set;
  * @entry: in the list of the pool, under its srq_lock
  * @pool: the pool
  * @pd: protection domain of the group
+ * @tenant: the group, since the device may use a receive for any of the connections
  * @cqs: where its connections complete, which is where their owner has room for completions
  * @ib: the queue
  * @max_sge: entries of one receive
@@ -58,6 +59,7 @@ struct kverbs_srq {
 	struct list_head entry;
 	struct kverbs_recv_pool *pool;
 	struct ib_pd *pd;
+	struct kverbs_tenant *tenant;
 	struct kverbs_cq_set *cqs;
 	struct ib_srq *ib;
 	int max_sge;

@@ -249,6 +249,8 @@ DEFINE_EVENT(kverbs_memory, kverbs_memory_pin,
 	TP_PROTO(const struct kverbs_memory *memory), TP_ARGS(memory));
 DEFINE_EVENT(kverbs_memory, kverbs_memory_unpin,
 	TP_PROTO(const struct kverbs_memory *memory), TP_ARGS(memory));
+DEFINE_EVENT(kverbs_memory, kverbs_memory_revoke,
+	TP_PROTO(const struct kverbs_memory *memory), TP_ARGS(memory));
 
 #endif /* KVERBS_TRACE_H */
 

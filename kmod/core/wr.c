@@ -89,26 +89,50 @@ static unsigned int max_locals(const struct kverbs_queue *queue,
 	return min(max_sges(queue, req), queue->max_local);
 }
 
-static struct kverbs_map *get_map(struct kverbs_region *region, struct ib_device *ib)
+/**
+ * struct accessor - how a device is told to access memory that is not registered
+ * @ib: the device
+ * @tenant: in whose name
+ * @lkey: the local DMA lkey
+ */
+struct accessor {
+	struct ib_device *ib;
+	const struct kverbs_tenant *tenant;
+	u32 lkey;
+};
+
+static struct accessor accessor_of(const struct kverbs_queue *queue)
 {
-	return kverbs_map_lookup(region, ib) ?: ERR_PTR(-ENXIO);
+	return (struct accessor) { queue->ib, queue->tenant, queue->local_lkey };
+}
+
+static struct kverbs_map *get_map(struct kverbs_region *region, struct ib_device *ib,
+				  const struct kverbs_tenant *tenant)
+{
+	return kverbs_map_lookup(region, ib, tenant) ?: ERR_PTR(-ENXIO);
+}
+
+static struct kverbs_map *get_map_of(struct kverbs_region *region,
+				     const struct kverbs_mr_pool *pool)
+{
+	return get_map(region, pool->pd->device, pool->tenant);
 }
 
 /* Operations of a chain often use the same region. */
-static struct kverbs_map *find_map(struct ib_device *ib, struct kverbs_region *region,
+static struct kverbs_map *find_map(const struct accessor *by, struct kverbs_region *region,
 				   struct kverbs_chain *chain)
 {
 	if (!chain)
-		return get_map(region, ib);
+		return get_map(region, by->ib, by->tenant);
 	if (chain->region != region) {
-		chain->map = get_map(region, ib);
+		chain->map = get_map(region, by->ib, by->tenant);
 		chain->region = region;
 	}
 	return chain->map;
 }
 
 /* Entries that name the pages of the buffer by the local DMA lkey. */
-static int direct_sges(struct ib_device *ib, u32 lkey, const struct kverbs_req *req,
+static int direct_sges(const struct accessor *by, const struct kverbs_req *req,
 		       struct kverbs_chain *chain, struct ib_sge *sges, int max)
 {
 	unsigned int i;
@@ -116,11 +140,11 @@ static int direct_sges(struct ib_device *ib, u32 lkey, const struct kverbs_req *
 
 	for (i = 0; i < kverbs_req_extents(req); i++) {
 		struct kverbs_extent extent = kverbs_req_extent(req, i);
-		struct kverbs_map *map = find_map(ib, extent.region, chain);
+		struct kverbs_map *map = find_map(by, extent.region, chain);
 
 		if (IS_ERR(map))
 			return PTR_ERR(map);
-		ret = kverbs_map_sges(map, extent.offset, extent.length, lkey, sges + nr,
+		ret = kverbs_map_sges(map, extent.offset, extent.length, by->lkey, sges + nr,
 				      max - nr);
 		if (ret < 0)
 			return ret;
@@ -134,12 +158,13 @@ static int build_direct(struct kverbs_queue *queue, struct kverbs_req *req,
 			struct kverbs_chain *chain)
 {
 	struct ib_sge *sges = &chain->sges[chain->nr_sges];
+	struct accessor by = accessor_of(queue);
 	struct ib_send_wr *wr;
 	int nr, used;
 
 	if (req->length > queue->max_msg || chain->nr_sges == chain->max_sges)
 		return -EMSGSIZE;
-	nr = direct_sges(queue->ib, queue->local_lkey, req, chain, sges,
+	nr = direct_sges(&by, req, chain, sges,
 			 min_t(int, max_sges(queue, req), chain->max_sges - chain->nr_sges));
 	if (nr < 0)
 		return nr;
@@ -239,7 +264,7 @@ static int add_extent(struct builder *b, struct kverbs_extent extent)
 	struct kverbs_slice slice = { .offset = extent.offset, .left = extent.length };
 	struct kverbs_lkeys *local;
 
-	slice.map = get_map(extent.region, b->set->pool->pd->device);
+	slice.map = get_map_of(extent.region, b->set->pool);
 	if (IS_ERR(slice.map))
 		return PTR_ERR(slice.map);
 	local = kverbs_lkeys_get(b->set, extent.region);
@@ -329,7 +354,7 @@ static int build_sinks(struct kverbs_queue *queue, struct kverbs_mr_pool *pool,
 		struct kverbs_extent extent = kverbs_req_extent(req, i);
 		struct kverbs_slice slice = { .offset = extent.offset };
 
-		slice.map = get_map(extent.region, pool->pd->device);
+		slice.map = get_map_of(extent.region, pool);
 		if (IS_ERR(slice.map))
 			return PTR_ERR(slice.map);
 		for (slice.left = extent.length; slice.left;) {
@@ -569,7 +594,7 @@ static int recv_extent(struct recv_builder *b, struct kverbs_lkey_cache *set,
 	struct kverbs_mr *mr;
 	int ret;
 
-	slice.map = get_map(extent.region, set->pool->pd->device);
+	slice.map = get_map_of(extent.region, set->pool);
 	if (IS_ERR(slice.map))
 		return PTR_ERR(slice.map);
 	if (IS_ERR(local))
@@ -651,8 +676,9 @@ static int register_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *s
 static int direct_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 		       const struct kverbs_req *req, struct ib_sge *sges, int max)
 {
-	return direct_sges(queue->ib, queue->local_lkey, req, NULL, sges,
-			   min_t(int, queue->max_recv_sge, max));
+	struct accessor by = accessor_of(queue);
+
+	return direct_sges(&by, req, NULL, sges, min_t(int, queue->max_recv_sge, max));
 }
 
 /* Posts a receive whose buffer has many pieces or must be registered. */
@@ -704,6 +730,7 @@ int kverbs_wr_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 /**
  * kverbs_wr_direct_recv() - name the buffer of a receive without registering it
  * @pd: the protection domain
+ * @tenant: the connection or group that receives
  * @req: the receive
  * @sges: filled in
  * @max: room in @sges
@@ -712,10 +739,12 @@ int kverbs_wr_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
  * Return: number of entries; -EMSGSIZE if the buffer has more pieces; -ENXIO if a region is not
  * mapped on the device.
  */
-int kverbs_wr_direct_recv(struct ib_pd *pd, const struct kverbs_req *req,
-			  struct ib_sge *sges, int max)
+int kverbs_wr_direct_recv(struct ib_pd *pd, const struct kverbs_tenant *tenant,
+			  const struct kverbs_req *req, struct ib_sge *sges, int max)
 {
-	return direct_sges(pd->device, pd->local_dma_lkey, req, NULL, sges, max);
+	const struct accessor by = { pd->device, tenant, pd->local_dma_lkey };
+
+	return direct_sges(&by, req, NULL, sges, max);
 }
 
 /* ---- posting without sleeping --------------------------------------------- */
@@ -723,7 +752,8 @@ int kverbs_wr_direct_recv(struct ib_pd *pd, const struct kverbs_req *req,
 /* Appends entries that name the pages of the buffer, and work requests for them. */
 static int add_mapped(struct builder *b, struct ib_pd *pd, struct kverbs_extent extent)
 {
-	const struct kverbs_map *map = kverbs_map_lookup(extent.region, pd->device);
+	const struct kverbs_map *map = kverbs_map_lookup(extent.region, pd->device,
+							 b->queue->tenant);
 	struct ib_sge *sge;
 	u64 part;
 	int ret;
@@ -770,7 +800,8 @@ static int build_reserved(struct kverbs_queue *queue, struct kverbs_mr_pool *poo
 			  struct kverbs_req *req, struct kverbs_chain *chain,
 			  struct kverbs_mr *mr)
 {
-	const struct kverbs_map *map = kverbs_map_lookup(req->region, pool->pd->device);
+	const struct kverbs_map *map = kverbs_map_lookup(req->region, pool->pd->device,
+							 pool->tenant);
 	struct ib_send_wr *wr;
 	int ret;
 
@@ -894,7 +925,7 @@ int kverbs_wr_recv_now(struct kverbs_queue *queue, struct ib_pd *pd, struct kver
 
 	if (req->length > queue->max_recv)
 		return -EMSGSIZE;
-	nr = kverbs_wr_direct_recv(pd, req, chain->sges,
+	nr = kverbs_wr_direct_recv(pd, queue->tenant, req, chain->sges,
 				   min_t(int, queue->max_recv_sge, chain->max_sges));
 	return nr < 0 ? nr : kverbs_queue_recv_now(queue, req, chain->sges, nr);
 }

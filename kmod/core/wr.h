@@ -22,7 +22,7 @@ int kverbs_wr_recv_now(struct kverbs_queue *queue, struct ib_pd *pd, struct kver
 		       struct kverbs_chain *chain);
 bool kverbs_wr_needs_sink(const struct kverbs_queue *queue, const struct kverbs_req *req);
 
-int kverbs_wr_direct_recv(struct ib_pd *pd, const struct kverbs_req *req,
-			  struct ib_sge *sges, int max);
+int kverbs_wr_direct_recv(struct ib_pd *pd, const struct kverbs_tenant *tenant,
+			  const struct kverbs_req *req, struct ib_sge *sges, int max);
 
 #endif /* KVERBS_WR_H */

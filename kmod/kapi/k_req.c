@@ -281,7 +281,7 @@ static int cover(struct k_req *request, const struct kverbs_export_range *range)
 		return ret;
 	if (request->mr->state != KVERBS_MR_FREE)
 		return -EBUSY;
-	map = kverbs_map_lookup(range->region, conn->pool.pd->device);
+	map = kverbs_map_lookup(range->region, conn->pool.pd->device, &conn->tenant);
 	if (!map)
 		return -ENXIO;
 	ret = kverbs_mr_cover(&conn->pool, request->mr, map, range->offset, range->length,

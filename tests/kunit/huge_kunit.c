@@ -250,7 +250,7 @@ static void destroy_region(void *data)
 
 static void map_huge_pages(struct kunit *test, struct huge *huge)
 {
-	struct kverbs_map *map = kverbs_map_get(huge->region, &huge->fake->hca->ib);
+	struct kverbs_map *map = kverbs_map_get(huge->region, &huge->fake->hca->ib, NULL);
 	struct kverbs_span *spans = kvcalloc(2, sizeof(*spans), GFP_KERNEL);
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(map));

@@ -175,8 +175,8 @@ static void map_of_a_device_is_created_once(struct kunit *test)
 	struct ib_device *ib = kunit_kzalloc(test, sizeof(*ib), GFP_KERNEL);
 	struct fake_region *fake = fake_region_create(test, ib, 0, PAGE_SIZE);
 
-	KUNIT_EXPECT_PTR_EQ(test, &fake->map, kverbs_map_get(&fake->region, ib));
-	KUNIT_EXPECT_PTR_EQ(test, &fake->map, kverbs_map_get(&fake->region, ib));
+	KUNIT_EXPECT_PTR_EQ(test, &fake->map, kverbs_map_get(&fake->region, ib, NULL));
+	KUNIT_EXPECT_PTR_EQ(test, &fake->map, kverbs_map_get(&fake->region, ib, NULL));
 }
 
 static struct kunit_case map_cases[] = {

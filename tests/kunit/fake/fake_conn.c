@@ -200,7 +200,7 @@ void fake_conn_scatter(struct fake_conn *fake)
 	struct kverbs_span *spans;
 	struct kverbs_map *map;
 
-	map = kverbs_map_get(fake->region, &fake->hca->ib);
+	map = kverbs_map_get(fake->region, &fake->hca->ib, NULL);
 	KUNIT_ASSERT_FALSE(fake->test, IS_ERR(map));
 	spans = kvcalloc(npages, sizeof(*spans), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(fake->test, spans);
