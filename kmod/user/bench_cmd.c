@@ -284,6 +284,9 @@ static int set_region(struct kverbs_bench_plan *plan, struct kverbs_region *regi
 	if (!kverbs_region_covers(region, plan->local.offset, plan->local.length) ||
 	    !answers_fit(plan, region) || (writes(plan) && !region->writable))
 		return -EINVAL;
+	/* The engine reads messages, and waits for bytes to change. */
+	if (region->opaque && plan->answer.length)
+		return -EOPNOTSUPP;
 	if (kverbs_opcode_has(plan->opcode, KVERBS_OPF_ATOMIC) && !IS_ALIGNED(start, sizeof(u64)))
 		return -EINVAL;
 	plan->local.region = region;

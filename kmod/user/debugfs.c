@@ -97,8 +97,9 @@ static void show_region(struct seq_file *m, struct kverbs_object *obj)
 	const struct kverbs_region *region =
 		container_of(obj, struct kverbs_region_obj, obj)->region;
 
-	seq_printf(m, " length=%llu pages=%lu writable=%d uses=%ld", region->length,
-		   region->npages, region->writable, atomic_long_read(&region->uses));
+	seq_printf(m, " length=%llu pages=%lu writable=%d uses=%ld dmabuf=%d", region->length,
+		   region->npages, region->writable, atomic_long_read(&region->uses),
+		   region->opaque);
 }
 
 static void show_pool(struct seq_file *m, struct kverbs_object *obj)

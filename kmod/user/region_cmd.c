@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Regions, as user space makes and ends them. */
+#include <linux/bitops.h>
 #include <linux/kverbs.h>
 #include <linux/slab.h>
 
@@ -10,6 +11,8 @@
 #include "region_cmd.h"
 #include "region_fd.h"
 #include "ring.h"
+
+#define KINDS	(KVERBS_REGION_TRACK | KVERBS_REGION_FD | KVERBS_REGION_DMABUF)
 
 static struct kverbs_region_obj *to_region_obj(struct kverbs_object *obj)
 {
@@ -82,15 +85,14 @@ static void region_changed(struct kverbs_track *track)
 
 static int check_region(const struct kverbs_cmd_region_create *cmd)
 {
-	if (cmd->flags & ~(KVERBS_REGION_READ_ONLY | KVERBS_REGION_TRACK | KVERBS_REGION_FD) ||
-	    cmd->__reserved)
+	u32 kind = cmd->flags & ~KVERBS_REGION_READ_ONLY;
+
+	if (kind & ~KINDS || hweight32(kind) > 1 || cmd->__reserved)
 		return -EINVAL;
-	if (cmd->flags & KVERBS_REGION_FD) {
-		if (cmd->flags & KVERBS_REGION_TRACK || cmd->addr || cmd->length)
-			return -EINVAL;
-	} else if (cmd->fd) {
+	if (kind & KVERBS_REGION_FD && (cmd->addr || cmd->length))
 		return -EINVAL;
-	}
+	if (!(kind & (KVERBS_REGION_FD | KVERBS_REGION_DMABUF)) && cmd->fd)
+		return -EINVAL;
 	if (!(cmd->flags & KVERBS_REGION_TRACK) && (cmd->ring_id || cmd->user_data))
 		return -EINVAL;
 	if (cmd->addr > ULONG_MAX)
@@ -141,6 +143,8 @@ static struct kverbs_region *new_region(const struct kverbs_cmd_region_create *c
 
 	if (cmd->flags & KVERBS_REGION_FD)
 		return region_of_fd(cmd->fd, writable);
+	if (cmd->flags & KVERBS_REGION_DMABUF)
+		return kverbs_region_of_dmabuf(cmd->fd, cmd->addr, cmd->length, writable);
 	return kverbs_region_create_tracked(cmd->addr, cmd->length, writable, track);
 }
 

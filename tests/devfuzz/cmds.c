@@ -147,7 +147,10 @@ static void bench(struct fuzzer *f)
  */
 void cmds_any(struct fuzzer *f)
 {
-	switch (rng_below(&f->rng, 43)) {
+	switch (rng_below(&f->rng, 44)) {
+	case 43:
+		region_of_dmabuf(f);
+		break;
 	case 41 ... 42:
 		ring_use_fd(f);
 		break;

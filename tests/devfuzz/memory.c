@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Memory for regions, and disturbances of it while it is in use. */
 #include <fcntl.h>
+#include <linux/udmabuf.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +15,25 @@
 static char *map(void *at, size_t size, int flags, int fd, off_t offset)
 {
 	return mmap(at, size, RW, flags | (at ? MAP_FIXED : 0), fd, offset);
+}
+
+/* Its memory is not in an arena, so nothing disturbs it. */
+static int make_dmabuf(void)
+{
+	struct udmabuf_create create = { .flags = UDMABUF_FLAGS_CLOEXEC, .size = DMABUF_SIZE };
+	int device = open("/dev/udmabuf", O_RDWR | O_CLOEXEC), memfd, fd;
+
+	if (device < 0)
+		return -1;
+	memfd = memfd_create("dmabuf", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (memfd < 0 || ftruncate(memfd, DMABUF_SIZE) ||
+	    fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK))
+		abort();
+	create.memfd = memfd;
+	fd = ioctl(device, UDMABUF_CREATE, &create);
+	close(memfd);
+	close(device);
+	return fd;
 }
 
 /**
@@ -30,6 +51,7 @@ void memory_create(struct world *world)
 	world->arenas[SHARED] = map(NULL, ARENA_SIZE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	world->arenas[MEMFD] = map(NULL, ARENA_SIZE, MAP_SHARED, world->memfd, 0);
 	world->arenas[HUGE] = huge == MAP_FAILED ? NULL : huge;
+	world->dmabuf = make_dmabuf();
 }
 
 static uint64_t choose_length(struct rng *rng)

@@ -111,6 +111,36 @@ void region_share(struct fuzzer *f)
 }
 
 /**
+ * region_of_dmabuf() - replace a region by one of a dma-buf, if there is one
+ * @f: the thread
+ */
+void region_of_dmabuf(struct fuzzer *f)
+{
+	struct kverbs_cmd_region_create cmd = {
+		.size = sizeof(cmd),
+		.flags = KVERBS_REGION_DMABUF,
+		.addr = rng_below(&f->rng, DMABUF_SIZE),
+		.fd = choose_fd(f, f->world->dmabuf),
+	};
+	struct region *region = choose_place(f);
+
+	if (!make_room(f, region))
+		return;
+	cmd.length = 1 + rng_below(&f->rng, DMABUF_SIZE - cmd.addr);
+	if (rng_once_in(&f->rng, 6))
+		cmd.flags |= KVERBS_REGION_READ_ONLY;
+	if (world_try(f, KVERBS_REGION_CREATE, &cmd))
+		return;
+	world_note(f, REGION, cmd.out_id);
+	*region = (struct region){
+		.addr = cmd.addr,
+		.length = cmd.length,
+		.id = cmd.out_id,
+		.writable = !(cmd.flags & KVERBS_REGION_READ_ONLY),
+	};
+}
+
+/**
  * region_choose() - choose a suitable region
  * @f: the thread
  * @least: minimum length

@@ -23,6 +23,7 @@ enum object { RING, REGION, LISTENER, CONN, EXPORT, GROUP, POOL, NR_KINDS };
 #define OWN_LINKS	4
 /* Exports of one end that the peer knows */
 #define GRANTS		3
+#define DMABUF_SIZE	(32 * PAGE)
 /* Receive pools that are fed */
 #define POOLS		4
 /* Entries of one SUBMIT */
@@ -84,6 +85,7 @@ struct end {
  *	has to be right only most of the time
  * @fd: the file
  * @memfd: memory of an arena
+ * @dmabuf: a dma-buf of DMABUF_SIZE, -1: the kernel makes none
  * @stop: all threads and children shall exit
  * @ids: recent ids of each type
  * @rings: where the rings can be mapped
@@ -98,6 +100,7 @@ struct end {
 struct world {
 	int fd;
 	int memfd;
+	int dmabuf;
 	int stop;
 	uint32_t ids[NR_KINDS][IDS];
 	struct kverbs_cmd_ring_create rings[IDS];
@@ -166,6 +169,7 @@ void memory_disturb(struct fuzzer *f);
 /* region.c */
 void region_make(struct fuzzer *f);
 void region_share(struct fuzzer *f);
+void region_of_dmabuf(struct fuzzer *f);
 const struct region *region_choose(struct fuzzer *f, uint64_t least, bool writable,
 				   bool lasting);
 

@@ -52,6 +52,7 @@
  * - EMSGSIZE: an array is too small (the needed count is returned in its
  *   length field), or a message is larger than the connection can carry.
  * - ENODEV: no such device, or the device is gone.
+ * - ESTALE: the exporter of a dma-buf has revoked its memory.
  * - EPERM, ENOMEM: a limit: RLIMIT_MEMLOCK, objects per file, memory.
  * - EDQUOT: the limit that rdma.max of the caller's control group has for the
  *   device.
@@ -64,9 +65,9 @@
  *   accepted entries even so: the ring's sq_head shows how many.
  *
  * The last completion of a connection carries one of ECONNREFUSED, ECONNRESET,
- * ETIMEDOUT, EHOSTUNREACH, ENETUNREACH, ECANCELED, ENODEV, EDQUOT, EINVAL (depths
- * or an address that the device cannot serve) or EIO, as a negative number, or 0
- * if this side disconnected.
+ * ETIMEDOUT, EHOSTUNREACH, ENETUNREACH, ECANCELED, ENODEV, ESTALE, EDQUOT, EINVAL
+ * (depths or an address that the device cannot serve) or EIO, as a negative number,
+ * or 0 if this side disconnected.
  *
  * A failed work request completes with -EIO and its work completion status.
  *
@@ -108,6 +109,7 @@
 #define KVERBS_FEATURE_REGION_FD (1ULL << 5)	/* KVERBS_REGION_EXPORT_FD, KVERBS_REGION_FD */
 #define KVERBS_FEATURE_RING_FD	(1ULL << 6)	/* KVERBS_RING_FD */
 #define KVERBS_FEATURE_WAKE	(1ULL << 7)	/* KVERBS_UFLAG_NO_WAIT, KVERBS_SUBMIT_WAKE */
+#define KVERBS_FEATURE_DMABUF	(1ULL << 8)	/* KVERBS_REGION_DMABUF */
 
 /* Bits of kverbs_op_info.flags */
 #define KVERBS_OP_INFO_REMOTE	(1U << 0)	/* names memory of the peer */
@@ -735,9 +737,10 @@ struct kverbs_cmd_ring_create {
  * SUBMIT accepts every entry for which there is a free completion slot, and reads it once.
  * An invalid entry completes with an error, with or without KVERBS_SQE_SIGNAL: EINVAL,
  * EFAULT, ENOENT, ENOTCONN, EBUSY (BENCH uses the connection), ENODEV, EOPNOTSUPP,
- * EMSGSIZE, ENOMEM or EDQUOT. That completion is in the ring when SUBMIT returns. Later
- * operations of this SUBMIT for the same connection, except receives, complete with
- * ECANCELED, so that none overtakes one that failed.
+ * EMSGSIZE, ENOMEM or EDQUOT; with a region of a dma-buf also ESTALE, or what its exporter
+ * says. That completion is in the ring when SUBMIT returns. Later operations of this SUBMIT
+ * for the same connection, except receives, complete with ECANCELED, so that none overtakes one
+ * that failed.
  *
  * EMSGSIZE is of an operation that is too large. A SEND or RECV has @out_max_msg of
  * CONN_QUERY. A READ, a WRITE or an atomic is at most 64 work requests, and at most
@@ -784,21 +787,24 @@ struct kverbs_cmd_submit {
 #define KVERBS_REGION_READ_ONLY	(1U << 0)	/* the HCA only reads it */
 #define KVERBS_REGION_TRACK	(1U << 1)	/* tell when the memory has changed */
 #define KVERBS_REGION_FD	(1U << 2)	/* the memory of KVERBS_REGION_EXPORT_FD */
+#define KVERBS_REGION_DMABUF	(1U << 3)	/* a part of a dma-buf */
 
 /**
  * struct kverbs_cmd_region_create - KVERBS_REGION_CREATE: pin memory
  * @size: sizeof(struct kverbs_cmd_region_create)
- * @flags: any of KVERBS_REGION_READ_ONLY, KVERBS_REGION_TRACK and KVERBS_REGION_FD, the last
- *	two not together
+ * @flags: KVERBS_REGION_READ_ONLY or 0, and at most one of KVERBS_REGION_TRACK, KVERBS_REGION_FD
+ *	and KVERBS_REGION_DMABUF
  * @addr: start of the memory in the caller's address space, any alignment; with
- *	KVERBS_REGION_FD must be 0
+ *	KVERBS_REGION_FD must be 0; with KVERBS_REGION_DMABUF the offset of the first byte in the
+ *	dma-buf
  * @length: bytes, at least 1; with KVERBS_REGION_FD must be 0
  * @out_id: the region
  * @ring_id: with KVERBS_REGION_TRACK the ring that tells when the region becomes stale;
  *	else must be 0
  * @user_data: with KVERBS_REGION_TRACK: copied to that completion, not interpreted; else
  *	must be 0
- * @fd: with KVERBS_REGION_FD a descriptor from KVERBS_REGION_EXPORT_FD; else must be 0
+ * @fd: with KVERBS_REGION_FD a descriptor from KVERBS_REGION_EXPORT_FD, with
+ *	KVERBS_REGION_DMABUF one of a dma-buf; else must be 0
  * @__reserved: must be 0
  * @out_length: bytes of the region
  *
@@ -830,10 +836,22 @@ struct kverbs_cmd_submit {
  * need not have mapped; nothing is charged. What one region is used for does not concern the
  * other: it may be destroyed, and the file that it belongs to closed, at any time.
  *
+ * With KVERBS_REGION_DMABUF the region is a part of the memory of a dma-buf, such as that of a GPU.
+ * It keeps the dma-buf, whose descriptor may be closed. The memory is the exporter's: nothing is
+ * charged, and the exporter pins it when the region is first used on a device. That use, which may
+ * be an entry or EXPORT, fails with the error of the exporter if the device cannot reach the
+ * memory, and with EOPNOTSUPP on a device that has no DMA, such as Soft-RoCE and Soft-iWARP. The
+ * exporter may revoke the memory, for example when its own device is removed. Then the connections
+ * end that have used the region, and so do all those of a group for which an export or a shared
+ * receive queue has used it. The error in their last completion is ESTALE, with which later uses
+ * fail, too. The RDMA device may access the memory until the connections have ended.
+ *
  * Errors: EINVAL, E2BIG, EFAULT, EOPNOTSUPP (KVERBS_REGION_TRACK without
  * KVERBS_FEATURE_TRACK, too), EPERM, ENOMEM, EINTR; with KVERBS_REGION_TRACK ENOENT (no such
- * ring) and EAGAIN (no completion slot); with KVERBS_REGION_FD EBADF (not open), EINVAL (a
- * descriptor of something else) and EACCES (read-only, and KVERBS_REGION_READ_ONLY is not set).
+ * ring) and EAGAIN (no completion slot); with KVERBS_REGION_FD and KVERBS_REGION_DMABUF EBADF (not
+ * open), EINVAL (a descriptor of something else) and EACCES (read-only, and
+ * KVERBS_REGION_READ_ONLY is not set); with KVERBS_REGION_DMABUF EINVAL (the dma-buf has no such
+ * part) and EOPNOTSUPP (without KVERBS_FEATURE_DMABUF).
  */
 struct kverbs_cmd_region_create {
 	__u32 size;
@@ -1391,7 +1409,7 @@ struct kverbs_segment {
  *
  * Errors: EINVAL, E2BIG, EFAULT, ENOENT, ENOTCONN, EOPNOTSUPP, EMSGSIZE,
  * ENOMEM, EDQUOT, ENODEV, EINTR, EIO (registration failed; the connection, or one of
- * the group, has ended).
+ * the group, has ended); for a region of a dma-buf also ESTALE, and what its exporter says.
  */
 struct kverbs_cmd_export {
 	__u32 size;
@@ -1527,8 +1545,9 @@ struct kverbs_cmd_destroy {
  * load if it is not loaded.
  *
  * Errors, if nothing was posted: EINVAL, E2BIG, EFAULT, ENOENT, EBUSY, ENOTCONN,
- * EOPNOTSUPP (the module cannot be loaded, or the device lacks the operation), EMSGSIZE (of
- * @hist_len too), EAGAIN, ENOMEM, ENODEV, EINTR.
+ * EOPNOTSUPP (the module cannot be loaded, the device lacks the operation, or @recv_length is not 0
+ * in a region of a dma-buf, which the kernel cannot read), EMSGSIZE (of @hist_len too),
+ * EAGAIN, ENOMEM, ENODEV, EINTR.
  */
 struct kverbs_cmd_bench {
 	__u32 size;

@@ -94,7 +94,7 @@ static const struct bad_field bad_fields[] = {
 
 	BAD(REGION_CREATE, region_create, flags, U32, KVERBS_REGION_TRACK, ENOENT),
 	BAD(REGION_CREATE, region_create, flags, U32, KVERBS_REGION_FD, EINVAL),
-	BAD(REGION_CREATE, region_create, flags, U32, 8, EINVAL),
+	BAD(REGION_CREATE, region_create, flags, U32, 16, EINVAL),
 	BAD(REGION_CREATE, region_create, flags, U32, 0x80000000, EINVAL),
 	BAD(REGION_CREATE, region_create, ring_id, U32, 1, EINVAL),
 	BAD(REGION_CREATE, region_create, user_data, U64, 1, EINVAL),

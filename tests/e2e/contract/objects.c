@@ -414,7 +414,8 @@ TEST(INFO_names_the_ABI_the_opcodes_and_the_limits)
 	CHECK_EQ(info.out_features, KVERBS_FEATURE_BENCH | KVERBS_FEATURE_GROUP |
 				    KVERBS_FEATURE_IOVA | KVERBS_FEATURE_POOL |
 				    KVERBS_FEATURE_TRACK | KVERBS_FEATURE_REGION_FD |
-				    KVERBS_FEATURE_RING_FD | KVERBS_FEATURE_WAKE);
+				    KVERBS_FEATURE_RING_FD | KVERBS_FEATURE_WAKE |
+				    KVERBS_FEATURE_DMABUF);
 	CHECK_EQ(info.inout_ops_len, KVERBS_OP_FETCH_ADD);
 	CHECK(info.out_max_objects && info.out_max_sq_entries && info.out_max_cq_entries);
 	CHECK(memchr(info.out_version, 0, sizeof(info.out_version)));

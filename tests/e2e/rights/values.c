@@ -28,7 +28,8 @@ TEST(INFO_fills_its_fields_and_zeroes_the_rest)
 	CHECK_EQ(info.out_features, KVERBS_FEATURE_BENCH | KVERBS_FEATURE_GROUP |
 				    KVERBS_FEATURE_IOVA | KVERBS_FEATURE_POOL |
 				    KVERBS_FEATURE_TRACK | KVERBS_FEATURE_REGION_FD |
-				    KVERBS_FEATURE_RING_FD | KVERBS_FEATURE_WAKE);
+				    KVERBS_FEATURE_RING_FD | KVERBS_FEATURE_WAKE |
+				    KVERBS_FEATURE_DMABUF);
 	check_text(info.out_version, sizeof(info.out_version), "the version");
 	check_no_address(&info, sizeof(info), "INFO");
 }
