@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/dma-mapping.h>
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>
 #include <linux/in.h>
@@ -215,6 +216,26 @@ struct device *fake_parent_create(struct kunit *test, int node)
 	set_dev_node(parent, node);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, remove_parent, parent));
 	return parent;
+}
+
+/**
+ * fake_device_give_dma() - let a device seem to reach memory by DMA
+ * @hca: the device, registered
+ * @parent: the device for which memory is mapped, created before @hca
+ *
+ * Nothing can be mapped for @parent by the DMA API, so only memory can be used whose exporter makes
+ * addresses up.
+ */
+void fake_device_give_dma(struct fake_hca *hca, struct device *parent)
+{
+	parent->coherent_dma_mask = DMA_BIT_MASK(64);
+	parent->dma_mask = &parent->coherent_dma_mask;
+#if defined(CONFIG_ARCH_HAS_SYNC_DMA_FOR_DEVICE) || \
+	defined(CONFIG_ARCH_HAS_SYNC_DMA_FOR_CPU) || \
+	defined(CONFIG_ARCH_HAS_SYNC_DMA_FOR_CPU_ALL)
+	parent->dma_coherent = true;
+#endif
+	hca->ib.dma_device = parent;
 }
 
 /**

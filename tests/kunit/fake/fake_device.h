@@ -12,6 +12,7 @@
 
 struct fake_hca *fake_device_new(struct kunit *test);
 struct device *fake_parent_create(struct kunit *test, int node);
+void fake_device_give_dma(struct fake_hca *hca, struct device *parent);
 int fake_device_register(struct fake_hca *hca);
 struct fake_hca *fake_device_create(struct kunit *test);
 void fake_device_remove(struct fake_hca *hca);
