@@ -261,6 +261,29 @@ KVERBS_API int kverbs_buf_register_fd(struct kverbs *kv, int fd, uint64_t offset
 				      unsigned int flags, struct kverbs_buf **buf);
 
 /**
+ * kverbs_buf_register_dmabuf() - register a part of a dma-buf
+ * @kv: the context
+ * @fd: of the dma-buf, such as memory of a GPU; may be closed afterwards
+ * @offset: start of the part in the dma-buf, bytes
+ * @size: bytes, at least 1
+ * @flags: KVERBS_REGION_READ_ONLY or 0
+ * @buf: set to the buffer, whose address is NULL
+ *
+ * The memory belongs to the driver that exports it, and does not count for RLIMIT_MEMLOCK. A
+ * request or export that is the first to use the buffer on a device fails with the error of that
+ * driver if the device cannot reach the memory, and with -EOPNOTSUPP on Soft-RoCE and Soft-iWARP.
+ * If the driver takes the memory back, the connections that have used the buffer end with -ESTALE,
+ * and so do those of a group for which an export or a shared receive queue has used it. Later uses
+ * of the buffer fail with -ESTALE.
+ *
+ * Return: 0; -EBADF; -EINVAL: @fd is no dma-buf, or has no such part; -EACCES: the dma-buf is
+ * read-only, and KVERBS_REGION_READ_ONLY is not set; -EOPNOTSUPP without KVERBS_FEATURE_DMABUF;
+ * another -errno.
+ */
+KVERBS_API int kverbs_buf_register_dmabuf(struct kverbs *kv, int fd, uint64_t offset, size_t size,
+					  unsigned int flags, struct kverbs_buf **buf);
+
+/**
  * kverbs_buf_stale() - whether the memory of a buffer has changed
  * @buf: the buffer, registered with KVERBS_REGION_TRACK
  *

@@ -309,6 +309,18 @@ public:
 		return region(buf);
 	}
 
+	/* A part of a dma-buf, such as memory of a GPU; its data() is null. */
+	static region of_dmabuf(const context &context, int fd, std::uint64_t offset,
+				std::size_t size, unsigned int flags = 0)
+	{
+		kverbs_buf *buf;
+
+		detail::check(kverbs_buf_register_dmabuf(context.get(), fd, offset, size, flags,
+							 &buf),
+			      "kverbs_buf_register_dmabuf");
+		return region(buf);
+	}
+
 	/*
 	 * The memory that a descriptor of share() refers to; @data: where this process has mapped
 	 * it, if it has.

@@ -135,6 +135,19 @@ static int import_region(struct kverbs_buf *buf, int fd, unsigned int flags)
 	return ret;
 }
 
+static int create_of_dmabuf(struct kverbs_buf *buf, int fd, uint64_t offset, unsigned int flags)
+{
+	struct kverbs_cmd_region_create cmd = {
+		.size = sizeof(cmd),
+		.flags = flags | KVERBS_REGION_DMABUF,
+		.addr = offset,
+		.length = buf->size,
+		.fd = fd,
+	};
+
+	return flags & ~KVERBS_REGION_READ_ONLY ? -EINVAL : run_create(buf, &cmd);
+}
+
 static struct kverbs_buf *alloc_buf(struct kverbs *kv, void *addr, size_t size)
 {
 	struct kverbs_buf *buf = calloc(1, sizeof(*buf));
@@ -193,6 +206,14 @@ int kverbs_buf_import(struct kverbs *kv, int fd, void *addr, unsigned int flags,
 	struct kverbs_buf *new = alloc_buf(kv, addr, 0);
 
 	return new ? finish_buf(new, import_region(new, fd, flags), buf) : -ENOMEM;
+}
+
+int kverbs_buf_register_dmabuf(struct kverbs *kv, int fd, uint64_t offset, size_t size,
+			       unsigned int flags, struct kverbs_buf **buf)
+{
+	struct kverbs_buf *new = alloc_buf(kv, NULL, size);
+
+	return new ? finish_buf(new, create_of_dmabuf(new, fd, offset, flags), buf) : -ENOMEM;
 }
 
 /* Round up; 0: it does not fit a size_t. */

@@ -237,6 +237,40 @@ static void memory_of_a_file_that_cannot_be_registered_is_refused(void **state)
 	assert_int_equal(madvise(fake.memory, fake.memory_length, MADV_NORMAL), -1);
 }
 
+static void a_part_of_a_dmabuf_can_be_registered(void **state)
+{
+	struct t *t = *state;
+	struct kverbs_buf *buf;
+
+	assert_int_equal(kverbs_buf_register_dmabuf(t->kv, FAKE_DMABUF_FD, 100, 200,
+						    KVERBS_REGION_READ_ONLY, &buf), 0);
+	assert_int_equal(fake.last_region.flags, KVERBS_REGION_DMABUF | KVERBS_REGION_READ_ONLY);
+	assert_int_equal(fake.last_region.fd, FAKE_DMABUF_FD);
+	assert_int_equal(fake.last_region.addr, 100);
+	assert_int_equal(fake.last_region.length, 200);
+	assert_null(kverbs_buf_addr(buf));
+	assert_int_equal(kverbs_buf_size(buf), 200);
+	assert_int_equal(kverbs_buf_free(buf), 0);
+}
+
+static void a_dmabuf_that_cannot_be_registered_is_refused(void **state)
+{
+	struct t *t = *state;
+	int fd = FAKE_DMABUF_FD;
+	struct kverbs_buf *buf;
+
+	assert_int_equal(kverbs_buf_register_dmabuf(t->kv, -1, 0, 1, 0, &buf), -EBADF);
+	assert_int_equal(kverbs_buf_register_dmabuf(t->kv, fd, 0, 0, 0, &buf), -EINVAL);
+	assert_int_equal(kverbs_buf_register_dmabuf(t->kv, fd, 1, FAKE_DMABUF_SIZE, 0, &buf),
+			 -EINVAL);
+	assert_int_equal(kverbs_buf_register_dmabuf(t->kv, fd, 0, 1, KVERBS_REGION_TRACK, &buf),
+			 -EINVAL);
+	assert_int_equal(kverbs_buf_register_dmabuf(t->kv, fd, 0, 1, KVERBS_REGION_FD, &buf),
+			 -EINVAL);
+	fake_fail(KVERBS_REGION_CREATE, 1, -EOPNOTSUPP);
+	assert_int_equal(kverbs_buf_register_dmabuf(t->kv, fd, 0, 1, 0, &buf), -EOPNOTSUPP);
+}
+
 static struct kverbs_buf *track(struct t *t, void *addr, size_t size)
 {
 	struct kverbs_buf *buf;
@@ -349,6 +383,8 @@ int main(void)
 		t_test(memory_of_a_file_is_mapped_while_it_is_registered),
 		t_test(a_read_only_file_can_be_registered_read_only),
 		t_test(memory_of_a_file_that_cannot_be_registered_is_refused),
+		t_test(a_part_of_a_dmabuf_can_be_registered),
+		t_test(a_dmabuf_that_cannot_be_registered_is_refused),
 		t_test(a_changed_buffer_is_stale_and_others_are_not),
 		t_test(a_stale_buffer_can_be_freed_unseen),
 		t_test(a_context_has_a_limited_number_of_tracked_buffers),

@@ -160,6 +160,26 @@ static int region_import(int fd, struct kverbs_cmd_region_create *cmd)
 	return 0;
 }
 
+static int region_of_dmabuf(int fd, struct kverbs_cmd_region_create *cmd)
+{
+	static uint8_t dmabuf[FAKE_DMABUF_SIZE];
+	struct fake_obj *o;
+
+	if (cmd->flags & ~(KVERBS_REGION_READ_ONLY | KVERBS_REGION_DMABUF))
+		return -EINVAL;
+	if (cmd->fd != FAKE_DMABUF_FD)
+		return fcntl(cmd->fd, F_GETFD) < 0 ? -EBADF : -EINVAL;
+	if (!cmd->length || cmd->addr > sizeof(dmabuf) || cmd->length > sizeof(dmabuf) - cmd->addr)
+		return -EINVAL;
+	o = fake_new(fd, FAKE_REGION);
+	o->region.addr = dmabuf + cmd->addr;
+	o->region.length = cmd->length;
+	o->region.flags = cmd->flags & KVERBS_REGION_READ_ONLY;
+	cmd->out_id = o->id;
+	cmd->out_length = cmd->length;
+	return 0;
+}
+
 /* A file without contents, of which only the inode and the mode are used. */
 static int open_unnamed(void)
 {
@@ -204,6 +224,8 @@ static int region_create(int fd, struct kverbs_cmd_region_create *cmd)
 	fake.last_region = *cmd;
 	if (cmd->flags & KVERBS_REGION_FD)
 		return region_import(fd, cmd);
+	if (cmd->flags & KVERBS_REGION_DMABUF)
+		return region_of_dmabuf(fd, cmd);
 	if (!cmd->length || cmd->flags & ~(KVERBS_REGION_READ_ONLY | KVERBS_REGION_TRACK) ||
 	    (!tracked && (cmd->ring_id || cmd->user_data)))
 		return -EINVAL;

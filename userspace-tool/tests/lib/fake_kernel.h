@@ -32,6 +32,10 @@
 #define FAKE_MEMORY_FD 9999
 #define FAKE_PAGE_SIZE 65536u
 
+/* Descriptor of a dma-buf that is open for reading and writing, and its size */
+#define FAKE_DMABUF_FD 9998
+#define FAKE_DMABUF_SIZE 8192u
+
 /* Index of a device on which no group can be created */
 #define FAKE_NO_DEVICE UINT32_MAX
 

@@ -98,6 +98,15 @@ void a_region_is_shared_by_a_descriptor()
 	fails(EBADF, [&] { kv::region::import_fd(other, -1); });
 }
 
+void a_region_is_a_part_of_a_dmabuf()
+{
+	kv::context context;
+	kv::region region = kv::region::of_dmabuf(context, FAKE_DMABUF_FD, 10, 20);
+
+	expect(region.size() == 20 && !region.data());
+	fails(EINVAL, [&] { kv::region::of_dmabuf(context, FAKE_DMABUF_FD, FAKE_DMABUF_SIZE, 1); });
+}
+
 void objects_can_be_moved()
 {
 	kv::context first;
@@ -513,6 +522,7 @@ const struct {
 	entry(what_is_created_is_freed),
 	entry(a_failure_is_an_exception_with_errno_and_text),
 	entry(a_region_is_shared_by_a_descriptor),
+	entry(a_region_is_a_part_of_a_dmabuf),
 	entry(objects_can_be_moved),
 	entry(containers_are_registered_where_they_are),
 	entry(a_message_arrives_and_its_request_tells_the_length),
