@@ -439,16 +439,49 @@ int session_release(struct session *s)
 	return release_held(s);
 }
 
+static struct kverbs_req *next_recv(const struct session *s)
+{
+	return &s->recv[s->received % s->depth];
+}
+
+/* Whether all that came before the end of the connection has been taken */
+static bool is_drained(const struct session *s)
+{
+	return s->end && s->received >= s->end;
+}
+
+int session_await(struct session *const sessions[], unsigned int nr, int timeout_ms)
+{
+	struct kverbs_req *reqs[SESSION_AWAIT_MAX];
+	unsigned int i;
+	int ret;
+
+	if (nr > SESSION_AWAIT_MAX)
+		return -EINVAL;
+	for (i = 0; i < nr; i++) {
+		ret = release_held(sessions[i]);
+		if (ret)
+			return ret;
+		if (is_drained(sessions[i]))
+			return i;
+		reqs[i] = next_recv(sessions[i]);
+	}
+	do {
+		ret = kverbs_wait_any(reqs, nr, timeout_ms);
+	} while (ret == -EINTR && !session_stopped(sessions[0]));
+	return ret;
+}
+
 /* The next message as it came; it is good until the next call. */
 int session_recv_raw(struct session *s, const void **buf, size_t *len, int timeout_ms)
 {
-	struct kverbs_req *req = &s->recv[s->received % s->depth];
+	struct kverbs_req *req = next_recv(s);
 	int ret;
 
 	ret = release_held(s);
 	if (ret)
 		return ret;
-	if (s->end && s->received >= s->end)
+	if (is_drained(s))
 		return why(s, req, session_end_error(s));
 	ret = session_wait(s, req, timeout_ms);
 	if (ret)

@@ -15,6 +15,9 @@
 #include "peer/tls.h"
 #include "peer/wire.h"
 
+/* Sessions that can be awaited at a time */
+#define SESSION_AWAIT_MAX 8
+
 struct visit;
 
 /**
@@ -154,6 +157,11 @@ bool session_stopped(const struct session *s);
 int session_wait(struct session *s, struct kverbs_req *req, int timeout_ms);
 int session_send(struct session *s, const struct wire_msg *msg);
 int session_recv(struct session *s, struct wire_msg *msg, int timeout_ms);
+/*
+ * Wait until one of @nr sessions of one context, at most SESSION_AWAIT_MAX, has a message or has
+ * ended, which session_recv() then tells at once. Returns its index, or -errno.
+ */
+int session_await(struct session *const sessions[], unsigned int nr, int timeout_ms);
 int session_send_raw(struct session *s, const void *buf, size_t len);
 int session_recv_raw(struct session *s, const void **buf, size_t *len, int timeout_ms);
 /* The last message was read: post its slot before the next one is awaited. */

@@ -47,22 +47,27 @@ static void *answer(void *arg)
 	return NULL;
 }
 
-static void open_ends(struct ends *e)
+static void connect_ends(struct ends *e)
 {
 	const struct session_to to = {
 		.host = "192.0.2.1", .port = "1", .timeout_ms = FAKE_PATIENCE_MS,
 	};
 	pthread_t thread;
 
+	assert_int_equal(pthread_create(&thread, NULL, answer, e), 0);
+	assert_int_equal(session_connect(&e->caller, e->their_kv, &to, &hello), 0);
+	pthread_join(thread, NULL);
+}
+
+static void open_ends(struct ends *e)
+{
 	memset(e, 0, sizeof(*e));
 	fake_reset();
 	fake.loopback = true;
 	assert_int_equal(kverbs_open(&e->kv, NULL), 0);
 	assert_int_equal(kverbs_listen(e->kv, "192.0.2.1", "1", 0, &e->listener), 0);
-	assert_int_equal(pthread_create(&thread, NULL, answer, e), 0);
 	assert_int_equal(kverbs_open(&e->their_kv, NULL), 0);
-	assert_int_equal(session_connect(&e->caller, e->their_kv, &to, &hello), 0);
-	pthread_join(thread, NULL);
+	connect_ends(e);
 }
 
 static void close_ends(struct ends *e)
@@ -148,12 +153,47 @@ static void work_ended_by_a_local_disconnect_is_cancelled(void **state)
 	close_ends(&e);
 }
 
+static void of_two_sessions_the_one_with_a_message_is_awaited(void **state)
+{
+	struct session *both[2];
+	struct wire_msg msg;
+	struct ends e, f;
+	uint32_t id;
+
+	(void)state;
+	open_ends(&e);
+	f = (struct ends){ .kv = e.kv, .listener = e.listener, .their_kv = e.their_kv };
+	connect_ends(&f);
+	both[0] = &e.caller;
+	both[1] = &f.caller;
+	assert_int_equal(session_await(both, 2, 0), -ETIMEDOUT);
+	for (id = 1; id <= 3 * DEPTH; id++) {
+		say(&f.called, id);
+		assert_int_equal(session_await(both, 2, FAKE_PATIENCE_MS), 1);
+		expect(&f.caller, id);
+		say(&e.called, id);
+		assert_int_equal(session_await(both, 2, FAKE_PATIENCE_MS), 0);
+		expect(&e.caller, id);
+	}
+	/* The end of one is awaited like a message, behind those that came before. */
+	say(&f.called, id);
+	session_stop(&f.called);
+	assert_int_equal(session_await(both, 2, FAKE_PATIENCE_MS), 1);
+	expect(&f.caller, id);
+	assert_int_equal(session_await(both, 2, FAKE_PATIENCE_MS), 1);
+	assert_int_equal(session_recv(&f.caller, &msg, 0), -ECONNRESET);
+	session_free(&f.caller);
+	session_free(&f.called);
+	close_ends(&e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(work_ended_by_a_local_disconnect_is_cancelled),
 		cmocka_unit_test(what_came_before_the_end_is_read),
 		cmocka_unit_test(messages_come_in_their_order),
+		cmocka_unit_test(of_two_sessions_the_one_with_a_message_is_awaited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
