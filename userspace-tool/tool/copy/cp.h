@@ -9,6 +9,9 @@
 #include "copy/retry.h"
 #include "peer/target.h"
 
+struct sink;
+struct source;
+
 /**
  * struct cp_before - what the connections of a copy did that were lost
  * @files: files done, which the next one finds unchanged
@@ -131,9 +134,25 @@ struct cp {
 	struct copy copy;
 };
 
+/**
+ * struct cp_getter - how the answers to GET are taken
+ * @sink: names that were asked for, and the connection
+ * @pump: takes one message; sets @finished of @sink when FINISH has come
+ * @arg: for @pump
+ */
+struct cp_getter {
+	struct sink *sink;
+	int (*pump)(void *arg);
+	void *arg;
+};
+
 /* Each returns an exit status, having said why, or -errno of the connection. */
 int cp_get(struct cp *cp);
 int cp_put(struct cp *cp);
+/* Ask for all sources, one after another. */
+int cp_get_each(struct cp *cp, const struct cp_getter *get);
+/* Ask for the destination; the answer tells of windows, or why not. */
+int cp_ask(struct cp *cp, struct source *src);
 /* Connect over the first path that answers. Returns an exit status, having said why. */
 int cp_connect(struct cp *cp, struct session *s, struct kverbs *kv);
 /*

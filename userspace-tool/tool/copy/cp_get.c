@@ -17,7 +17,7 @@ static bool ends_with_slash(const char *path)
 }
 
 /* @name: what is asked for beneath the path, or NULL: the path */
-static int send_get(struct cp *cp, const struct target *t, const char *name)
+static int send_get(struct cp *cp, struct copy *copy, const struct target *t, const char *name)
 {
 	struct wire_msg msg = {
 		.type = WIRE_GET,
@@ -32,13 +32,24 @@ static int send_get(struct cp *cp, const struct target *t, const char *name)
 
 	if (ends_with_slash(t->path) && !name)
 		msg.flags |= WIRE_F_CONTENTS;
-	return copy_send(&cp->copy, &msg);
+	return copy_send(copy, &msg);
 }
 
-static int get_one(struct cp *cp, struct sink *sink, const struct target *t, const char *name)
+/* Take one message. */
+static int pump(void *arg)
 {
-	char buf[NAME_MAX + 1];
+	struct sink *sink = arg;
 	struct wire_msg msg;
+	int ret = copy_recv(sink->copy, sink->s, &msg);
+
+	return ret ? ret : sink_message(sink, &msg);
+}
+
+static int get_one(struct cp *cp, const struct cp_getter *get, const struct target *t,
+		   const char *name)
+{
+	struct sink *sink = get->sink;
+	char buf[NAME_MAX + 1];
 	int ret;
 
 	if (strlen(t->path) > WIRE_PATH_MAX ||
@@ -51,12 +62,21 @@ static int get_one(struct cp *cp, struct sink *sink, const struct target *t, con
 	if (name && !strcmp(name, "."))
 		sink->top = NULL;
 	sink->finished = false;
-	ret = send_get(cp, t, name);
-	while (!ret && !sink->finished) {
-		ret = copy_recv(&cp->copy, sink->s, &msg);
-		if (!ret)
-			ret = sink_message(sink, &msg);
-	}
+	ret = send_get(cp, sink->copy, t, name);
+	while (!ret && !sink->finished)
+		ret = get->pump(get->arg);
+	return ret;
+}
+
+int cp_get_each(struct cp *cp, const struct cp_getter *get)
+{
+	int i, ret = 0;
+	size_t n;
+
+	for (n = 0; n < cp->nr_names && !ret; n++)
+		ret = get_one(cp, get, cp->sources, cp->names[n]);
+	for (i = 0; i < cp->nr_sources && !ret && !cp->files_from; i++)
+		ret = get_one(cp, get, &cp->sources[i], NULL);
 	return ret;
 }
 
@@ -80,16 +100,14 @@ static int open_target(struct cp *cp, struct sink *sink)
 
 static int get_all(struct cp *cp, struct sink *sink)
 {
-	size_t n;
-	int i, ret;
+	const struct cp_getter get = { .sink = sink, .pump = pump, .arg = sink };
+	int ret;
 
 	ret = open_target(cp, sink);
 	if (!ret)
 		ret = sink_greet(sink);
-	for (n = 0; n < cp->nr_names && !ret; n++)
-		ret = get_one(cp, sink, cp->sources, cp->names[n]);
-	for (i = 0; i < cp->nr_sources && !ret && !cp->files_from; i++)
-		ret = get_one(cp, sink, &cp->sources[i], NULL);
+	if (!ret)
+		ret = cp_get_each(cp, &get);
 	return ret ? ret : session_flush(sink->s);
 }
 

@@ -35,8 +35,7 @@ static int send_put(struct cp *cp)
 	return copy_send(&cp->copy, &msg);
 }
 
-/* Ask for the destination; the answer tells of windows, or why not. */
-static int ask(struct cp *cp, struct source *src)
+int cp_ask(struct cp *cp, struct source *src)
 {
 	struct wire_msg msg;
 	int ret;
@@ -165,7 +164,7 @@ int cp_put(struct cp *cp)
 
 	if (!src)
 		return err_report(ERR_MEMORY, -ENOMEM, "begin");
-	ret = ask(cp, src);
+	ret = cp_ask(cp, src);
 	if (!ret && cp->files_from)
 		ret = send_names(cp, src);
 	for (i = 0; i < cp->nr_sources && !ret && !cp->files_from; i++)

@@ -156,6 +156,8 @@ int sink_done(struct sink *sink, uint32_t id, uint32_t window, int err,
 /* DONE of an entry that has no data; @bits: WIRE_I_* */
 int sink_answer(struct sink *sink, const struct wire_msg *msg, int err, uint32_t bits);
 int sink_attr(struct sink *sink, const struct wire_msg *msg);
+/* The same without the answer */
+int sink_take_attr(struct sink *sink, const struct wire_msg *msg);
 /* Whether the attributes that have come are those of @msg */
 int sink_attrs_match(struct sink *sink, const struct wire_msg *msg);
 /* Note that the source has this name. */

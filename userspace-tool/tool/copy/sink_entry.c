@@ -70,7 +70,7 @@ void sink_say(struct sink *sink, const struct wire_msg *msg, enum item_action ac
 }
 
 /* A part of the attributes of the next entry: they come in order. */
-int sink_attr(struct sink *sink, const struct wire_msg *msg)
+int sink_take_attr(struct sink *sink, const struct wire_msg *msg)
 {
 	struct attrs *a = &sink->attrs;
 	uint8_t *bytes;
@@ -86,7 +86,14 @@ int sink_attr(struct sink *sink, const struct wire_msg *msg)
 	memcpy(bytes + a->len, msg->tail, msg->tail_len);
 	a->bytes = bytes;
 	a->len += msg->tail_len;
-	return sink_answer(sink, msg, 0, 0);
+	return 0;
+}
+
+int sink_attr(struct sink *sink, const struct wire_msg *msg)
+{
+	int ret = sink_take_attr(sink, msg);
+
+	return ret ? ret : sink_answer(sink, msg, 0, 0);
 }
 
 int sink_attrs_match(struct sink *sink, const struct wire_msg *msg)

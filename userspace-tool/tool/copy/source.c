@@ -301,7 +301,7 @@ static int next_window(struct source *src, uint64_t at, uint64_t len,
 	return ret;
 }
 
-static void use_window(struct source *src, uint32_t window)
+void source_use(struct source *src, uint32_t window)
 {
 	struct source_stream *st = &src->stream;
 
@@ -341,7 +341,7 @@ static int send_chunk(struct source *src, int fd, uint64_t at, uint64_t len,
 		return ret;
 	src->copy->moved += len;
 	ret = source_write(src, x, copy_lane(src->copy, msg.window), token);
-	use_window(src, msg.window);
+	source_use(src, msg.window);
 	if (ret)
 		return ret;
 	/* Hashing goes on while the HCA works; DATA comes after the WRITE anyway. */
@@ -371,8 +371,7 @@ static uint64_t hole_at(const struct source *src, int fd, uint64_t at, uint64_t 
 	return len / src->stream.chunk * src->stream.chunk;
 }
 
-/* Windows granted for what is skipped are of no use. */
-static void skip_windows(struct source *src, uint64_t to)
+void source_skip(struct source *src, uint64_t to)
 {
 	struct source_stream *st = &src->stream;
 	struct source_grant *g;
@@ -396,7 +395,7 @@ static int send_hole(struct source *src, uint64_t at, uint64_t len, struct hash 
 
 	if (ret)
 		return ret;
-	skip_windows(src, at + len);
+	source_skip(src, at + len);
 	progress_add(&src->copy->progress, len);
 	ret = copy_beat(src->copy);
 	return ret ? ret : session_send(src->s, &msg);
@@ -451,7 +450,7 @@ static int send_chunks(struct source *src, int fd, const struct stat *st)
 	return send_end(src, &hash, method);
 }
 
-static void end_stream(struct source *src)
+void source_end_stream(struct source *src)
 {
 	struct source_stream *st = &src->stream;
 
@@ -482,7 +481,7 @@ static int send_stream(struct source *src, struct source_pending *p)
 		ret = await_ready(src);
 	if (!ret && src->stream.ready)
 		ret = send_chunks(src, p->fd, &p->st);
-	end_stream(src);
+	source_end_stream(src);
 	return ret;
 }
 
@@ -566,7 +565,7 @@ static int send_read(struct source *src, int fd, struct hash *hash, size_t *len)
 	}
 	src->copy->moved += *len;
 	ret = source_write(src, x, copy_lane(src->copy, msg.window), token);
-	use_window(src, msg.window);
+	source_use(src, msg.window);
 	if (!ret)
 		ret = hash_add(hash, extent_data(x), *len, &msg.digest);
 	msg.size = *len;
@@ -627,7 +626,7 @@ int source_stdin(struct source *src, int fd, const char *path)
 		ret = await_ready(src);
 	if (!ret && src->stream.ready)
 		ret = send_all_read(src, fd, p);
-	end_stream(src);
+	source_end_stream(src);
 	return ret;
 }
 
@@ -667,7 +666,7 @@ void source_free(struct source *src)
 {
 	int i;
 
-	end_stream(src);
+	source_end_stream(src);
 	for (; src->ext_head != src->ext_tail; src->ext_head++)
 		extent_drop(&src->ext[src->ext_head % SOURCE_EXTENTS]);
 	for (i = 0; i < WIRE_WINDOWS_MAX; i++)

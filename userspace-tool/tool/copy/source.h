@@ -178,6 +178,12 @@ void source_say(struct source *src, const struct source_pending *p, uint32_t bit
 int source_send(struct source *src, struct source_pending *p);
 /* Send the attributes of @fd, and store their digests in @msg. */
 int source_attrs(struct source *src, int fd, struct wire_msg *msg);
+/* Windows granted for what is before @to in the stream are void. */
+void source_skip(struct source *src, uint64_t to);
+/* A window of the stream is in use. */
+void source_use(struct source *src, uint32_t window);
+/* No more is sent of the stream. */
+void source_end_stream(struct source *src);
 void source_describe(const struct source *src, struct wire_msg *msg, const struct stat *st,
 		     const char *path);
 
