@@ -70,6 +70,7 @@ enum method {
  * @digest: of the last file
  * @depth_max: levels of a tree that are read, 0: any
  * @beat: when the peer was last told that we are still alive
+ * @where: between two servers, the one whose message is being handled, or NULL
  * @fail: told of each failure, or NULL
  * @skip: told of each that is left out, or NULL
  * @done: told of each file done, or NULL
@@ -108,6 +109,7 @@ struct copy {
 	uint64_t digest;
 	unsigned int depth_max;
 	double beat;
+	const char *where;
 	void (*fail)(struct copy *copy, enum err_area area, int err, const char *path);
 	void (*skip)(struct copy *copy, int err, const char *path);
 	void (*done)(struct copy *copy, const char *path, uint64_t size);

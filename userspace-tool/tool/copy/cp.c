@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * kverbs cp: files to and from a server.
+ * kverbs cp: files to and from a server, and from one to another.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -33,8 +33,9 @@ static void on_signal(int sig)
 }
 
 /* The server answers each message, so that it needs no room for many. */
-static int send_filter(struct cp *cp)
+static int send_filter(struct cp *cp, struct session *s)
 {
+	struct copy one = { .session = s };
 	char buf[WIRE_TAIL_MAX];
 	struct wire_msg msg;
 	unsigned int i = 0;
@@ -43,9 +44,9 @@ static int send_filter(struct cp *cp)
 	while (i < cp->filter.nr && !ret) {
 		msg = (struct wire_msg){ .type = WIRE_FILTER, .window = WIRE_NO_WINDOW };
 		i = filter_fill(&cp->filter, i, buf, &msg);
-		ret = copy_send(&cp->copy, &msg);
+		ret = copy_send(&one, &msg);
 		if (!ret)
-			ret = session_recv(cp->copy.session, &msg, cp->to.timeout_ms);
+			ret = session_recv(s, &msg, cp->to.timeout_ms);
 		if (!ret && msg.type != WIRE_DONE)
 			ret = -EPROTO;
 		if (!ret)
@@ -61,7 +62,7 @@ static void begin(struct cp *cp, struct session *s)
 
 	copy->session = s;
 	copy->super = copy->privileged && s->welcome.flags & WIRE_F_PRIVILEGED;
-	copy->keyed = session_mac_key(s);
+	copy->keyed = session_mac_key(s) || (cp->relay && session_mac_key(&cp->from_s));
 	copy->same = 0;
 	copy->same_bytes = 0;
 	copy->dirs = 0;
@@ -73,19 +74,43 @@ static void begin(struct cp *cp, struct session *s)
 	copy->progress.resumed = 0;
 }
 
+static int announce(struct cp *cp, struct session *s)
+{
+	return cp_announce(cp, s, WIRE_COPY);
+}
+
+/* Tell the server, or each of two. */
+static int tell(struct cp *cp, struct session *s, int (*what)(struct cp *cp, struct session *s))
+{
+	int ret = what(cp, s);
+
+	if (ret || !cp->relay)
+		return ret;
+	ret = what(cp, &cp->from_s);
+	cp->lost_from = ret;
+	return ret;
+}
+
+static int copy_data(struct cp *cp)
+{
+	if (cp->relay)
+		return cp_relay(cp);
+	return cp->upload ? cp_put(cp) : cp_get(cp);
+}
+
 static int copy_once(struct cp *cp, struct session *s)
 {
 	int ret = 0;
 
 	begin(cp, s);
 	if (retry_max(&cp->retry) || cp->parallel > 1)
-		ret = cp_announce(cp, s, WIRE_COPY);
+		ret = tell(cp, s, announce);
 	if (!ret)
 		cp_add_lanes(cp);
 	if (!ret)
-		ret = send_filter(cp);
+		ret = tell(cp, s, send_filter);
 	if (!ret)
-		ret = cp->upload ? cp_put(cp) : cp_get(cp);
+		ret = copy_data(cp);
 	else
 		copy_stop(&cp->copy);
 	cp_free_lanes(cp, ret);
@@ -115,8 +140,8 @@ static void end_lost(struct cp *cp, struct session *s)
 	cp->losses++;
 	cp->before.files = cp->copy.files;
 	cp->before.bytes = cp->copy.bytes;
-	cp->before.wire_out += s->bytes_out;
-	cp->before.wire_in += s->bytes_in;
+	cp->before.wire_out += s->bytes_out + cp->from_s.bytes_out;
+	cp->before.wire_in += s->bytes_in + cp->from_s.bytes_in;
 	/* Errors of files recur, if they are still there. */
 	err_command("cp");
 }
@@ -137,8 +162,28 @@ static int copy_all(struct cp *cp, struct session *s)
 	}
 	sum_up(cp);
 	status = ret < 0 ? cp_report_lost(cp, s, ret) : ret;
-	status = report_end(copy, cp, status);
+	return report_end(copy, cp, status);
+}
+
+static int check_serves(const struct session *s, const char *host)
+{
+	if (s->welcome.flags & WIRE_F_SERVES_FILES)
+		return EXIT_OK;
+	return err_report(ERR_REMOTE, -EACCES, "%s does not serve files (start it with --root)",
+			  host);
+}
+
+static int copy_connected(struct cp *cp, struct session *s)
+{
+	int status = check_serves(s, cp->to.host);
+
+	if (!status && cp->relay)
+		status = check_serves(&cp->from_s, cp->from.host);
+	if (!status)
+		status = copy_all(cp, s);
 	session_free(s);
+	if (cp->relay)
+		session_free(&cp->from_s);
 	return status;
 }
 
@@ -153,17 +198,11 @@ static int run(struct cp *cp)
 		return status;
 	/* The file system keeps the data copied so far, and the module cleans up. */
 	signals_handle(SIGINT, on_signal);
-	if (cp->upload)
+	if (cp->upload && !cp->relay)
 		cp_count(cp);
 	status = cp_connect(cp, &s, kv);
-	if (!status && !(s.welcome.flags & WIRE_F_SERVES_FILES)) {
-		session_free(&s);
-		status = err_report(ERR_REMOTE, -EACCES,
-				    "%s does not serve files (start it with --root)",
-				    cp->to.host);
-	} else if (!status) {
-		status = copy_all(cp, &s);
-	}
+	if (!status)
+		status = copy_connected(cp, &s);
 	kverbs_close(kv);
 	return status;
 }
@@ -171,9 +210,10 @@ static int run(struct cp *cp)
 static const char usage[] =
 "usage: kverbs cp [options] SRC... DST\n"
 "\n"
-"Copy files to or from a kverbs server: either DST or every SRC is HOST:PATH,\n"
+"Copy files to or from a kverbs server: DST, every SRC or both are HOST:PATH,\n"
 "PATH being beneath the server's --root. An IPv6 address goes in brackets. A slash at the\n"
 "end of SRC means what is in the directory. SRC or DST may be -, standard input or output.\n"
+"Between two servers the data passes through this host, with a connection to each of them.\n"
 "Files that have the same size and time are skipped. Each copy is verified, and gets its\n"
 "name only when it is complete. Running an interrupted copy again resumes it.\n";
 
@@ -328,6 +368,21 @@ static const struct opts_option options[] = {
 	OPTS_OPTION("port", 0, OPTS_PORT, struct cp, to.port,
 		    OPTS_HELP("PORT", "the server's port (default " WIRE_DEFAULT_PORT ")"),
 		    OPTS_DOC("The server's port; default 7472.")),
+	OPTS_OPTION("src-key", 0, OPTS_TEXT, struct cp, from.key_file,
+		    OPTS_HELP("FILE", "between two servers: the key file for that of SRC\n"
+			      "(default: as for that of DST)"),
+		    OPTS_DOC("Between two servers: the key file for the server of *SRC*, in place\n"
+			     "of that of ``--key``, which then is only for the server of *DST*.")),
+	OPTS_OPTION("src-key-name", 0, OPTS_TEXT, struct cp, from.key_name,
+		    OPTS_HELP("NAME", "between two servers: the key for that of SRC"),
+		    OPTS_DOC("Between two servers: the name of the key for the server of *SRC*.\n"
+			     "The default is that of ``--key-name`` if ``--src-key`` is not given,\n"
+			     "and else as described there.")),
+	OPTS_OPTION("src-port", 0, OPTS_PORT, struct cp, from.port,
+		    OPTS_HELP("PORT", "between two servers: the port of that of SRC\n"
+			      "(default: that of --port)"),
+		    OPTS_DOC("Between two servers: the port of the server of *SRC*; default that\n"
+			     "of ``--port``.")),
 	OPTS_RANGE("retry", 0, OPTS_NUMBER, struct cp, retry.max, 0, 1000000,
 		   OPTS_HELP("N", "connect again, up to N times, after the connection was lost\n"
 			     "(default: never)"),
@@ -355,8 +410,9 @@ static int parse_sources(struct cp *cp, char **argv)
 			err_usage("'%s' is not a file name", argv[i]);
 			return -EINVAL;
 		}
-		if (cp->upload == !!*cp->sources[i].host) {
-			err_usage("either DST or every SRC must be HOST:PATH");
+		cp->relay = cp->upload && *cp->sources[0].host;
+		if (!cp->relay && cp->upload == !!*cp->sources[i].host) {
+			err_usage("DST or every SRC must be HOST:PATH");
 			return -EINVAL;
 		}
 		if (strcmp(cp->sources[i].host, cp->sources[0].host)) {
@@ -386,6 +442,7 @@ static int parse_names(struct cp *cp, int argc, char **argv)
 	}
 	if (parse_sources(cp, argv))
 		return -EINVAL;
+	cp->from.host = cp->sources[0].host;
 	cp->to.host = cp->upload ? cp->dst.host : cp->sources[0].host;
 	return 0;
 }
@@ -484,6 +541,31 @@ static int parse_rate(struct cp *cp)
 	return 0;
 }
 
+/* The server of SRC, if DST is on one, too; what is not said of it is as for the other one. */
+static int check_relay(struct cp *cp)
+{
+	struct session_to *from = &cp->from;
+
+	if (!cp->relay && (from->port || from->key_file || from->key_name))
+		return err_usage("--src-port, --src-key and --src-key-name are for two servers");
+	if (!cp->relay)
+		return 0;
+	if (cp->path_words.nr)
+		return err_usage("--path is not supported between two servers");
+	if (cp->parallel > 1)
+		return err_usage("--parallel is not supported between two servers");
+	if (!from->port)
+		from->port = cp->to.port;
+	if (!from->key_name && !from->key_file)
+		from->key_name = cp->to.key_name;
+	if (!from->key_file)
+		from->key_file = cp->to.key_file;
+	from->source = cp->to.source;
+	from->timeout_ms = cp->to.timeout_ms;
+	from->explain = cp->to.explain;
+	return 0;
+}
+
 static int check(struct cp *cp)
 {
 	int ret;
@@ -494,7 +576,9 @@ static int check(struct cp *cp)
 		return err_usage("--delete requires --recursive");
 	if (cp->chmod && mode_check(cp->chmod))
 		return err_usage("--chmod: '%s' is not a change of permissions", cp->chmod);
-	ret = parse_paths(cp);
+	ret = check_relay(cp);
+	if (!ret)
+		ret = parse_paths(cp);
 	if (!ret)
 		ret = check_dashes(cp);
 	if (!ret)
@@ -530,7 +614,7 @@ static int cp_run(int argc, char **argv)
 
 const struct command cmd_cp = {
 	.name = "cp",
-	.summary = "Copy files to or from a server, verified",
+	.summary = "Copy files to, from or between servers, verified",
 	.usage = usage,
 	.options = options,
 	.json = "print the result as JSON",

@@ -39,6 +39,10 @@ struct cp_before {
  * @nr_sources: how many
  * @dst: where to
  * @upload: to the server
+ * @relay: from another server
+ * @from: that one
+ * @from_s: the connection with it
+ * @lost_from: the connection with it was lost, and not that with @to
  * @archive: several options at once
  * @recursive: directories too
  * @links: symbolic links too
@@ -92,6 +96,10 @@ struct cp {
 	int nr_sources;
 	struct target dst;
 	bool upload;
+	bool relay;
+	struct session_to from;
+	struct session from_s;
+	bool lost_from;
 	bool archive;
 	bool recursive;
 	bool links;
@@ -149,11 +157,15 @@ struct cp_getter {
 /* Each returns an exit status, having said why, or -errno of the connection. */
 int cp_get(struct cp *cp);
 int cp_put(struct cp *cp);
+int cp_relay(struct cp *cp);
 /* Ask for all sources, one after another. */
 int cp_get_each(struct cp *cp, const struct cp_getter *get);
 /* Ask for the destination; the answer tells of windows, or why not. */
 int cp_ask(struct cp *cp, struct source *src);
-/* Connect over the first path that answers. Returns an exit status, having said why. */
+/*
+ * Connect over the first path that answers, and to both servers if there are two. Returns an exit
+ * status, having said why.
+ */
 int cp_connect(struct cp *cp, struct session *s, struct kverbs *kv);
 /*
  * Connect again after @err, over the next path, unless there were too many attempts. Returns 0, or
@@ -161,7 +173,7 @@ int cp_connect(struct cp *cp, struct session *s, struct kverbs *kv);
  */
 int cp_reconnect(struct cp *cp, struct session *s, int err);
 /* Say that the connection was lost. Returns the exit status. */
-int cp_report_lost(const struct cp *cp, struct session *s, int err);
+int cp_report_lost(struct cp *cp, struct session *s, int err);
 /* COPY: the server ends connections of this copy before; LANE: this one carries data of it. */
 int cp_announce(const struct cp *cp, struct session *s, unsigned int type);
 void cp_add_lanes(struct cp *cp);

@@ -2,6 +2,7 @@
 /* Connections of kverbs cp: the first one, those besides it, and the next ones after a loss. */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "cli/err.h"
@@ -17,7 +18,9 @@ static const struct wire_hello hello = {
 
 int cp_announce(const struct cp *cp, struct session *s, unsigned int type)
 {
-	struct wire_msg msg = { .type = type, .window = WIRE_NO_WINDOW, .offset = cp->id };
+	/* One server may be both: it ends connections of a copy with the same number. */
+	uint64_t id = s == &cp->from_s ? cp->id ^ 2 : cp->id;
+	struct wire_msg msg = { .type = type, .window = WIRE_NO_WINDOW, .offset = id };
 	struct copy one = { .session = s };
 	int ret = copy_send(&one, &msg);
 
@@ -95,10 +98,14 @@ void cp_free_lanes(struct cp *cp, int err)
 	}
 }
 
-int cp_report_lost(const struct cp *cp, struct session *s, int err)
+int cp_report_lost(struct cp *cp, struct session *s, int err)
 {
-	int status = err_report(ERR_PEER, err, "copy with %s", s->peer);
+	int status;
 
+	if (cp->lost_from)
+		s = &cp->from_s;
+	status = err_report(ERR_PEER, err, "copy %s %s",
+			    !cp->relay ? "with" : cp->lost_from ? "from" : "to", s->peer);
 	session_print_why(s, err, cp->to.explain);
 	return status;
 }
@@ -119,7 +126,7 @@ static uint64_t copied(const struct cp *cp)
 
 static void tell_retry(const struct cp *cp, int err, const char *lost, int delay)
 {
-	bool other = cp->to.host != lost;
+	bool other = !cp->relay && cp->to.host != lost;
 	char when[64] = "";
 
 	if (delay || !other)
@@ -134,10 +141,37 @@ static const char *lost_host(const struct cp *cp)
 {
 	unsigned int i;
 
+	if (cp->lost_from)
+		return cp->from.host;
 	for (i = 0; i < cp->paths.nr; i++)
 		if (cp->paths.lost[i] && !cp->paths.lost[cp->paths.at])
 			return cp->paths.host[i];
 	return cp->to.host;
+}
+
+/* Of two servers, the first that cannot be reached counts as lost. */
+static int try_all(struct cp *cp, struct session *s, struct kverbs *kv)
+{
+	int ret = kv_try(s, kv, &cp->to, &hello);
+
+	cp->lost_from = false;
+	if (ret || !cp->relay)
+		return ret;
+	ret = kv_try(&cp->from_s, kv, &cp->from, &hello);
+	cp->lost_from = ret;
+	return ret;
+}
+
+/* Its bytes count as those of a connection before. */
+static void forget_from(struct cp *cp)
+{
+	session_free(&cp->from_s);
+	memset(&cp->from_s, 0, sizeof(cp->from_s));
+}
+
+static struct session *lost_session(struct cp *cp, struct session *s)
+{
+	return cp->lost_from ? &cp->from_s : s;
 }
 
 int cp_reconnect(struct cp *cp, struct session *s, int err)
@@ -147,7 +181,7 @@ int cp_reconnect(struct cp *cp, struct session *s, int err)
 	bool dialled = false;
 	int ret = err, delay;
 
-	while (retry_may_pass(ret, s->refusal)) {
+	while (retry_may_pass(ret, lost_session(cp, s)->refusal)) {
 		delay = retry_begin(&cp->retry, copied(cp));
 		if (delay < 0)
 			break;
@@ -155,15 +189,28 @@ int cp_reconnect(struct cp *cp, struct session *s, int err)
 		paths_use(&cp->paths, cp->paths.at, &cp->to, !retry_has_path(&cp->retry));
 		tell_retry(cp, ret, lost, delay);
 		session_free(s);
+		if (cp->relay)
+			forget_from(cp);
 		wait_seconds(delay);
-		ret = kv_try(s, kv, &cp->to, &hello);
+		ret = try_all(cp, s, kv);
 		if (ret >= 0)
 			return ret;
 		cp->paths.lost[cp->paths.at] = true;
-		lost = cp->to.host;
+		lost = cp->lost_from ? cp->from.host : cp->to.host;
 		dialled = true;
 	}
-	return dialled ? kv_report(s, &cp->to, ret) : cp_report_lost(cp, s, ret);
+	if (!dialled)
+		return cp_report_lost(cp, s, ret);
+	return kv_report(lost_session(cp, s), cp->lost_from ? &cp->from : &cp->to, ret);
+}
+
+static int connect_from(struct cp *cp, struct session *s, struct kverbs *kv)
+{
+	int status = kv_connect(&cp->from_s, kv, &cp->from, &hello);
+
+	if (status)
+		session_free(s);
+	return status;
 }
 
 int cp_connect(struct cp *cp, struct session *s, struct kverbs *kv)
@@ -183,7 +230,7 @@ int cp_connect(struct cp *cp, struct session *s, struct kverbs *kv)
 		ret = kv_try(s, kv, &cp->to, &hello);
 	}
 	if (!ret)
-		return EXIT_OK;
+		return cp->relay ? connect_from(cp, s, kv) : EXIT_OK;
 	session_free(s);
 	return ret > 0 ? ret : kv_report(s, &cp->to, ret);
 }

@@ -55,7 +55,10 @@ static void on_fail(struct copy *copy, enum err_area area, int err, const char *
 
 	report_clean(clean, sizeof(clean), path);
 	progress_clear(&copy->progress);
-	err_report(area, err, "%s %s", area == ERR_REMOTE ? "there, copy" : "copy", clean);
+	if (copy->where)
+		err_report(area, err, "on %s, copy %s", copy->where, clean);
+	else
+		err_report(area, err, "%s %s", area == ERR_REMOTE ? "there, copy" : "copy", clean);
 }
 
 static void on_skip(struct copy *copy, int err, const char *path)
@@ -134,12 +137,14 @@ static void put_methods(struct json_object *o, const struct copy *copy)
 /* Bytes on the wire, but for the headers of packets */
 static uint64_t sent(const struct copy *copy, const struct cp *cp)
 {
-	return cp->before.wire_out + copy->session->bytes_out + (cp->upload ? copy->moved : 0);
+	return cp->before.wire_out + copy->session->bytes_out + cp->from_s.bytes_out +
+	       (cp->upload ? copy->moved : 0);
 }
 
 static uint64_t received(const struct copy *copy, const struct cp *cp)
 {
-	return cp->before.wire_in + copy->session->bytes_in + (cp->upload ? 0 : copy->moved);
+	return cp->before.wire_in + copy->session->bytes_in + cp->from_s.bytes_in +
+	       (cp->upload && !cp->relay ? 0 : copy->moved);
 }
 
 static void print_json(const struct copy *copy, const struct cp *cp, double seconds)
