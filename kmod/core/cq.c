@@ -213,6 +213,8 @@ static unsigned int next_vector(const struct ib_device *ib)
 {
 	static atomic_t last;
 
+	if (ib->num_comp_vectors <= 1)
+		return 0;
 	return (unsigned int)atomic_inc_return(&last) %
 	       min_t(unsigned int, ib->num_comp_vectors, num_online_cpus());
 }
