@@ -743,3 +743,12 @@ void fake_wait_sleepers(unsigned int n)
 		pthread_cond_wait(&fk.changed, &fk.lock);
 	pthread_mutex_unlock(&fk.lock);
 }
+
+/*
+ * A test and the servers that it starts write to the same pipe. If one began to write in the middle
+ * of another's line, the rest of that could look like the result of a test.
+ */
+__attribute__((constructor)) static void write_whole_lines(void)
+{
+	setvbuf(stdout, NULL, _IOLBF, 1 << 20);
+}
