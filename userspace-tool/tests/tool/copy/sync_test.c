@@ -5,14 +5,7 @@
 #include <sys/xattr.h>
 #include <time.h>
 
-#include "cli/util.h"
-#include "server.h"
-
-#define WORDS_MAX 16
-#define OUTPUT_MAX (1 << 20)
-
-/* Output of the last command */
-static char printed[OUTPUT_MAX];
+#include "command_run.h"
 
 static const char *at(const struct server_run *r, const char *rest)
 {
@@ -22,125 +15,6 @@ static const char *at(const struct server_run *r, const char *rest)
 	i = (i + 1) % 4;
 	snprintf(buf[i], sizeof(buf[i]), "%s/%s", r->tmp->path, rest);
 	return buf[i];
-}
-
-static int shell(const struct server_run *r, const char *script)
-{
-	char *cmd;
-	int ret;
-
-	assert_true(asprintf(&cmd, "cd '%s' && set -e\n%s", r->tmp->path, script) > 0);
-	ret = system(cmd);
-	free(cmd);
-	return ret;
-}
-
-static void capture(int *saved, FILE **to)
-{
-	fflush(stdout);
-	*to = tmpfile();
-	assert_non_null(*to);
-	*saved = dup(STDOUT_FILENO);
-	dup2(fileno(*to), STDOUT_FILENO);
-}
-
-static void release(int saved, FILE *from)
-{
-	size_t n;
-
-	fflush(stdout);
-	dup2(saved, STDOUT_FILENO);
-	close(saved);
-	rewind(from);
-	n = fread(printed, 1, sizeof(printed) - 1, from);
-	printed[n] = '\0';
-	fclose(from);
-}
-
-/* Run a command with these words. HERE/ is the directory of the test, A: the server. */
-static int run(const struct server_run *r, const struct command *cmd, const char *line)
-{
-	char *argv[WORDS_MAX] = { (char *)cmd->name, "--timeout", FAKE_PATIENCE_S };
-	char *words = strdup(line), *word, *here, *save = NULL;
-	int argc = 3, saved, status, i;
-	FILE *to;
-
-	for (word = strtok_r(words, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
-		assert_true(argc < WORDS_MAX - 1);
-		here = strstr(word, "HERE/");
-		if (here)
-			assert_true(asprintf(&argv[argc], "%.*s%s%s", (int)(here - word), word,
-					     r->tmp->path, here + 4) > 0);
-		else if (!strncmp(word, "A:", 2))
-			assert_true(asprintf(&argv[argc], "192.0.2.1:%s", word + 2) > 0);
-		else
-			argv[argc] = strdup(word);
-		argc++;
-	}
-	err_command(cmd->name);
-	capture(&saved, &to);
-	status = cmd->run(argc, argv);
-	release(saved, to);
-	for (i = 3; i < argc; i++)
-		free(argv[i]);
-	free(words);
-	return status;
-}
-
-static int cp(const struct server_run *r, const char *line)
-{
-	return run(r, &cmd_cp, line);
-}
-
-static bool has(const char *text)
-{
-	bool found = strstr(printed, text);
-
-	if (!found)
-		fprintf(stderr, "# '%s' is not in:\n%s\n", text, printed);
-	return found;
-}
-
-/* Lines of --itemize-changes: all but the sum at the end */
-static int changes(void)
-{
-	const char *p = printed;
-	int n = 0;
-
-	for (; p && *p; p = strchr(p, '\n'), p = p ? p + 1 : NULL)
-		n += !!strchr("<>ch.*", *p);
-	return n;
-}
-
-/* A number of --stats */
-static uint64_t stat_of(const char *name)
-{
-	const char *p = strstr(printed, name);
-
-	assert_non_null(p);
-	return strtoull(p + strlen(name), NULL, 10);
-}
-
-static int is_same_tree(const struct server_run *r, const char *a, const char *b)
-{
-	char cmd[512];
-
-	if (system("command -v rsync >/dev/null"))
-		skip();
-	snprintf(cmd, sizeof(cmd),
-		 "o=$(rsync -aHAX --checksum --delete -n -i %s/ %s/); echo \"$o\" >&2\n"
-		 "test -z \"$o\"", a, b);
-	return !shell(r, cmd);
-}
-
-/* Whether these are all names in a directory, sorted and separated by blanks */
-static bool lists(const struct server_run *r, const char *dir, const char *want)
-{
-	char cmd[1024];
-
-	snprintf(cmd, sizeof(cmd), "test \"$(cd %s && find . | sort | paste -sd ' ')\" = '%s'", dir,
-		 want);
-	return !shell(r, cmd);
 }
 
 /* Links of both kinds, holes, odd names, modes and times; attributes are added if there are any */
@@ -173,18 +47,18 @@ static void the_same_is_not_copied_again(void **state)
 	struct server_run *r = *state;
 
 	make_tree(r);
-	assert_int_equal(cp(r, "-r --stats HERE/d/ A:e"), EXIT_OK);
+	assert_int_equal(cp(r, "-r --stats TMP/d/ A:e"), EXIT_OK);
 	assert_int_equal(stat_of("transferred: "), 9);
 	assert_true(stat_of("Literal data: ") >= 3070000);
-	assert_int_equal(cp(r, "-r --stats HERE/d/ A:e"), EXIT_OK);
+	assert_int_equal(cp(r, "-r --stats TMP/d/ A:e"), EXIT_OK);
 	assert_int_equal(stat_of("transferred: "), 0);
 	assert_int_equal(stat_of("Literal data: "), 0);
 	assert_true(stat_of("bytes sent: ") < 10000);
 	assert_true(has("9 unchanged"));
 	/* The same from there */
-	assert_int_equal(cp(r, "-r --stats A:e/ HERE/back"), EXIT_OK);
+	assert_int_equal(cp(r, "-r --stats A:e/ TMP/back"), EXIT_OK);
 	assert_int_equal(stat_of("transferred: "), 9);
-	assert_int_equal(cp(r, "-r --stats A:e/ HERE/back"), EXIT_OK);
+	assert_int_equal(cp(r, "-r --stats A:e/ TMP/back"), EXIT_OK);
 	assert_int_equal(stat_of("Literal data: "), 0);
 }
 
@@ -194,25 +68,25 @@ static void size_or_time_tells_what_changed(void **state)
 
 	assert_int_equal(shell(r, "mkdir d\n"
 				  "echo one >d/a && echo two >d/b && echo three >d/c"), 0);
-	assert_int_equal(cp(r, "-rt HERE/d/ A:e"), EXIT_OK);
+	assert_int_equal(cp(r, "-rt TMP/d/ A:e"), EXIT_OK);
 	assert_int_equal(shell(r, "echo more >>d/a && touch -d 2001-01-01 d/b && touch -r d d"), 0);
-	assert_int_equal(cp(r, "-r -i HERE/d/ A:e"), EXIT_OK);
+	assert_int_equal(cp(r, "-r -i TMP/d/ A:e"), EXIT_OK);
 	assert_true(has("<f.st...... a\n"));
 	assert_true(has("<f..t...... b\n"));
 	assert_null(strstr(printed, " c\n"));
 	/* Same size and time, other contents */
 	assert_int_equal(shell(r, "touch -r d/c was && echo THREE >d/c && touch -r was d/c"), 0);
-	assert_int_equal(cp(r, "-r -i HERE/d/ A:e"), EXIT_OK);
+	assert_int_equal(cp(r, "-r -i TMP/d/ A:e"), EXIT_OK);
 	assert_int_equal(changes(), 0);
-	assert_int_equal(cp(r, "-rc -i HERE/d/ A:e"), EXIT_OK);
+	assert_int_equal(cp(r, "-rc -i TMP/d/ A:e"), EXIT_OK);
 	assert_true(has("<fc........ c\n"));
 	assert_int_equal(changes(), 1);
 	assert_int_equal(shell(r, "cmp d/c root/e/c"), 0);
 	/* Another time does not matter if the contents are compared. */
 	assert_int_equal(shell(r, "touch -d 2011-01-01 d/c"), 0);
-	assert_int_equal(cp(r, "-rc -i HERE/d/ A:e"), EXIT_OK);
+	assert_int_equal(cp(r, "-rc -i TMP/d/ A:e"), EXIT_OK);
 	assert_true(has(".f..t...... c\n"));
-	assert_int_equal(cp(r, "-r -I -i HERE/d/ A:e"), EXIT_OK);
+	assert_int_equal(cp(r, "-r -I -i TMP/d/ A:e"), EXIT_OK);
 	assert_int_equal(changes(), 3);
 }
 
@@ -221,9 +95,9 @@ static void only_permissions_are_changed_where_only_they_differ(void **state)
 	struct server_run *r = *state;
 
 	assert_int_equal(shell(r, "mkdir d && echo one >d/a && chmod 644 d/a"), 0);
-	assert_int_equal(cp(r, "-r HERE/d/ A:e"), EXIT_OK);
+	assert_int_equal(cp(r, "-r TMP/d/ A:e"), EXIT_OK);
 	assert_int_equal(shell(r, "chmod 640 d/a"), 0);
-	assert_int_equal(cp(r, "-r -i --stats HERE/d/ A:e"), EXIT_OK);
+	assert_int_equal(cp(r, "-r -i --stats TMP/d/ A:e"), EXIT_OK);
 	assert_true(has(".f...p..... a\n"));
 	assert_int_equal(stat_of("Literal data: "), 0);
 	assert_int_equal(shell(r, "test $(stat -c %a root/e/a) = 640"), 0);
@@ -234,13 +108,13 @@ static void a_newer_file_is_left_alone(void **state)
 	struct server_run *r = *state;
 
 	assert_int_equal(shell(r, "echo old >a && touch -d 2001-01-01 a && echo newer >root/a"), 0);
-	assert_int_equal(cp(r, "-u HERE/a A:a"), EXIT_OK);
+	assert_int_equal(cp(r, "-u TMP/a A:a"), EXIT_OK);
 	assert_int_equal(shell(r, "grep -q newer root/a"), 0);
-	assert_int_equal(cp(r, "--ignore-existing HERE/a A:a"), EXIT_OK);
+	assert_int_equal(cp(r, "--ignore-existing TMP/a A:a"), EXIT_OK);
 	assert_int_equal(shell(r, "grep -q newer root/a"), 0);
-	assert_int_equal(cp(r, "HERE/a A:a"), EXIT_OK);
+	assert_int_equal(cp(r, "TMP/a A:a"), EXIT_OK);
 	assert_int_equal(shell(r, "grep -q old root/a"), 0);
-	assert_int_equal(cp(r, "--existing HERE/a A:b"), EXIT_OK);
+	assert_int_equal(cp(r, "--existing TMP/a A:b"), EXIT_OK);
 	assert_int_equal(shell(r, "test ! -e root/b"), 0);
 }
 
@@ -249,7 +123,7 @@ static void a_dry_run_changes_nothing(void **state)
 	struct server_run *r = *state;
 
 	make_tree(r);
-	assert_int_equal(cp(r, "-aHn -i HERE/d A:"), EXIT_OK);
+	assert_int_equal(cp(r, "-aHn -i TMP/d A:"), EXIT_OK);
 	assert_true(has("<f+++++++++ d/one\n"));
 	assert_true(has("cd+++++++++ d/sub/\n"));
 	assert_true(has("cL+++++++++ d/sub/link -> ../one\n"));
@@ -258,14 +132,14 @@ static void a_dry_run_changes_nothing(void **state)
 	assert_int_equal(shell(r, "test -z \"$(ls -A root)\""), 0);
 	assert_int_equal(shell(r, "mkdir root/d && echo other >root/d/one && touch root/d/extra\n"
 				  "find root -printf '%p %T@ %C@ %s\\n' | sort >before"), 0);
-	assert_int_equal(cp(r, "-aHn -i --delete HERE/d A:"), EXIT_OK);
+	assert_int_equal(cp(r, "-aHn -i --delete TMP/d A:"), EXIT_OK);
 	assert_true(has("*deleting   d/extra\n"));
-	assert_int_equal(cp(r, "-an -i --mkpath HERE/d A:x/y/"), EXIT_OK);
+	assert_int_equal(cp(r, "-an -i --mkpath TMP/d A:x/y/"), EXIT_OK);
 	assert_int_equal(shell(r, "find root -printf '%p %T@ %C@ %s\\n' | sort | cmp - before"), 0);
 	/* The same from there */
-	assert_int_equal(cp(r, "-an -i A:d HERE/new"), EXIT_OK);
+	assert_int_equal(cp(r, "-an -i A:d TMP/new"), EXIT_OK);
 	assert_true(has(">f+++++++++ d/one\n"));
-	assert_int_equal(cp(r, "-an -i --mkpath A:d HERE/x/y/"), EXIT_OK);
+	assert_int_equal(cp(r, "-an -i --mkpath A:d TMP/x/y/"), EXIT_OK);
 	assert_int_equal(shell(r, "test ! -e new && test ! -e x"), 0);
 }
 
@@ -283,14 +157,14 @@ static void a_tree_is_the_same_for_rsync(void **state)
 	struct server_run *r = *state;
 
 	make_tree(r);
-	assert_int_equal(cp(r, "-aHAX HERE/d/ A:e"), EXIT_OK);
+	assert_int_equal(cp(r, "-aHAX TMP/d/ A:e"), EXIT_OK);
 	assert_true(is_same_tree(r, "d", "root/e"));
-	assert_int_equal(cp(r, "-aHAX -i --stats HERE/d/ A:e"), EXIT_OK);
+	assert_int_equal(cp(r, "-aHAX -i --stats TMP/d/ A:e"), EXIT_OK);
 	assert_int_equal(changes(), 0);
 	assert_int_equal(stat_of("Literal data: "), 0);
-	assert_int_equal(cp(r, "-aHAX A:e/ HERE/back"), EXIT_OK);
+	assert_int_equal(cp(r, "-aHAX A:e/ TMP/back"), EXIT_OK);
 	assert_true(is_same_tree(r, "d", "back"));
-	assert_int_equal(cp(r, "-aHAX -i A:e/ HERE/back"), EXIT_OK);
+	assert_int_equal(cp(r, "-aHAX -i A:e/ TMP/back"), EXIT_OK);
 	assert_int_equal(changes(), 0);
 	/* Attributes alone are mended without data. */
 	assert_int_equal(shell(r, "chmod 600 root/e/one; chmod 700 root/e/sub; touch root/e/big\n"
@@ -299,7 +173,7 @@ static void a_tree_is_the_same_for_rsync(void **state)
 				  "ln -sfn elsewhere root/e/sub/link\n"
 				  "rm root/e/sub/again && cp -p root/e/big root/e/sub/again\n"
 				  "setfacl -b root/e/big; true"), 0);
-	assert_int_equal(cp(r, "-aHAX -c -i --stats HERE/d/ A:e"), EXIT_OK);
+	assert_int_equal(cp(r, "-aHAX -c -i --stats TMP/d/ A:e"), EXIT_OK);
 	assert_int_equal(stat_of("Literal data: "), 0);
 	assert_true(has(" sub/link -> ../one\n"));
 	assert_true(is_same_tree(r, "d", "root/e"));
@@ -314,7 +188,7 @@ static void without_super_nothing_is_privileged(void **state)
 	if (!geteuid())
 		assert_int_equal(shell(r, "chown 1234:5678 d/f && chmod 4755 d/f\n"
 					  "mknod d/null c 1 3"), 0);
-	assert_int_equal(cp(r, "-aX HERE/d A:"), geteuid() ? EXIT_OK : EXIT_DENIED);
+	assert_int_equal(cp(r, "-aX TMP/d A:"), geteuid() ? EXIT_OK : EXIT_DENIED);
 	assert_int_equal(fstatat(r->tmp->fd, "root/d/f", &st, 0), 0);
 	assert_int_equal(st.st_uid, geteuid());
 	assert_int_equal(st.st_mode & 07777, 0755);
@@ -331,7 +205,7 @@ static void zeros_become_holes(void **state)
 				  "printf x >x\n"
 				  "dd if=x of=d/zeros bs=1 seek=9000000 conv=notrunc status=none"),
 			 0);
-	assert_int_equal(cp(r, "-rS HERE/d A:"), EXIT_OK);
+	assert_int_equal(cp(r, "-rS TMP/d A:"), EXIT_OK);
 	assert_int_equal(fstatat(r->tmp->fd, "root/d/zeros", &st, 0), 0);
 	assert_true(st.st_blocks * 512 <= 1 << 20);
 	assert_int_equal(fstatat(r->tmp->fd, "root/d/small", &st, 0), 0);
@@ -339,7 +213,7 @@ static void zeros_become_holes(void **state)
 	assert_true(st.st_blocks * 512 <= 4096);
 	assert_int_equal(shell(r, "cmp d/zeros root/d/zeros && cmp d/small root/d/small"), 0);
 	/* Holes of the source are not sent. */
-	assert_int_equal(cp(r, "-S --stats A:d/zeros HERE/back"), EXIT_OK);
+	assert_int_equal(cp(r, "-S --stats A:d/zeros TMP/back"), EXIT_OK);
 	assert_true(stat_of("Literal data: ") <= 4 << 20);
 	assert_int_equal(shell(r, "cmp d/zeros back"), 0);
 }
@@ -359,9 +233,9 @@ static void holes_are_right_wherever_they_are(void **state)
 	for (i = 0; i < 2 * ARRAY_SIZE(makes); i++) {
 		assert_int_equal(shell(r, "rm -f f g root/f"), 0);
 		assert_int_equal(shell(r, makes[i / 2]), 0);
-		assert_int_equal(cp(r, i & 1 ? "-S HERE/f A:f" : "HERE/f A:f"), EXIT_OK);
+		assert_int_equal(cp(r, i & 1 ? "-S TMP/f A:f" : "TMP/f A:f"), EXIT_OK);
 		assert_int_equal(shell(r, "cmp f root/f"), 0);
-		assert_int_equal(cp(r, i & 1 ? "-S A:f HERE/g" : "A:f HERE/g"), EXIT_OK);
+		assert_int_equal(cp(r, i & 1 ? "-S A:f TMP/g" : "A:f TMP/g"), EXIT_OK);
 		assert_int_equal(shell(r, "cmp f g"), 0);
 	}
 }
@@ -374,11 +248,11 @@ static void patterns_choose(void **state)
 
 	assert_int_equal(shell(r, "mkdir -p d/obj d/src\n"
 				  "touch d/obj/a.o d/src/a.c d/src/a.o d/keep.o d/src/keep.o"), 0);
-	assert_int_equal(cp(r, "-r --include=/keep.o --exclude=*.o --exclude=obj/ HERE/d/ A:e"),
+	assert_int_equal(cp(r, "-r --include=/keep.o --exclude=*.o --exclude=obj/ TMP/d/ A:e"),
 			 EXIT_OK);
 	assert_true(lists(r, "root/e", ". ./keep.o ./src ./src/a.c"));
 	assert_int_equal(shell(r, "printf '# comment\\n*.c\\n' >list && touch root/e/src/x.o"), 0);
-	assert_int_equal(cp(r, "-r --exclude-from=HERE/list A:e/ HERE/back"), EXIT_OK);
+	assert_int_equal(cp(r, "-r --exclude-from=TMP/list A:e/ TMP/back"), EXIT_OK);
 	assert_true(lists(r, "back", ". ./keep.o ./src ./src/x.o"));
 }
 
@@ -389,13 +263,13 @@ static void names_come_from_a_file(void **state)
 	assert_int_equal(shell(r, "mkdir -p d/a/b d/c && echo 1 >d/a/b/f && echo 2 >d/c/g\n"
 				  "touch d/a/b/no && printf '/a/b/f\\n./c\\n' >list"), 0);
 	assert_int_equal(shell(r, "mkdir root/e"), 0);
-	assert_int_equal(cp(r, "-a --files-from=HERE/list HERE/d A:e"), EXIT_OK);
+	assert_int_equal(cp(r, "-a --files-from=TMP/list TMP/d A:e"), EXIT_OK);
 	assert_true(lists(r, "root/e", ". ./a ./a/b ./a/b/f ./c"));
 	assert_int_equal(shell(r, "cp -r d root/d && mkdir back"), 0);
-	assert_int_equal(cp(r, "-ar --files-from=HERE/list A:d HERE/back"), EXIT_OK);
+	assert_int_equal(cp(r, "-ar --files-from=TMP/list A:d TMP/back"), EXIT_OK);
 	assert_true(lists(r, "back", ". ./a ./a/b ./a/b/f ./c ./c/g"));
 	assert_int_equal(shell(r, "echo ../list >list"), 0);
-	assert_int_equal(cp(r, "-a --files-from=HERE/list HERE/d A:e"), EXIT_DENIED);
+	assert_int_equal(cp(r, "-a --files-from=TMP/list TMP/d A:e"), EXIT_DENIED);
 }
 
 static void what_is_too_much_is_deleted(void **state)
@@ -403,11 +277,11 @@ static void what_is_too_much_is_deleted(void **state)
 	struct server_run *r = *state;
 
 	make_tree(r);
-	assert_int_equal(cp(r, "-aHAX HERE/d/ A:e"), EXIT_OK);
+	assert_int_equal(cp(r, "-aHAX TMP/d/ A:e"), EXIT_OK);
 	assert_int_equal(shell(r, "mkdir -p root/e/x/y root/e/keep && rm d/one\n"
 				  "touch root/e/x/y/z root/e/sub/new\n"
 				  "touch root/e/keep/k root/e/.f.kverbs-part"), 0);
-	assert_int_equal(cp(r, "-aH -i --delete --exclude=keep HERE/d/ A:e"), EXIT_OK);
+	assert_int_equal(cp(r, "-aH -i --delete --exclude=keep TMP/d/ A:e"), EXIT_OK);
 	assert_true(has("*deleting   x/y/z\n*deleting   x/y/\n*deleting   x/\n"));
 	assert_true(has("*deleting   sub/new\n"));
 	assert_true(has("*deleting   one\n"));
@@ -416,13 +290,13 @@ static void what_is_too_much_is_deleted(void **state)
 				  "touch -r d root/e"), 0);
 	assert_true(is_same_tree(r, "d", "root/e"));
 	/* The same from there */
-	assert_int_equal(cp(r, "-aHAX A:e/ HERE/back"), EXIT_OK);
+	assert_int_equal(cp(r, "-aHAX A:e/ TMP/back"), EXIT_OK);
 	assert_int_equal(shell(r, "touch back/extra back/sub/extra"), 0);
-	assert_int_equal(cp(r, "-aH -i --delete A:e/ HERE/back"), EXIT_OK);
+	assert_int_equal(cp(r, "-aH -i --delete A:e/ TMP/back"), EXIT_OK);
 	assert_true(has("*deleting   extra\n"));
 	assert_true(is_same_tree(r, "root/e", "back"));
 	/* An entry that is skipped exists at the source, so its copy must stay. */
-	assert_int_equal(cp(r, "-r -i --delete A:e/ HERE/back"), EXIT_OK);
+	assert_int_equal(cp(r, "-r -i --delete A:e/ TMP/back"), EXIT_OK);
 	assert_int_equal(shell(r, "test -L back/dangling"), 0);
 }
 
@@ -432,7 +306,7 @@ static void many_are_deleted(void **state)
 
 	assert_int_equal(shell(r, "mkdir d root/d && cd root/d\n"
 				  "seq -f 'file-with-a-long-name-%04g' 600 | xargs touch"), 0);
-	assert_int_equal(cp(r, "-r -i --stats --delete HERE/d A:"), EXIT_OK);
+	assert_int_equal(cp(r, "-r -i --stats --delete TMP/d A:"), EXIT_OK);
 	assert_int_equal(stat_of("deleted files: "), 600);
 	assert_int_equal(shell(r, "test -z \"$(ls -A root/d)\""), 0);
 }
@@ -449,7 +323,7 @@ static void a_server_may_forbid_deletion(void **state)
 	struct server_run *r = *state;
 
 	assert_int_equal(shell(r, "mkdir d root/d && touch root/d/f"), 0);
-	assert_int_equal(cp(r, "-r --delete HERE/d A:"), EXIT_DENIED);
+	assert_int_equal(cp(r, "-r --delete TMP/d A:"), EXIT_DENIED);
 	assert_int_equal(run(r, &cmd_rm, "A:d/f"), EXIT_DENIED);
 	assert_true(tmp_exists(r->tmp, "root/d/f"));
 }
@@ -459,11 +333,11 @@ static void permissions_are_changed_on_the_way(void **state)
 	struct server_run *r = *state;
 
 	assert_int_equal(shell(r, "mkdir d && touch d/f && chmod 755 d && chmod 664 d/f"), 0);
-	assert_int_equal(cp(r, "-r --chmod=D750,F640,Fu+x HERE/d A:"), EXIT_OK);
+	assert_int_equal(cp(r, "-r --chmod=D750,F640,Fu+x TMP/d A:"), EXIT_OK);
 	assert_int_equal(shell(r, "test $(stat -c %a root/d)-$(stat -c %a root/d/f) = 750-740"), 0);
-	assert_int_equal(cp(r, "-r --chmod=go-rwx A:d HERE/back"), EXIT_OK);
+	assert_int_equal(cp(r, "-r --chmod=go-rwx A:d TMP/back"), EXIT_OK);
 	assert_int_equal(shell(r, "test $(stat -c %a back)-$(stat -c %a back/f) = 700-700"), 0);
-	assert_int_equal(cp(r, "-r --chmod=u+y HERE/d A:"), EXIT_USAGE);
+	assert_int_equal(cp(r, "-r --chmod=u+y TMP/d A:"), EXIT_USAGE);
 }
 
 static void missing_directories_are_made(void **state)
@@ -471,14 +345,14 @@ static void missing_directories_are_made(void **state)
 	struct server_run *r = *state;
 
 	assert_int_equal(shell(r, "echo x >f"), 0);
-	assert_int_equal(cp(r, "HERE/f A:a/b/c"), EXIT_FAILED);
-	assert_int_equal(cp(r, "--mkpath HERE/f A:a/b/c"), EXIT_OK);
-	assert_int_equal(cp(r, "--mkpath HERE/f A:x/y/"), EXIT_OK);
+	assert_int_equal(cp(r, "TMP/f A:a/b/c"), EXIT_FAILED);
+	assert_int_equal(cp(r, "--mkpath TMP/f A:a/b/c"), EXIT_OK);
+	assert_int_equal(cp(r, "--mkpath TMP/f A:x/y/"), EXIT_OK);
 	assert_int_equal(shell(r, "cmp f root/a/b/c && cmp f root/x/y/f"), 0);
-	assert_int_equal(cp(r, "--mkpath A:a/b/c HERE/p/q/r"), EXIT_OK);
-	assert_int_equal(cp(r, "--mkpath A:a/b/c HERE/s/t/"), EXIT_OK);
+	assert_int_equal(cp(r, "--mkpath A:a/b/c TMP/p/q/r"), EXIT_OK);
+	assert_int_equal(cp(r, "--mkpath A:a/b/c TMP/s/t/"), EXIT_OK);
 	assert_int_equal(shell(r, "cmp f p/q/r && cmp f s/t/c"), 0);
-	assert_int_equal(cp(r, "--mkpath HERE/f A:../out/f"), EXIT_DENIED);
+	assert_int_equal(cp(r, "--mkpath TMP/f A:../out/f"), EXIT_DENIED);
 	assert_false(tmp_exists(r->tmp, "out"));
 }
 
@@ -507,7 +381,7 @@ static void a_pipe_is_copied(void **state)
 	dup2(was, STDIN_FILENO);
 	close(was);
 	assert_int_equal(shell(r, "echo 'a line' >f && rm -f root/f"), 0);
-	assert_int_equal(cp(r, "HERE/f A:f"), EXIT_OK);
+	assert_int_equal(cp(r, "TMP/f A:f"), EXIT_OK);
 	assert_int_equal(cp(r, "A:f -"), EXIT_OK);
 	assert_string_equal(printed, "a line\n");
 	assert_int_equal(cp(r, "-r A:f -"), EXIT_USAGE);
