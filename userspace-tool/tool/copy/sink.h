@@ -95,8 +95,7 @@ struct sink_file {
  * @incomplete: the source could not read something, so nothing is deleted
  * @prune: what is being deleted
  * @file: the large file at hand
- * @finish: status of the source's FINISH
- * @finished: it has come
+ * @finished: the source's FINISH has come
  */
 struct sink {
 	struct copy *copy;
@@ -124,7 +123,6 @@ struct sink {
 	bool incomplete;
 	struct prune prune;
 	struct sink_file file;
-	int finish;
 	bool finished;
 };
 
