@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "adapter.h"
+#include "peer.h"
 
 #define PROBE		"/sys/kernel/debug/edu_hca/"
 #define DRIVER		"/sys/bus/pci/drivers/edu_hca/"
@@ -245,6 +246,17 @@ void adapter_expect_zeros(uint64_t addr)
 	adapter_read(addr, bytes, PROBED);
 	await(has_faulted, before, "a fault");
 	CHECK(!memcmp(bytes, "\0\0\0\0\0\0\0", PROBED));
+}
+
+/* @addr was that of @memory, of SIZE bytes: neither a write nor a read gets there. */
+void adapter_expect_no_access(uint64_t addr, const char *memory)
+{
+	static char before[SIZE];
+
+	memcpy(before, memory, SIZE);
+	adapter_expect_write_fault(addr);
+	adapter_expect_zeros(addr);
+	CHECK(!memcmp(before, memory, SIZE));
 }
 
 /* Returns the name of the PCI device, or NULL if there is none. */

@@ -45,6 +45,7 @@ long adapter_faults(void);
 void adapter_expect_write_fault(uint64_t addr);
 void adapter_expect_read_fault(uint64_t addr);
 void adapter_expect_zeros(uint64_t addr);
+void adapter_expect_no_access(uint64_t addr, const char *memory);
 
 void adapter_unbind(void);
 void adapter_bind(void);

@@ -9,10 +9,6 @@
 
 #define FOUR_GIB	(1ULL << 32)
 #define BOTH		(KVERBS_REMOTE_READ | KVERBS_REMOTE_WRITE)
-/* At odd offsets, over three pages */
-#define FROM		(PAGE - 5)
-#define TO		(2 * PAGE + 77)
-#define LENGTH		(PAGE + 100)
 
 static struct link both;
 static char *from, *to;
@@ -31,25 +27,19 @@ static void set_up(void)
 static void write_moves_every_byte(void)
 {
 	set_up();
-	CHECK_DONE(link_write(&both, FROM, TO, LENGTH));
-	memory_check_moved(to, TO, 2, FROM, 1, LENGTH);
-	memory_check(from, 1);
+	link_check_write(&both, from, to);
 }
 
 static void read_moves_every_byte(void)
 {
 	set_up();
-	CHECK_DONE(link_read(&both, FROM, TO, LENGTH));
-	memory_check_moved(from, TO, 1, FROM, 2, LENGTH);
-	memory_check(to, 2);
+	link_check_read(&both, from, to);
 }
 
 static void send_moves_every_byte(void)
 {
 	set_up();
-	CHECK_DONE(link_send(&both, FROM, TO, LENGTH));
-	memory_check_moved(to, TO, 2, FROM, 1, LENGTH);
-	memory_check(from, 1);
+	link_check_send(&both, from, to);
 }
 
 static void many_pieces_arrive_in_order(void)

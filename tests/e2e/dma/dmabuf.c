@@ -12,10 +12,6 @@
 #include "transfer.h"
 
 #define BOTH	(KVERBS_REMOTE_READ | KVERBS_REMOTE_WRITE)
-/* At odd offsets, over three pages */
-#define FROM	(PAGE - 5)
-#define TO	(2 * PAGE + 77)
-#define LENGTH	(PAGE + 100)
 #define PROBED	8
 
 static struct link both;
@@ -57,35 +53,29 @@ static void check_no_fault(void)
 static void write_moves_every_byte(void)
 {
 	set_up();
-	CHECK_DONE(link_write(&both, FROM, TO, LENGTH));
-	memory_check_moved(to, TO, 2, FROM, 1, LENGTH);
-	memory_check(from, 1);
+	link_check_write(&both, from, to);
 }
 
 static void read_moves_every_byte(void)
 {
 	set_up();
-	CHECK_DONE(link_read(&both, FROM, TO, LENGTH));
-	memory_check_moved(from, TO, 1, FROM, 2, LENGTH);
-	memory_check(to, 2);
+	link_check_read(&both, from, to);
 }
 
 static void send_moves_every_byte(void)
 {
 	set_up();
-	CHECK_DONE(link_send(&both, FROM, TO, LENGTH));
-	memory_check_moved(to, TO, 2, FROM, 1, LENGTH);
-	memory_check(from, 1);
+	link_check_send(&both, from, to);
 }
 
 static void a_region_begins_at_its_offset(void)
 {
 	set_up();
 	CHECK_OK(dev_destroy(both.client.ring.fd, both.client.region));
-	both.client.region = dmabuf_region(both.client.ring.fd, from_buf, FROM, LENGTH,
-					   KVERBS_REGION_READ_ONLY);
-	CHECK_DONE(link_write(&both, 0, TO, LENGTH));
-	memory_check_moved(to, TO, 2, FROM, 1, LENGTH);
+	both.client.region = dmabuf_region(both.client.ring.fd, from_buf, MOVED_FROM,
+					   MOVED_LENGTH, KVERBS_REGION_READ_ONLY);
+	CHECK_DONE(link_write(&both, 0, MOVED_TO, MOVED_LENGTH));
+	memory_check_moved(to, MOVED_TO, 2, MOVED_FROM, 1, MOVED_LENGTH);
 }
 
 /* With its descriptors the exporter is gone, but for the region. */
@@ -94,8 +84,7 @@ static void the_descriptors_may_be_closed(void)
 	set_up();
 	close(from_buf);
 	close(to_buf);
-	CHECK_DONE(link_write(&both, FROM, TO, LENGTH));
-	memory_check_moved(to, TO, 2, FROM, 1, LENGTH);
+	link_check_write(&both, from, to);
 }
 
 /* Without an IOMMU */
@@ -114,16 +103,6 @@ static void write_a_page(void)
 	set_up();
 	CHECK_DONE(link_write(&both, 0, 0, PAGE));
 	check_no_fault();
-}
-
-static void expect_no_access(uint64_t addr, const char *memory)
-{
-	static char before[SIZE];
-
-	memcpy(before, memory, SIZE);
-	adapter_expect_write_fault(addr);
-	adapter_expect_zeros(addr);
-	CHECK(!memcmp(before, memory, SIZE));
 }
 
 /* The other tests mean nothing if this fails. */
@@ -148,7 +127,7 @@ static void destroy_of_the_region(void)
 	addr = adapter_address("send");
 	CHECK_OK(dev_destroy(both.client.ring.fd, both.client.region));
 	check_no_fault();
-	expect_no_access(addr, from);
+	adapter_expect_no_access(addr, from);
 }
 
 static void destroy_of_the_region_after_its_descriptor(void)
@@ -160,7 +139,7 @@ static void destroy_of_the_region_after_its_descriptor(void)
 	close(from_buf);
 	CHECK_OK(dev_destroy(both.client.ring.fd, both.client.region));
 	check_no_fault();
-	expect_no_access(addr, from);
+	adapter_expect_no_access(addr, from);
 }
 
 static void close_of_the_file(void)
@@ -173,8 +152,8 @@ static void close_of_the_file(void)
 	side_close(&both.client);
 	side_close(&both.server);
 	check_no_fault();
-	expect_no_access(from_addr, from);
-	expect_no_access(to_addr, to);
+	adapter_expect_no_access(from_addr, from);
+	adapter_expect_no_access(to_addr, to);
 }
 
 static void unbind_of_the_driver(void)
@@ -186,7 +165,7 @@ static void unbind_of_the_driver(void)
 	adapter_unbind();
 	adapter_bind();
 	check_no_fault();
-	expect_no_access(addr, from);
+	adapter_expect_no_access(addr, from);
 }
 
 /* ---- with bounce buffers ------------------------------------------------- */

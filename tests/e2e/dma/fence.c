@@ -55,22 +55,11 @@ static void check_no_fault(void)
 	CHECK_EQ(adapter_faults(), faults);
 }
 
-/* Everything that was moved by now stays, and nothing else is. */
-static void expect_no_access(uint64_t addr, const char *memory)
-{
-	static char before[SIZE];
-
-	memcpy(before, memory, SIZE);
-	adapter_expect_write_fault(addr);
-	adapter_expect_zeros(addr);
-	CHECK(!memcmp(before, memory, SIZE));
-}
-
 static void expect_all_ended(void)
 {
 	check_no_fault();
-	expect_no_access(from_addr, from);
-	expect_no_access(to_addr, to);
+	adapter_expect_no_access(from_addr, from);
+	adapter_expect_no_access(to_addr, to);
 }
 
 /* The other tests mean nothing if this fails. */
@@ -130,7 +119,7 @@ static void destroy_of_the_region(void)
 	set_up();
 	CHECK_OK(dev_destroy(both.client.ring.fd, both.client.region));
 	check_no_fault();
-	expect_no_access(from_addr, from);
+	adapter_expect_no_access(from_addr, from);
 }
 
 /* The key ends with the export, the address with the region. */
@@ -142,7 +131,7 @@ static void destroy_of_the_export(void)
 	memory_check_moved(to, 0, 2, 0, 1, PAGE);
 	CHECK_OK(dev_destroy(both.server.ring.fd, both.server.region));
 	check_no_fault();
-	expect_no_access(to_addr, to);
+	adapter_expect_no_access(to_addr, to);
 }
 
 static void destroy_of_the_connection(void)
@@ -160,11 +149,11 @@ static void close_while_idle(void)
 	set_up();
 	side_close(&both.client);
 	check_no_fault();
-	expect_no_access(from_addr, from);
+	adapter_expect_no_access(from_addr, from);
 	faults = adapter_faults();
 	side_close(&both.server);
 	check_no_fault();
-	expect_no_access(to_addr, to);
+	adapter_expect_no_access(to_addr, to);
 }
 
 /* Moving all of it takes half a minute. */
@@ -219,7 +208,7 @@ static void close_of_the_sink_under_a_write(void)
 	set_up_long_write();
 	side_close(&both.server);
 	check_no_fault();
-	expect_no_access(to_addr, to);
+	adapter_expect_no_access(to_addr, to);
 	expect_half_moved();
 }
 
@@ -229,7 +218,7 @@ static void destroy_of_an_export_under_a_write(void)
 	CHECK_OK(dev_destroy(both.server.ring.fd, both.export));
 	CHECK_OK(dev_destroy(both.server.ring.fd, both.server.region));
 	check_no_fault();
-	expect_no_access(to_addr, to);
+	adapter_expect_no_access(to_addr, to);
 	expect_half_moved();
 }
 

@@ -130,3 +130,25 @@ struct kverbs_cqe link_send(struct link *link, size_t from, size_t to, size_t le
 							from, length)));
 	return ring_work(&link->server.ring, RECV);
 }
+
+/* @from and @to: the memory of both sides, filled with 1 and 2 */
+void link_check_write(struct link *link, const char *from, const char *to)
+{
+	CHECK_DONE(link_write(link, MOVED_FROM, MOVED_TO, MOVED_LENGTH));
+	memory_check_moved(to, MOVED_TO, 2, MOVED_FROM, 1, MOVED_LENGTH);
+	memory_check(from, 1);
+}
+
+void link_check_read(struct link *link, const char *from, const char *to)
+{
+	CHECK_DONE(link_read(link, MOVED_FROM, MOVED_TO, MOVED_LENGTH));
+	memory_check_moved(from, MOVED_TO, 1, MOVED_FROM, 2, MOVED_LENGTH);
+	memory_check(to, 2);
+}
+
+void link_check_send(struct link *link, const char *from, const char *to)
+{
+	CHECK_DONE(link_send(link, MOVED_FROM, MOVED_TO, MOVED_LENGTH));
+	memory_check_moved(to, MOVED_TO, 2, MOVED_FROM, 1, MOVED_LENGTH);
+	memory_check(from, 1);
+}

@@ -7,6 +7,11 @@
 
 #define PAGE	4096UL
 
+/* What the tests of every byte move: at odd offsets, over three pages */
+#define MOVED_FROM	(PAGE - 5)
+#define MOVED_TO	(2 * PAGE + 77)
+#define MOVED_LENGTH	(PAGE + 100)
+
 char *memory_new(void);
 void memory_fill(char *memory, unsigned int seed);
 void memory_check(const char *memory, unsigned int seed);
@@ -19,5 +24,9 @@ void link_connect(struct link *link);
 struct kverbs_cqe link_write(struct link *link, size_t from, size_t to, size_t length);
 struct kverbs_cqe link_read(struct link *link, size_t from, size_t to, size_t length);
 struct kverbs_cqe link_send(struct link *link, size_t from, size_t to, size_t length);
+
+void link_check_write(struct link *link, const char *from, const char *to);
+void link_check_read(struct link *link, const char *from, const char *to);
+void link_check_send(struct link *link, const char *from, const char *to);
 
 #endif /* DMA_TRANSFER_H */
