@@ -7,7 +7,7 @@
 
 #define PAGE	4096UL
 
-/* What the tests of every byte move: at odd offsets, over three pages */
+/* The range that the tests of every byte move: at odd offsets, over three pages */
 #define MOVED_FROM	(PAGE - 5)
 #define MOVED_TO	(2 * PAGE + 77)
 #define MOVED_LENGTH	(PAGE + 100)
