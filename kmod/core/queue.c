@@ -844,6 +844,8 @@ static int check_hold(const struct kverbs_queue *queue, const struct kverbs_req 
  * @reqs: the operations, all of them receives or none; @done is called if this returns 0
  * @nr: how many, at least 1
  *
+ * As if there had been slots, none is coalesced with an operation that is held by another call.
+ *
  * Slots may have become free since the caller found none, and then nothing else would post
  * them: so the caller posts what it can of the held ones afterwards.
  *
@@ -862,6 +864,7 @@ int kverbs_queue_hold(struct kverbs_queue *queue, struct kverbs_req **reqs,
 		reqs[i]->queue = queue;
 		reqs[i]->nr_wrs = 0;
 		reqs[i]->held = true;
+		reqs[i]->ends_list = i == nr - 1;
 		list_add_tail(&reqs[i]->entry, recv ? &queue->held_recvs : &queue->held);
 	}
 	spin_unlock_bh(&queue->lock);

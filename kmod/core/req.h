@@ -48,6 +48,7 @@ struct kverbs_extent {
  * @kept: the owner counts the use of @region itself, and ends it in @done
  * @direct: a receive that may not use the lkey cache, so its buffer must fit into its entries
  * @held: waits, or has waited, for slots in one of the queue's lists
+ * @ends_list: of a held one: the last that the owner submitted together
  * @coalesced: posted unsignalled; the completion of a later operation ends both
  * @nr_wrs: send slots that it holds
  * @sinks: MRs of a READ, with KVERBS_QUIRK_READ_SINK
@@ -84,6 +85,7 @@ struct kverbs_req {
 	bool kept;
 	bool direct;
 	bool held;
+	bool ends_list;
 	bool coalesced;
 	unsigned int nr_wrs;
 	struct kverbs_mr *sinks;

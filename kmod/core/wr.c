@@ -417,6 +417,11 @@ static void drop_useless_fence(const struct kverbs_queue *queue, struct kverbs_r
 		req->fence = false;
 }
 
+static bool ends_list(const struct kverbs_req *req)
+{
+	return req->held && req->ends_list;
+}
+
 static bool is_coalesced(const struct kverbs_req *req, unsigned int ops, u64 bytes)
 {
 	if (req->unsignalled)
@@ -426,22 +431,29 @@ static bool is_coalesced(const struct kverbs_req *req, unsigned int ops, u64 byt
 
 /*
  * Coalesces the completions of small operations: one completion is cheaper than several, and
- * COALESCE_OPS and COALESCE_BYTES bound how long the first operation waits for it.
+ * COALESCE_OPS and COALESCE_BYTES bound how long the first operation waits for it. Operations that
+ * were submitted one after the other, and held, are posted together, but a completion that the
+ * owner expects waits for none that was submitted later: the peer may let that one wait until it
+ * has heard of the completion.
  */
 static void coalesce_reqs(const struct kverbs_queue *queue, struct kverbs_req **reqs,
 			  unsigned int nr)
 {
 	bool may_coalesce = !(queue->quirks & KVERBS_QUIRK_NO_COALESCING);
 	unsigned int i, ops = 0;
+	bool expected = false;
 	u64 bytes = 0;
 
 	for (i = 0; i < nr; i++) {
 		ops++;
 		bytes += reqs[i]->length;
-		reqs[i]->coalesced = may_coalesce && is_coalesced(reqs[i], ops, bytes);
+		expected |= !reqs[i]->unsignalled;
+		reqs[i]->coalesced = may_coalesce && !(expected && ends_list(reqs[i])) &&
+				     is_coalesced(reqs[i], ops, bytes);
 		if (!reqs[i]->coalesced) {
 			ops = 0;
 			bytes = 0;
+			expected = false;
 		}
 	}
 }

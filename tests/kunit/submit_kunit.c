@@ -834,6 +834,65 @@ static void submit_of_more_than_the_queue_has_slots_for_waits_in_order(struct ku
 	KUNIT_EXPECT_EQ(test, 5, s->hca->nr_sends);
 }
 
+static bool is_signalled(const struct fake_wr *wr)
+{
+	return wr->send_flags & IB_SEND_SIGNALED;
+}
+
+/* The peer may take no other message until it has heard that the first has completed. */
+static void submit_of_one_that_is_held_completes_before_the_next(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_send(s, 0);
+	int i;
+
+	for (i = 0; i < 5; i++)
+		KUNIT_ASSERT_EQ(test, 0, submit_one(s, &sqe));
+	fake_wr_complete(&s->hca->sends[0], IB_WC_SUCCESS);
+	fake_wr_complete(&s->hca->sends[1], IB_WC_SUCCESS);
+	kverbs_conn_post_held(&s->conn);
+	KUNIT_ASSERT_EQ(test, 5, s->hca->nr_sends);
+	KUNIT_EXPECT_TRUE(test, is_signalled(&s->hca->sends[3]));
+	KUNIT_EXPECT_TRUE(test, is_signalled(&s->hca->sends[4]));
+}
+
+static void submit_of_several_that_are_held_coalesces_them(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_send(s, 0);
+	int i;
+
+	for (i = 0; i < 3; i++)
+		KUNIT_ASSERT_EQ(test, 0, submit_one(s, &sqe));
+	put_some(s, &sqe, 3);
+	KUNIT_ASSERT_EQ(test, 0, submit(s, 3));
+	for (i = 0; i < 3; i++)
+		fake_wr_complete(&s->hca->sends[i], IB_WC_SUCCESS);
+	kverbs_conn_post_held(&s->conn);
+	KUNIT_ASSERT_EQ(test, 6, s->hca->nr_sends);
+	KUNIT_EXPECT_FALSE(test, is_signalled(&s->hca->sends[3]));
+	KUNIT_EXPECT_FALSE(test, is_signalled(&s->hca->sends[4]));
+	KUNIT_EXPECT_TRUE(test, is_signalled(&s->hca->sends[5]));
+}
+
+/* No completion is expected that could come late. */
+static void submit_without_SIGNAL_coalesces_all_that_is_held(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_send(s, 0);
+	int i;
+
+	sqe.flags &= ~KVERBS_SQE_SIGNAL;
+	for (i = 0; i < 5; i++)
+		KUNIT_ASSERT_EQ(test, 0, submit_one(s, &sqe));
+	fake_wr_complete(&s->hca->sends[0], IB_WC_SUCCESS);
+	fake_wr_complete(&s->hca->sends[1], IB_WC_SUCCESS);
+	kverbs_conn_post_held(&s->conn);
+	KUNIT_ASSERT_EQ(test, 5, s->hca->nr_sends);
+	KUNIT_EXPECT_FALSE(test, is_signalled(&s->hca->sends[3]));
+	KUNIT_EXPECT_TRUE(test, is_signalled(&s->hca->sends[4]));
+}
+
 static void submit_held_operation_that_fails_closes_the_queue(struct kunit *test)
 {
 	struct submitter *s = test->priv;
@@ -994,6 +1053,9 @@ static struct kunit_case submit_cases[] = {
 	KUNIT_CASE(submit_keeps_the_order_of_sends_and_receives),
 	KUNIT_CASE(submit_of_which_half_is_refused_posts_half),
 	KUNIT_CASE(submit_of_more_than_the_queue_has_slots_for_waits_in_order),
+	KUNIT_CASE(submit_of_one_that_is_held_completes_before_the_next),
+	KUNIT_CASE(submit_of_several_that_are_held_coalesces_them),
+	KUNIT_CASE(submit_without_SIGNAL_coalesces_all_that_is_held),
 	KUNIT_CASE(submit_held_operation_that_fails_closes_the_queue),
 	KUNIT_CASE(submit_of_more_receives_than_slots_waits_in_order),
 	KUNIT_CASE(submit_flushes_what_is_held_when_the_queue_goes),
