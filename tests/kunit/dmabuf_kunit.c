@@ -561,20 +561,6 @@ static void revocation_may_race_with_the_removal_of_the_device(struct kunit *tes
 
 /* ---- groups -------------------------------------------------------------- */
 
-static void destroy_group(void *group)
-{
-	kverbs_group_destroy(group);
-}
-
-static struct kverbs_group *group_on(struct kunit *test, struct fake_hca *hca)
-{
-	struct kverbs_group *group = kverbs_group_create(hca->ib.index, &init_net);
-
-	KUNIT_ASSERT_FALSE(test, IS_ERR(group));
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, destroy_group, group));
-	return group;
-}
-
 static struct kverbs_export *export_in(struct kverbs_group *group, struct fake_conn *fake)
 {
 	const struct kverbs_export_range range = {
@@ -592,7 +578,7 @@ static void revocation_of_an_export_of_a_group_ends_all_its_connections(struct k
 {
 	struct fake_dmabuf *buf = fake_dmabuf_create(test, O_RDWR);
 	struct fake_hca *hca = real_device(test);
-	struct kverbs_group *group = group_on(test, hca);
+	struct kverbs_group *group = fake_group_create(test, hca);
 	struct fake_conn *first = conn_in(hca, buf, group);
 	struct fake_conn *second = conn_in(hca, buf, group);
 	struct fake_conn *stranger = conn_of(hca, buf);
@@ -614,7 +600,7 @@ static void revocation_ends_only_the_member_that_used_the_memory_by_itself(struc
 {
 	struct fake_dmabuf *buf = fake_dmabuf_create(test, O_RDWR);
 	struct fake_hca *hca = real_device(test);
-	struct kverbs_group *group = group_on(test, hca);
+	struct kverbs_group *group = fake_group_create(test, hca);
 	struct fake_conn *user = conn_in(hca, buf, group);
 	struct fake_conn *other = conn_in(hca, buf, group);
 

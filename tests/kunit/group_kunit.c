@@ -11,20 +11,6 @@
 #define PARTS		4
 #define BOTH_RIGHTS	(KVERBS_REMOTE_READ | KVERBS_REMOTE_WRITE)
 
-static void destroy_group(void *group)
-{
-	kverbs_group_destroy(group);
-}
-
-static struct kverbs_group *group_on(struct kunit *test, struct fake_hca *hca)
-{
-	struct kverbs_group *group = kverbs_group_create(hca->ib.index, &init_net);
-
-	KUNIT_ASSERT_FALSE(test, IS_ERR(group));
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, destroy_group, group));
-	return group;
-}
-
 /* A device on which an export of a connection's whole memory needs PARTS registrations. */
 static struct fake_hca *small_device(struct kunit *test)
 {
@@ -83,7 +69,7 @@ static void expect_unused(struct fake_conn *fake)
 static void group_has_one_protection_domain_for_all_its_connections(struct kunit *test)
 {
 	struct fake_hca *hca = fake_device_create(test);
-	struct kverbs_group *group = group_on(test, hca);
+	struct kverbs_group *group = fake_group_create(test, hca);
 	struct fake_conn *first = member(test, hca, group);
 	struct fake_conn *second = conn_in(test, hca, group, FAKE_UP_PASSIVE);
 	struct fake_conn *other;
@@ -99,7 +85,7 @@ static void group_has_one_protection_domain_for_all_its_connections(struct kunit
 static void group_keeps_its_domain_when_connections_end(struct kunit *test)
 {
 	struct fake_hca *hca = fake_device_create(test);
-	struct kverbs_group *group = group_on(test, hca);
+	struct kverbs_group *group = fake_group_create(test, hca);
 	struct fake_conn *fake = member(test, hca, group);
 
 	kverbs_conn_close(fake->conn);
@@ -167,7 +153,7 @@ static void group_of_another_device_lets_connecting_fail(struct kunit *test)
 {
 	struct fake_hca *hca = fake_device_create(test);
 	struct fake_conn *fake = fake_conn_at(test, hca, FAKE_ROUTED);
-	struct kverbs_group *group = group_on(test, fake_device_create(test));
+	struct kverbs_group *group = fake_group_create(test, fake_device_create(test));
 
 	fake->conn->attr.group = group;
 	tell_route(fake);
@@ -184,7 +170,7 @@ static void group_of_another_device_is_refused_to_a_request(struct kunit *test)
 	struct fake_conn *fake = fake_conn_at(test, hca, FAKE_REQUESTED);
 	struct kverbs_conn_attr attr = fake_conn_attr(fake);
 
-	attr.group = group_on(test, fake_device_create(test));
+	attr.group = fake_group_create(test, fake_device_create(test));
 	KUNIT_EXPECT_EQ(test, -EINVAL, kverbs_conn_accept(fake->conn, &attr));
 	KUNIT_EXPECT_EQ(test, KVERBS_CONN_REQUESTED, fake->conn->state);
 	attr.group = NULL;
@@ -194,7 +180,7 @@ static void group_of_another_device_is_refused_to_a_request(struct kunit *test)
 static void group_of_a_removed_device_lets_connecting_fail(struct kunit *test)
 {
 	struct fake_hca *gone = fake_device_create(test);
-	struct kverbs_group *group = group_on(test, gone);
+	struct kverbs_group *group = fake_group_create(test, gone);
 	struct fake_conn *fake;
 
 	fake_device_remove(gone);
@@ -210,7 +196,7 @@ static void group_of_a_removed_device_lets_connecting_fail(struct kunit *test)
 static void group_export_is_one_registration_for_all_connections(struct kunit *test)
 {
 	struct fake_hca *hca = fake_device_create(test);
-	struct kverbs_group *group = group_on(test, hca);
+	struct kverbs_group *group = fake_group_create(test, hca);
 	struct fake_conn *first = member(test, hca, group);
 	struct kverbs_export *export;
 	struct kverbs_segment seg;
@@ -235,7 +221,7 @@ static void group_export_is_one_registration_for_all_connections(struct kunit *t
 static void group_export_needs_an_established_connection(struct kunit *test)
 {
 	struct fake_hca *hca = small_device(test);
-	struct kverbs_group *group = group_on(test, hca);
+	struct kverbs_group *group = fake_group_create(test, hca);
 	struct fake_conn *fake = fake_conn_create(test, hca);
 
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, try_export(group, fake));
@@ -251,7 +237,7 @@ static void group_export_needs_an_established_connection(struct kunit *test)
 static void group_export_outlives_its_connections(struct kunit *test)
 {
 	struct fake_hca *hca = small_device(test);
-	struct kverbs_group *group = group_on(test, hca);
+	struct kverbs_group *group = fake_group_create(test, hca);
 	struct fake_conn *fake = member(test, hca, group);
 	struct kverbs_segment segs[PARTS];
 	struct kverbs_export *export = export_in(group, fake, segs);
@@ -269,7 +255,7 @@ static void group_export_outlives_its_connections(struct kunit *test)
 static void group_spreads_its_registrations(struct kunit *test)
 {
 	struct fake_hca *hca = small_device(test);
-	struct kverbs_group *group = group_on(test, hca);
+	struct kverbs_group *group = fake_group_create(test, hca);
 	struct fake_conn *first = member(test, hca, group);
 	struct fake_conn *second = member(test, hca, group);
 	unsigned int before = hca->nr_sends;
@@ -298,7 +284,7 @@ static void group_export_that_fails_leaves_nothing_when(struct kunit *test)
 {
 	const typeof(steps[0]) *step = test->param_value;
 	struct fake_hca *hca = small_device(test);
-	struct kverbs_group *group = group_on(test, hca);
+	struct kverbs_group *group = fake_group_create(test, hca);
 	struct fake_conn *fake = member(test, hca, group);
 
 	hca->errors[step->verb] = -ENOSPC;
@@ -313,7 +299,7 @@ static void group_export_that_fails_leaves_nothing_when(struct kunit *test)
 static void group_export_that_the_device_refuses_ends_one_connection(struct kunit *test)
 {
 	struct fake_hca *hca = small_device(test);
-	struct kverbs_group *group = group_on(test, hca);
+	struct kverbs_group *group = fake_group_create(test, hca);
 	struct fake_conn *first = member(test, hca, group);
 	struct fake_conn *second = member(test, hca, group);
 
@@ -328,7 +314,7 @@ static void group_export_that_the_device_refuses_ends_one_connection(struct kuni
 static void group_export_that_is_refused_in_part_ends_one_connection(struct kunit *test)
 {
 	struct fake_hca *hca = small_device(test);
-	struct kverbs_group *group = group_on(test, hca);
+	struct kverbs_group *group = fake_group_create(test, hca);
 	struct fake_conn *first = member(test, hca, group);
 	struct fake_conn *second = member(test, hca, group);
 
@@ -372,7 +358,7 @@ static int post_and_end(struct ib_qp *qp, const struct ib_send_wr *wr,
 static void expect_second_try(struct kunit *test, void (*let_end)(struct fake_hca *hca))
 {
 	struct fake_hca *hca = small_device(test);
-	struct kverbs_group *group = group_on(test, hca);
+	struct kverbs_group *group = fake_group_create(test, hca);
 	struct fake_conn *first = member(test, hca, group);
 	struct fake_conn *second = member(test, hca, group);
 
@@ -412,7 +398,7 @@ static void group_export_is_repeated_when_its_registration_is_flushed(struct kun
 static void group_is_closed_when_an_mr_cannot_be_deregistered(struct kunit *test)
 {
 	struct fake_hca *hca = small_device(test);
-	struct kverbs_group *group = group_on(test, hca);
+	struct kverbs_group *group = fake_group_create(test, hca);
 	struct fake_conn *first = member(test, hca, group);
 	struct fake_conn *second = member(test, hca, group);
 	struct kverbs_segment segs[PARTS];
@@ -448,7 +434,7 @@ static enum ib_wc_status read_over(struct fake_conn *fake, const struct kverbs_s
 static void group_key_is_valid_on_all_its_connections_and_no_other(struct kunit *test)
 {
 	struct fake_hca *hca = fake_profile_device(test, test->param_value);
-	struct kverbs_group *group = group_on(test, hca);
+	struct kverbs_group *group = fake_group_create(test, hca);
 	struct fake_conn *before = member(test, hca, group);
 	struct fake_conn *other = member(test, hca, NULL);
 	const struct kverbs_export_range range = {
@@ -491,7 +477,7 @@ static void receive_revocation(struct fake_conn *fake, u32 rkey)
 static void group_notes_a_key_that_any_peer_revokes(struct kunit *test)
 {
 	struct fake_hca *hca = small_device(test);
-	struct kverbs_group *group = group_on(test, hca);
+	struct kverbs_group *group = fake_group_create(test, hca);
 	struct fake_conn *first = member(test, hca, group);
 	struct fake_conn *second = member(test, hca, group);
 	struct kverbs_segment segs[PARTS];
@@ -511,7 +497,7 @@ static void group_notes_a_key_that_any_peer_revokes(struct kunit *test)
 static void group_notes_whose_key_a_peer_of_another_connection_revokes(struct kunit *test)
 {
 	struct fake_hca *hca = small_device(test);
-	struct kverbs_group *group = group_on(test, hca);
+	struct kverbs_group *group = fake_group_create(test, hca);
 	struct fake_conn *first = member(test, hca, group);
 	struct fake_conn *second = member(test, hca, group);
 	struct kverbs_segment segs[PARTS];
@@ -531,7 +517,7 @@ static void group_notes_whose_key_a_peer_of_another_connection_revokes(struct ku
 static void group_ends_with_its_device(struct kunit *test)
 {
 	struct fake_hca *hca = small_device(test);
-	struct kverbs_group *group = group_on(test, hca);
+	struct kverbs_group *group = fake_group_create(test, hca);
 	struct fake_conn *fake = member(test, hca, group);
 	struct kverbs_segment segs[PARTS];
 	struct kverbs_export *export = export_in(group, fake, segs);
@@ -551,7 +537,7 @@ static void group_ends_with_its_device(struct kunit *test)
 static void group_leaves_after_connections_and_before_mappings(struct kunit *test)
 {
 	struct fake_hca *hca = small_device(test);
-	struct kverbs_group *group = group_on(test, hca);
+	struct kverbs_group *group = fake_group_create(test, hca);
 	struct fake_conn *fake = member(test, hca, group);
 	struct kverbs_segment segs[PARTS];
 	struct kverbs_export *export = export_in(group, fake, segs);

@@ -6,6 +6,7 @@
 
 #include "fake_conn.h"
 #include "fake_qp.h"
+#include "group.h"
 #include "profile.h"
 
 #define PORT		7472
@@ -492,4 +493,25 @@ struct fake_work *fake_conn_post(struct fake_conn *fake, u8 opcode, u64 offset, 
 
 	KUNIT_ASSERT_EQ(fake->test, 0, fake_conn_try_post(fake, work));
 	return work;
+}
+
+static void destroy_group(void *group)
+{
+	kverbs_group_destroy(group);
+}
+
+/**
+ * fake_group_create() - create a group that is destroyed after the test
+ * @test: the test
+ * @hca: its device
+ *
+ * Return: the group.
+ */
+struct kverbs_group *fake_group_create(struct kunit *test, struct fake_hca *hca)
+{
+	struct kverbs_group *group = kverbs_group_create(hca->ib.index, &init_net);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(group));
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, destroy_group, group));
+	return group;
 }

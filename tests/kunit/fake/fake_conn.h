@@ -117,5 +117,6 @@ void fake_conn_destroy(struct fake_conn *fake);
 int fake_conn_try_post(struct fake_conn *fake, struct fake_work *work);
 struct fake_work *fake_conn_work(struct fake_conn *fake, u8 opcode, u64 offset, u64 length);
 struct fake_work *fake_conn_post(struct fake_conn *fake, u8 opcode, u64 offset, u64 length);
+struct kverbs_group *fake_group_create(struct kunit *test, struct fake_hca *hca);
 
 #endif /* KVERBS_FAKE_CONN_H */
