@@ -839,19 +839,28 @@ static bool is_signalled(const struct fake_wr *wr)
 	return wr->send_flags & IB_SEND_SIGNALED;
 }
 
+/* Two SUBMITs find the queue full, and are posted when there are two slots: sends 3 and 4. */
+static void submit_two_that_are_held(struct kunit *test, const struct kverbs_sqe *sqe)
+{
+	struct submitter *s = test->priv;
+	int i;
+
+	for (i = 0; i < 5; i++)
+		KUNIT_ASSERT_EQ(test, 0, submit_one(s, sqe));
+	KUNIT_ASSERT_EQ(test, 3, s->hca->nr_sends);
+	fake_wr_complete(&s->hca->sends[0], IB_WC_SUCCESS);
+	fake_wr_complete(&s->hca->sends[1], IB_WC_SUCCESS);
+	kverbs_conn_post_held(&s->conn);
+	KUNIT_ASSERT_EQ(test, 5, s->hca->nr_sends);
+}
+
 /* The peer may take no other message until it has heard that the first has completed. */
 static void submit_of_one_that_is_held_completes_before_the_next(struct kunit *test)
 {
 	struct submitter *s = test->priv;
 	struct kverbs_sqe sqe = a_send(s, 0);
-	int i;
 
-	for (i = 0; i < 5; i++)
-		KUNIT_ASSERT_EQ(test, 0, submit_one(s, &sqe));
-	fake_wr_complete(&s->hca->sends[0], IB_WC_SUCCESS);
-	fake_wr_complete(&s->hca->sends[1], IB_WC_SUCCESS);
-	kverbs_conn_post_held(&s->conn);
-	KUNIT_ASSERT_EQ(test, 5, s->hca->nr_sends);
+	submit_two_that_are_held(test, &sqe);
 	KUNIT_EXPECT_TRUE(test, is_signalled(&s->hca->sends[3]));
 	KUNIT_EXPECT_TRUE(test, is_signalled(&s->hca->sends[4]));
 }
@@ -880,15 +889,9 @@ static void submit_without_SIGNAL_coalesces_all_that_is_held(struct kunit *test)
 {
 	struct submitter *s = test->priv;
 	struct kverbs_sqe sqe = a_send(s, 0);
-	int i;
 
 	sqe.flags &= ~KVERBS_SQE_SIGNAL;
-	for (i = 0; i < 5; i++)
-		KUNIT_ASSERT_EQ(test, 0, submit_one(s, &sqe));
-	fake_wr_complete(&s->hca->sends[0], IB_WC_SUCCESS);
-	fake_wr_complete(&s->hca->sends[1], IB_WC_SUCCESS);
-	kverbs_conn_post_held(&s->conn);
-	KUNIT_ASSERT_EQ(test, 5, s->hca->nr_sends);
+	submit_two_that_are_held(test, &sqe);
 	KUNIT_EXPECT_FALSE(test, is_signalled(&s->hca->sends[3]));
 	KUNIT_EXPECT_TRUE(test, is_signalled(&s->hca->sends[4]));
 }
