@@ -844,7 +844,7 @@ static int check_hold(const struct kverbs_queue *queue, const struct kverbs_req 
  * @reqs: the operations, all of them receives or none; @done is called if this returns 0
  * @nr: how many, at least 1
  *
- * As if there had been slots, none is coalesced with an operation that is held by another call.
+ * No completion that an owner expects waits for an operation of a later call.
  *
  * Slots may have become free since the caller found none, and then nothing else would post
  * them: so the caller posts what it can of the held ones afterwards.

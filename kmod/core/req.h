@@ -48,7 +48,7 @@ struct kverbs_extent {
  * @kept: the owner counts the use of @region itself, and ends it in @done
  * @direct: a receive that may not use the lkey cache, so its buffer must fit into its entries
  * @held: waits, or has waited, for slots in one of the queue's lists
- * @ends_list: of a held one: the last that the owner submitted together
+ * @ends_list: of a held operation: it is the last of the list that was submitted with it
  * @coalesced: posted unsignalled; the completion of a later operation ends both
  * @nr_wrs: send slots that it holds
  * @sinks: MRs of a READ, with KVERBS_QUIRK_READ_SINK

@@ -431,10 +431,10 @@ static bool is_coalesced(const struct kverbs_req *req, unsigned int ops, u64 byt
 
 /*
  * Coalesces the completions of small operations: one completion is cheaper than several, and
- * COALESCE_OPS and COALESCE_BYTES bound how long the first operation waits for it. Operations that
- * were submitted one after the other, and held, are posted together, but a completion that the
- * owner expects waits for none that was submitted later: the peer may let that one wait until it
- * has heard of the completion.
+ * COALESCE_OPS and COALESCE_BYTES bound how long the first operation waits for it. Held operations
+ * of several lists are posted together, but a completion that the owner expects must not wait for
+ * an operation of a later list: the peer may not take that before the owner has seen the
+ * completion.
  */
 static void coalesce_reqs(const struct kverbs_queue *queue, struct kverbs_req **reqs,
 			  unsigned int nr)
