@@ -17,13 +17,14 @@ fuzz_on() {
 	wanted "$kernel" rxe || return 0
 	out=$(mktemp)
 	"$TOP/tests/devfuzz/run" --seconds $((seconds / 3)) --seed "${KVERBS_FUZZ_SEED:-1}" \
-		--kernel "$kernel" >"$out"
+		--kernel "$kernel" >"$out" 2>"$out.err"
 	status=$?
 	cat "$out"
+	cat "$out.err" >&2
 	tail -n 4 "$out" | sed "s/^/#| $kernel: /"
-	rm -f "$out"
 	[[ $status -ne 0 ]] || echo "ok - $name"
-	[[ $status -eq 0 ]] || echo "not ok - $name # status $status"
+	[[ $status -eq 0 ]] || echo "not ok - $name # status $status: $(why "$out.err" | paste -sd ';')"
+	rm -f "$out" "$out.err"
 	# shellcheck disable=SC2034 # for finish
 	[[ $status -eq 0 ]] || RESULT=1
 }
