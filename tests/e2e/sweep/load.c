@@ -11,8 +11,11 @@
 
 /* More than the number of allocations */
 #define ALL		1000000
-/* The module's own allocations are the last ones; the kernel's, for loading it, precede them */
-#define LAST		100
+/*
+ * More than the module's own allocations, which are the last ones; the kernel's, for loading it,
+ * precede them.
+ */
+#define LAST		200
 
 static char image[8 << 20];
 static size_t image_size;
