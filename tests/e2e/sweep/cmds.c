@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "dmabuf.h"
 #include "world.h"
 
 #define RUN(fd, cmd, number) dev_cmd(fd, KVERBS_##number, cmd)
@@ -90,6 +91,11 @@ static int region_create_ro(struct world *w)
 static int region_create_tracked(struct world *w)
 {
 	return dev_try_tracked(&w->ring, w->memory, WORLD_MEMORY, &w->id);
+}
+
+static int region_create_dmabuf(struct world *w)
+{
+	return dmabuf_try_region(w->fd, w->dmabuf, 1, WORLD_DMABUF - 2, 0, &w->id);
 }
 
 /* Shares a region, and makes another one of the descriptor. */
@@ -293,6 +299,7 @@ const struct sweep sweeps[] = {
 	{ "REGION_CREATE", world_with_nothing, region_create, NULL },
 	{ "REGION_CREATE to read", world_with_nothing, region_create_ro, NULL },
 	{ "REGION_CREATE with tracking", world_with_ring, region_create_tracked, NULL },
+	{ "REGION_CREATE of a dma-buf", world_with_dmabuf, region_create_dmabuf, NULL },
 	{ "REGION_EXPORT_FD", world_with_memory, region_export_fd, NULL },
 	{ "LISTEN", world_with_ring, listen_cmd, NULL },
 	{ "CONNECT", world_with_listener, connect_cmd, settle_connect },

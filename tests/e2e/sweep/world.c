@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "dmabuf.h"
 #include "world.h"
 
 void world_with_nothing(struct world *w)
@@ -70,6 +71,14 @@ void world_with_export(struct world *w)
 	w->export = dev_export(w->fd, w->server, w->region, 0, WORLD_MEMORY,
 			       KVERBS_REMOTE_READ | KVERBS_REMOTE_WRITE, segs, &nr);
 	w->seg = segs[0];
+}
+
+void world_with_dmabuf(struct world *w)
+{
+	char *memory;
+
+	w->dmabuf = dmabuf_open(&memory, WORLD_DMABUF);
+	munmap(memory, WORLD_DMABUF);
 }
 
 void world_with_group(struct world *w)
@@ -163,6 +172,8 @@ void world_close(struct world *w)
 		ring_unmap(&w->ring);
 	if (w->pool.id)
 		pool_unmap(&w->pool);
+	if (w->dmabuf)
+		close(w->dmabuf);
 	free(w->ring.stash);
 	CHECK_EQ(close(w->fd), 0);
 	CHECK_EQ(test_status_kb(0, "VmPin"), 0);

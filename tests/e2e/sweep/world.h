@@ -7,6 +7,7 @@
 #include "pool.h"
 
 #define WORLD_MEMORY	(5UL << 20)
+#define WORLD_DMABUF	(4UL << 12)
 
 /**
  * struct world - objects for the commands
@@ -23,6 +24,7 @@
  * @pool: a pool of four buffers of @region, if it has an id
  * @export: export of the whole region to the client's peer, or the group, or 0
  * @seg: first segment of @export
+ * @dmabuf: descriptor of a dma-buf, or 0
  * @id: the object that the command created
  */
 struct world {
@@ -39,6 +41,7 @@ struct world {
 	struct pool pool;
 	uint32_t export;
 	struct kverbs_segment seg;
+	int dmabuf;
 	uint32_t id;
 };
 
@@ -70,6 +73,9 @@ void world_with_request(struct world *world);
 void world_with_pair(struct world *world);
 void world_with_memory(struct world *world);
 void world_with_export(struct world *world);
+
+/* With only a dma-buf, where the kernel makes one. */
+void world_with_dmabuf(struct world *world);
 
 /* With connections of a group, but without an export that is not the group's. */
 void world_with_group(struct world *world);
