@@ -61,7 +61,17 @@ static bool is_huge(const struct pool *pool)
 	return pool->profile->ways & FAKE_HUGE_PAGES;
 }
 
-/* The most that one MR of pages of 4 KiB covers. */
+/* The largest page of the device that is not larger than the kernel's. */
+static u32 small_page(const struct pool *pool)
+{
+	u32 size = PAGE_SIZE;
+
+	while (size > SZ_4K && !(pool->profile->limits.page_size_cap & size))
+		size /= 2;
+	return size;
+}
+
+/* The most that one MR of such pages covers. */
 static u64 usual(const struct pool *pool)
 {
 	return (u64)pool->pool.pages << PAGE_SHIFT;
@@ -152,7 +162,7 @@ static void pages_are_as_large_as_the_chosen_address_permits(struct kunit *test)
 	mr = kverbs_mr_get(&pool->pool, map, 0, usual(pool), RIGHTS, &unlike);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
 	KUNIT_EXPECT_EQ(test, unlike, mr->ib->iova);
-	KUNIT_EXPECT_EQ(test, PAGE_SIZE, mr->ib->page_size);
+	KUNIT_EXPECT_EQ(test, small_page(pool), mr->ib->page_size);
 }
 
 static void mr_ends_where_pages_are_small(struct kunit *test)
@@ -167,7 +177,7 @@ static void mr_ends_where_pages_are_small(struct kunit *test)
 	fake_region_add_span(test, pool->fake, FIRST, SZ_128M);
 	first = reach(pool, 0, length);
 	KUNIT_EXPECT_EQ(test, usual(pool), first);
-	KUNIT_EXPECT_EQ(test, PAGE_SIZE, get(test, pool, 0, first)->ib->page_size);
+	KUNIT_EXPECT_EQ(test, small_page(pool), get(test, pool, 0, first)->ib->page_size);
 	if (is_huge(pool))
 		KUNIT_EXPECT_EQ(test, 2, count(pool, 0, length));
 	else
@@ -203,7 +213,7 @@ static void few_pages_are_small_ones(struct kunit *test)
 
 	fake_region_add_span(test, pool->fake, FIRST, SZ_4M);
 	mr = get(test, pool, SZ_1M + 7, KVERBS_MR_FEW * PAGE_SIZE - 7);
-	KUNIT_EXPECT_EQ(test, PAGE_SIZE, mr->ib->page_size);
+	KUNIT_EXPECT_EQ(test, small_page(pool), mr->ib->page_size);
 	KUNIT_EXPECT_EQ(test, 7, mr->ib->iova);
 	KUNIT_EXPECT_EQ(test, KVERBS_MR_SMALL, mr->size);
 }

@@ -185,8 +185,10 @@ static void list_is_signalled_before_its_bytes_are_many(struct kunit *test)
 	struct poster *p = test->priv;
 	int i;
 
-	for (i = 0; i < OPS; i++)
+	for (i = 0; i < OPS; i++) {
 		give_buffer(p, i, 2);
+		p->ops[i]->req.length = SZ_8K;
+	}
 	KUNIT_ASSERT_EQ(test, OPS, post_all(p));
 	expect_signals(test, ".x.x.x");
 }
