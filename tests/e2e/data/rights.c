@@ -7,7 +7,6 @@
 #define SIZE		(4 * PAGE)
 #define START		100
 #define LENGTH		(2 * PAGE)
-#define WC_REM_ACCESS	10
 
 static struct pair pair;
 static struct buf local, remote;
@@ -29,10 +28,10 @@ static void set_up(uint32_t access)
 /* On iWARP a refused WRITE has completed before the refusal arrives. */
 static void check_refused(struct kverbs_cqe cqe, uint8_t opcode)
 {
-	if (opcode == KVERBS_OP_READ || !dev_is_iwarp())
-		CHECK_EQ(cqe.result, -EIO);
 	if (!dev_is_iwarp())
-		CHECK_EQ(cqe.wc_status, WC_REM_ACCESS);
+		ring_check_refused(cqe);
+	else if (opcode == KVERBS_OP_READ)
+		CHECK_EQ(cqe.result, -EIO);
 }
 
 static void refused_on(uint32_t conn, uint8_t opcode, size_t length)

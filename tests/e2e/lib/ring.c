@@ -7,6 +7,10 @@
 
 #include "dev.h"
 
+/* enum ib_wc_status by number */
+#define WC_WR_FLUSH	5
+#define WC_REM_ACCESS	10
+
 static void *map_part(int fd, uint64_t offset, uint64_t size, int prot)
 {
 	void *addr = mmap(NULL, size, prot, MAP_SHARED, fd, offset);
@@ -253,6 +257,18 @@ struct kverbs_cqe ring_do(struct ring *ring, struct kverbs_sqe sqe)
 		sqe.flags |= KVERBS_SQE_SIGNAL;
 	CHECK_OK(ring_put(ring, &sqe));
 	return ring_work(ring, sqe.user_data);
+}
+
+/*
+ * Check that the peer has refused an operation of IB or RoCE. The refusal and the disconnection
+ * that follows arrive at different queue pairs: if the latter is handled first, the operation is
+ * flushed.
+ */
+void ring_check_refused(struct kverbs_cqe cqe)
+{
+	CHECK_EQ(cqe.result, -EIO);
+	if (cqe.wc_status != WC_WR_FLUSH)
+		CHECK_EQ(cqe.wc_status, WC_REM_ACCESS);
 }
 
 struct kverbs_sqe sqe_send(uint32_t conn, uint32_t region, uint64_t offset,
