@@ -9,7 +9,7 @@ set -u
 # supports them.
 # shellcheck disable=SC2016 # for the guest's shell
 command='contract_test; status=$?
-if [[ ! $KVERBS_KERNEL =~ ^(debug|uml)$ && -x $(type -P compat32_test) ]]; then
+if [[ ! $KVERBS_KERNEL =~ ^(debug|debug-7|uml)$ && -x $(type -P compat32_test) ]]; then
 	compat32_test || status=1
 fi
 exit $status'
