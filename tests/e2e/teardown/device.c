@@ -33,6 +33,8 @@ static void remove_netdev(void)
 
 static void remove_driver(void)
 {
+	if (test_kernel_is("debug-7"))
+		test_skip("with lockdep the sockets of rxe hold its module");
 	CHECK(!test_shell("rmmod %s", driver()));
 }
 
