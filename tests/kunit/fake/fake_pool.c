@@ -225,6 +225,9 @@ void fake_pool_expect_event(struct fake_pool *p, enum kverbs_cqe_type type)
  */
 void fake_pool_settle(struct kverbs_conn *conn)
 {
+	/* The handler that reported the last event queues the work after that. */
+	rdma_lock_handler(conn->id);
+	rdma_unlock_handler(conn->id);
 	flush_work(&conn->work);
 	mutex_lock(&conn->mutex);
 	mutex_unlock(&conn->mutex);
