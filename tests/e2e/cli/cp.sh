@@ -21,7 +21,7 @@ core two_hosts 6.12 rxe
 core one_host 6.12 rxe
 whole two_hosts 6.12 siw
 every one_host 6.12 siw
-for kernel in 6.1 6.12-rt 7 debug; do
+for kernel in 6.1 6.12-rt 7 debug debug-7; do
 	every two_hosts "$kernel" rxe
 	every one_host "$kernel" rxe
 done

@@ -18,7 +18,7 @@ build
 core guest 6.12 rxe -- "$command"
 whole guest 6.12 siw -- "$command"
 whole guest 6.1 rxe -- "$command"
-for kernel in 6.12-rt 7 debug; do
+for kernel in 6.12-rt 7 debug debug-7; do
 	every guest "$kernel" rxe -- "$command"
 done
 finish

@@ -18,7 +18,7 @@ for kernel in 6.1 debug; do
 	every guest "$kernel" rxe -- data_test
 	every guest "$kernel" siw -- data_test
 done
-for kernel in 6.12-rt 7; do
+for kernel in 6.12-rt 7 debug-7; do
 	every guest "$kernel" rxe -- data_test
 done
 awk -f "$TOP/tests/e2e/lib/table.awk" "$RECORD"

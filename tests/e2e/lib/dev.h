@@ -101,6 +101,7 @@ struct kverbs_cqe ring_event(struct ring *ring, uint8_t type, uint32_t id);
 struct kverbs_cqe ring_end_of(struct ring *ring, uint32_t conn);
 struct kverbs_cqe ring_work(struct ring *ring, uint64_t user_data);
 struct kverbs_cqe ring_do(struct ring *ring, struct kverbs_sqe sqe);
+void ring_check_refusal(uint8_t wc_status);
 void ring_check_refused(struct kverbs_cqe cqe);
 
 struct kverbs_sqe sqe_send(uint32_t conn, uint32_t region, uint64_t offset,

@@ -260,15 +260,20 @@ struct kverbs_cqe ring_do(struct ring *ring, struct kverbs_sqe sqe)
 }
 
 /*
- * Check that the peer has refused an operation of IB or RoCE. With rxe on Linux 7.x the operation
- * may be flushed instead: see driver-quirks.rst.
+ * Check the status of an operation that the peer has refused, on IB or RoCE. With rxe on
+ * Linux 7.x the operation may be flushed instead: see driver-quirks.rst.
  */
+void ring_check_refusal(uint8_t wc_status)
+{
+	if (wc_status == WC_WR_FLUSH && (test_kernel_is("7") || test_kernel_is("debug-7")))
+		return;
+	CHECK_EQ(wc_status, WC_REM_ACCESS);
+}
+
 void ring_check_refused(struct kverbs_cqe cqe)
 {
 	CHECK_EQ(cqe.result, -EIO);
-	if (cqe.wc_status == WC_WR_FLUSH && (test_kernel_is("7") || test_kernel_is("debug-7")))
-		return;
-	CHECK_EQ(cqe.wc_status, WC_REM_ACCESS);
+	ring_check_refusal(cqe.wc_status);
 }
 
 struct kverbs_sqe sqe_send(uint32_t conn, uint32_t region, uint64_t offset,

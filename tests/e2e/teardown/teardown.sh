@@ -14,7 +14,7 @@ core guest 6.12 rxe -- teardown_test
 whole guest 6.12 siw -- teardown_test
 whole guest 6.1 rxe -- teardown_test "${some[@]}"
 whole guest debug rxe -- teardown_test "${some[@]}"
-for kernel in 6.12-rt 7; do
+for kernel in 6.12-rt 7 debug-7; do
 	every guest "$kernel" rxe -- teardown_test
 done
 finish
