@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* On host a: accepts one peer at a time and kills itself on request. */
+/* On host a: accepts one peer at a time; on request it lends it memory, or kills itself. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +19,22 @@ static void must(int ret, const char *what)
 	_exit(EXIT_FAILURE);
 }
 
+/* The peer may read the second half of the buffer. */
+static void lend(struct kverbs_conn *conn, struct kverbs_buf *buf)
+{
+	struct kverbs_token token;
+	struct kverbs_req req = { 0 };
+	int size;
+
+	memset((char *)kverbs_buf_addr(buf) + 2048, 'l', 2048);
+	must(kverbs_export(conn, buf, 2048, 2048, KVERBS_REMOTE_READ | KVERBS_REMOTE_WRITE, &token),
+	     "export");
+	size = kverbs_token_pack(&token, (char *)kverbs_buf_addr(buf) + 1024, 1024);
+	must(size, "pack a token");
+	must(kverbs_send(conn, buf, 1024, kverbs_token_packed_size(&token), &req), "send");
+	must(kverbs_wait(&req, -1), "wait for the send");
+}
+
 static void serve_until_told(struct kverbs_listener *listener, struct kverbs_buf *buf)
 {
 	/* Keepalive ends connections of peers that vanished, so that other peers can connect. */
@@ -33,15 +49,20 @@ static void serve_until_told(struct kverbs_listener *listener, struct kverbs_buf
 	};
 	struct kverbs_req reqs[8] = { 0 };
 	struct kverbs_conn *conn;
+	const char *message;
 	unsigned int i;
 
 	must(kverbs_next_request(listener, -1, &conn), "next request");
 	for (i = 0; i < 8; i++)
 		must(kverbs_recv(conn, buf, 64 * i, 64, &reqs[i]), "recv");
 	must(kverbs_accept(conn, &opts), "accept");
-	for (i = 0; i < 8 && !kverbs_wait(&reqs[i], -1); i++)
-		if (!strncmp((char *)kverbs_buf_addr(buf) + 64 * i, "die", 3))
+	for (i = 0; i < 8 && !kverbs_wait(&reqs[i], -1); i++) {
+		message = (char *)kverbs_buf_addr(buf) + 64 * i;
+		if (!strncmp(message, "die", 3))
 			kill(getpid(), SIGKILL);
+		if (!strncmp(message, "lend", 4))
+			lend(conn, buf);
+	}
 }
 
 static void live(void)

@@ -2,6 +2,8 @@
 /* On host b: the peer on host a dies, or the wire is cut. */
 #include <string.h>
 
+#include <kverbs.h>
+
 #include "dev.h"
 
 #define PORT		7000
@@ -100,6 +102,70 @@ static void cut_wire(void)
 static void mend_wire(void)
 {
 	CHECK(!test_shell("tc qdisc del dev %s root", our_wire));
+}
+
+static struct kverbs_conn *connect_by_library(struct kverbs *kv)
+{
+	long long end = test_now_ms() + test_patience_ms();
+	struct kverbs_conn *conn = NULL;
+	int ret;
+
+	do {
+		CHECK(test_now_ms() < end);
+		ret = kverbs_connect(kv, "a", "7000", NULL, &conn);
+	} while (ret == -ECONNREFUSED);
+	CHECK_OK(ret);
+	return conn;
+}
+
+static void borrow(struct kverbs_conn *conn, struct kverbs_buf *buf, struct kverbs_token *token)
+{
+	char *mem = kverbs_buf_addr(buf);
+	struct kverbs_req recv = { 0 }, req = { 0 };
+
+	CHECK_OK(kverbs_recv(conn, buf, 0, 1024, &recv));
+	strcpy(mem + 1024, "lend");
+	CHECK_OK(kverbs_send(conn, buf, 1024, 64, &req));
+	CHECK_OK(kverbs_wait(&req, -1));
+	CHECK_OK(kverbs_wait(&recv, -1));
+	CHECK(kverbs_token_unpack(token, mem, recv.byte_len) > 0);
+}
+
+/* What this host sends arrives when rxe has sent it a second time. */
+static void slow_wire(void)
+{
+	CHECK(!test_shell("tc qdisc add dev %s root netem delay 1500ms", our_wire));
+}
+
+/* The peer has handled what arrives twice when it answers the last READ. */
+TEST(a_READ_that_arrives_again_after_a_WRITE_without_data_ends_no_connection)
+{
+	struct kverbs_req reqs[3] = { 0 };
+	struct kverbs_token token;
+	struct kverbs_conn *conn;
+	struct kverbs_buf *buf;
+	struct kverbs *kv;
+	const char *mem;
+	int i;
+
+	CHECK_OK(kverbs_open(&kv, NULL));
+	CHECK_OK(kverbs_buf_alloc(kv, 4096, &buf));
+	mem = kverbs_buf_addr(buf);
+	conn = connect_by_library(kv);
+	borrow(conn, buf, &token);
+	slow_wire();
+	CHECK_OK(kverbs_read(conn, buf, 2048, 1024, &token, 0, &reqs[0]));
+	CHECK_OK(kverbs_write(conn, NULL, 0, 0, &token, 0, &reqs[1]));
+	for (i = 0; i < 2; i++)
+		CHECK_OK(kverbs_wait(&reqs[i], -1));
+	CHECK_OK(kverbs_read(conn, buf, 3072, 1024, &token, 1024, &reqs[2]));
+	CHECK_OK(kverbs_wait(&reqs[2], -1));
+	mend_wire();
+	for (i = 2048; i < 4096; i++)
+		CHECK_EQ(mem[i], 'l');
+	kverbs_token_free(&token);
+	kverbs_conn_free(conn);
+	kverbs_close(kv);
 }
 
 TEST(with_keepalive_an_idle_connection_stays_up_as_long_as_the_peer_does)
