@@ -131,7 +131,7 @@ static void borrow(struct kverbs_conn *conn, struct kverbs_buf *buf, struct kver
 	CHECK(kverbs_token_unpack(token, mem, recv.byte_len) > 0);
 }
 
-/* What this host sends arrives when rxe has sent it a second time. */
+/* The packets of this host arrive so late that rxe sends them again before. */
 static void slow_wire(void)
 {
 	CHECK(!test_shell("tc qdisc add dev %s root netem delay 1500ms", our_wire));
