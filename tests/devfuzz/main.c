@@ -116,13 +116,24 @@ static void be_interrupted(void)
 		abort();
 }
 
-static void *run_thread(void *arg)
+static void run(struct fuzzer *f)
 {
-	struct fuzzer *f = arg;
 	unsigned int i;
 
 	for (i = 0; i < STEPS && !__atomic_load_n(&f->world->stop, __ATOMIC_RELAXED); i++)
 		step(f);
+}
+
+/*
+ * All stacks are mapped before the first thread unmaps a part of an arena: a stack in its place
+ * would be overwritten as the arena is.
+ */
+static pthread_barrier_t all_threads;
+
+static void *run_thread(void *arg)
+{
+	pthread_barrier_wait(&all_threads);
+	run(arg);
 	return NULL;
 }
 
@@ -136,7 +147,7 @@ static pid_t fork_child(struct world *world, struct rng rng)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	be_interrupted();
-	run_thread(&f);
+	run(&f);
 	_exit(0);
 }
 
@@ -159,6 +170,8 @@ static void run_threads(struct world *world, struct rng rng)
 	sigset_t signals;
 	unsigned int i;
 
+	if (pthread_barrier_init(&all_threads, NULL, THREADS))
+		abort();
 	for (i = 0; i < THREADS; i++) {
 		fuzzers[i] = (struct fuzzer){
 			.world = world,
