@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What count.c uses of the interface of QEMU to plugins, version 1: Debian has no package of it. */
+/* The part of QEMU's interface to plugins, version 1, that count.c needs: Debian packages none. */
 #ifndef KVERBS_PERF_PLUGIN_H
 #define KVERBS_PERF_PLUGIN_H
 
