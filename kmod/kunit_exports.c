@@ -136,7 +136,6 @@ SHOW(kverbs_lkey_cache_destroy);
 SHOW(kverbs_lkey_cache_init);
 SHOW(kverbs_lkeys_sge);
 
-SHOW(kverbs_map_find);
 SHOW(kverbs_map_get);
 SHOW(kverbs_map_lookup);
 SHOW(kverbs_map_sges);

@@ -251,7 +251,7 @@ bool kverbs_conn_has_atomics(const struct kverbs_conn *conn)
 
 static bool can_do(const struct kverbs_conn *conn, const struct kverbs_req *req)
 {
-	u16 flags = kverbs_opdefs[req->opcode].flags;
+	u32 flags = kverbs_opdefs[req->opcode].flags;
 
 	if (flags & KVERBS_OPF_IMM && conn->queue.quirks & KVERBS_QUIRK_NO_IMM)
 		return false;

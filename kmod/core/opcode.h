@@ -49,7 +49,7 @@ enum kverbs_opcode_flags {
  * @sqe_flags: KVERBS_SQE_* that a submission entry may have
  */
 struct kverbs_opdef {
-	u16 flags;
+	u32 flags;
 	u8 wr;
 	u8 last_wr;
 	u8 sqe_flags;
@@ -85,7 +85,7 @@ static inline const struct kverbs_opdef *kverbs_opdef_find(u32 opcode)
 }
 
 /* True if the opcode, which is a valid one, has any of the KVERBS_OPF_*. */
-static inline bool kverbs_opcode_has(u8 opcode, u16 flags)
+static inline bool kverbs_opcode_has(u8 opcode, u32 flags)
 {
 	return kverbs_opdefs[opcode].flags & flags;
 }

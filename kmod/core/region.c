@@ -22,9 +22,6 @@
 #include "verbs.h"
 #include "workqueue.h"
 
-/* To some devices the highest bit of an entry's length means something else. */
-#define SGE_MAX	((u64)SZ_1G)
-
 /**
  * kverbs_region_of_memory() - another region of memory that is there
  * @memory: the memory; a reference is taken
@@ -708,28 +705,6 @@ static void unmap_all(struct kverbs_region *region)
 }
 
 /**
- * kverbs_map_find() - the span that holds a position
- * @map: the map
- * @pos: bytes from the start of the region's first page, within it
- *
- * Return: the span.
- */
-const struct kverbs_span *kverbs_map_find(const struct kverbs_map *map, u64 pos)
-{
-	unsigned int low = 0, high = map->nr_spans;
-
-	while (high - low > 1) {
-		unsigned int mid = low + (high - low) / 2;
-
-		if (map->spans[mid].start <= pos)
-			low = mid;
-		else
-			high = mid;
-	}
-	return &map->spans[low];
-}
-
-/**
  * kverbs_map_sges() - scatter/gather entries for a range
  * @map: the map
  * @offset: first byte in the region
@@ -752,7 +727,7 @@ int kverbs_map_sges(const struct kverbs_map *map, u64 offset, u64 length,
 	span = kverbs_map_find(map, pos);
 	while (length) {
 		u64 skip = pos - span->start;
-		u64 part = min3(span->length - skip, length, SGE_MAX);
+		u64 part = min3(span->length - skip, length, KVERBS_SGE_MAX);
 
 		if (n == max)
 			return -EMSGSIZE;
@@ -789,7 +764,7 @@ u64 kverbs_map_sge(const struct kverbs_map *map, u64 offset, u64 length, u32 lke
 
 	*sge = (struct ib_sge) {
 		.addr = span->addr + skip,
-		.length = min3(span->length - skip, length, SGE_MAX),
+		.length = min3(span->length - skip, length, KVERBS_SGE_MAX),
 		.lkey = lkey,
 	};
 	return sge->length;

@@ -17,6 +17,9 @@
 struct kverbs_memory;
 struct kverbs_track;
 
+/* To some devices the highest bit of an entry's length means something else. */
+#define KVERBS_SGE_MAX	((u64)SZ_1G)
+
 /**
  * struct kverbs_region - memory as its owner lets HCAs access it
  * @ref: one of the owner, and one of each mapping
@@ -129,7 +132,6 @@ struct kverbs_map *kverbs_map_try(struct kverbs_region *region, struct ib_device
 int kverbs_map_await(struct kverbs_region *region);
 struct kverbs_map *kverbs_map_lookup(struct kverbs_region *region, struct ib_device *ib,
 				     const struct kverbs_tenant *tenant);
-const struct kverbs_span *kverbs_map_find(const struct kverbs_map *map, u64 pos);
 int kverbs_map_sges(const struct kverbs_map *map, u64 offset, u64 length,
 		    u32 lkey, struct ib_sge *sge, int max);
 u64 kverbs_map_sge(const struct kverbs_map *map, u64 offset, u64 length, u32 lkey,
@@ -164,6 +166,57 @@ static inline void kverbs_region_use(struct kverbs_region *region)
 static inline void kverbs_region_unuse(struct kverbs_region *region)
 {
 	kverbs_region_unuse_many(region, 1);
+}
+
+/**
+ * kverbs_map_find() - the span that holds a position
+ * @map: the map
+ * @pos: bytes from the start of the region's first page, within it
+ *
+ * Return: the span.
+ */
+static inline const struct kverbs_span *
+kverbs_map_find(const struct kverbs_map *map, u64 pos)
+{
+	unsigned int low = 0, high = map->nr_spans;
+
+	while (high - low > 1) {
+		unsigned int mid = low + (high - low) / 2;
+
+		if (map->spans[mid].start <= pos)
+			low = mid;
+		else
+			high = mid;
+	}
+	return &map->spans[low];
+}
+
+/**
+ * kverbs_map_whole_sge() - the scatter/gather entry for a range, if one suffices
+ * @map: the map
+ * @offset: first byte in the region
+ * @length: bytes, at least 1, within the region
+ * @lkey: what to put into the entry
+ * @sge: filled in
+ *
+ * Inline, since this is all that most operations need.
+ *
+ * Context: any.
+ * Return: false if the range takes several entries.
+ */
+static inline bool kverbs_map_whole_sge(const struct kverbs_map *map, u64 offset, u64 length,
+					u32 lkey, struct ib_sge *sge)
+{
+	u64 pos = map->region->page_offset + offset;
+	const struct kverbs_span *span = kverbs_map_find(map, pos);
+	u64 skip = pos - span->start;
+
+	if (length > span->length - skip || length > KVERBS_SGE_MAX)
+		return false;
+	sge->addr = span->addr + skip;
+	sge->length = length;
+	sge->lkey = lkey;
+	return true;
 }
 
 #endif /* KVERBS_REGION_H */

@@ -14,9 +14,6 @@
 #include "region.h"
 #include "verbs.h"
 
-/* To some devices the highest bit of an entry's length means something else. */
-#define SGE_MAX	SZ_1G
-
 DEFINE_STATIC_KEY_TRUE(kverbs_checks);
 
 DEFINE_STATIC_KEY_FALSE(kverbs_fault_tested);
@@ -132,7 +129,7 @@ static const char *check_sges(const struct ib_pd *pd, const struct kverbs_req *r
 			why = "an entry is empty";
 		else if (!sges[i].length)
 			continue;
-		else if (sges[i].length > SGE_MAX)
+		else if (sges[i].length > KVERBS_SGE_MAX)
 			why = "an entry is too long";
 		else if (!req)
 			why = "there is an entry without a buffer";

@@ -21,7 +21,7 @@
 /* Entries that suffice for most receives; hardened kernels clear arrays on the stack. */
 #define FEW_SGES	2
 
-static void fill_kind(const struct kverbs_req *req, union kverbs_wr *wr, u64 done)
+static inline void fill_kind(const struct kverbs_req *req, union kverbs_wr *wr, u64 done)
 {
 	if (kverbs_opcode_has(req->opcode, KVERBS_OPF_ATOMIC)) {
 		wr->atomic.remote_addr = req->remote_addr;
@@ -37,8 +37,8 @@ static void fill_kind(const struct kverbs_req *req, union kverbs_wr *wr, u64 don
 }
 
 /* Appends a work request without entries that begins @done bytes into the operation. */
-static struct ib_send_wr *add_wr(struct kverbs_req *req, struct kverbs_chain *chain,
-				 u64 done)
+static inline struct ib_send_wr *add_wr(struct kverbs_req *req, struct kverbs_chain *chain,
+					u64 done)
 {
 	union kverbs_wr *wr;
 
@@ -119,8 +119,9 @@ static struct kverbs_map *get_map_of(struct kverbs_region *region,
 }
 
 /* Operations of a chain often use the same region. */
-static struct kverbs_map *find_map(const struct accessor *by, struct kverbs_region *region,
-				   struct kverbs_chain *chain)
+static inline struct kverbs_map *find_map(const struct accessor *by,
+					  struct kverbs_region *region,
+					  struct kverbs_chain *chain)
 {
 	if (!chain)
 		return get_map(region, by->ib, by->tenant);
@@ -131,20 +132,19 @@ static struct kverbs_map *find_map(const struct accessor *by, struct kverbs_regi
 	return chain->map;
 }
 
-/* Entries that name the pages of the buffer by the local DMA lkey. */
-static int direct_sges(const struct accessor *by, const struct kverbs_req *req,
-		       struct kverbs_chain *chain, struct ib_sge *sges, int max)
+static noinline int scattered_sges(struct accessor by, const struct kverbs_req *req,
+				   struct kverbs_chain *chain, struct ib_sge *sges, int max)
 {
 	unsigned int i;
 	int nr = 0, ret;
 
 	for (i = 0; i < kverbs_req_extents(req); i++) {
 		struct kverbs_extent extent = kverbs_req_extent(req, i);
-		struct kverbs_map *map = find_map(by, extent.region, chain);
+		struct kverbs_map *map = find_map(&by, extent.region, chain);
 
 		if (IS_ERR(map))
 			return PTR_ERR(map);
-		ret = kverbs_map_sges(map, extent.offset, extent.length, by->lkey, sges + nr,
+		ret = kverbs_map_sges(map, extent.offset, extent.length, by.lkey, sges + nr,
 				      max - nr);
 		if (ret < 0)
 			return ret;
@@ -153,19 +153,45 @@ static int direct_sges(const struct accessor *by, const struct kverbs_req *req,
 	return nr;
 }
 
+/*
+ * The entry of a buffer that is one piece in one span of DMA addresses, as most are. Returns 1; 0
+ * if the buffer is of another kind.
+ */
+static inline int whole_sge(struct accessor by, const struct kverbs_req *req,
+			    struct kverbs_chain *chain, struct ib_sge *sge)
+{
+	struct kverbs_map *map;
+
+	if (!req->region || !req->length)
+		return 0;
+	map = find_map(&by, req->region, chain);
+	if (IS_ERR(map))
+		return PTR_ERR(map);
+	return kverbs_map_whole_sge(map, req->offset, req->length, by.lkey, sge);
+}
+
+/* Entries that name the pages of the buffer by the local DMA lkey. */
+static int direct_sges(struct accessor by, const struct kverbs_req *req,
+		       struct kverbs_chain *chain, struct ib_sge *sges, int max)
+{
+	return whole_sge(by, req, chain, sges) ?: scattered_sges(by, req, chain, sges, max);
+}
+
 /* Appends a work request with entries of direct_sges(), or none if they do not fit. */
 static int build_direct(struct kverbs_queue *queue, struct kverbs_req *req,
 			struct kverbs_chain *chain)
 {
 	struct ib_sge *sges = &chain->sges[chain->nr_sges];
-	struct accessor by = accessor_of(queue);
 	struct ib_send_wr *wr;
 	int nr, used;
 
 	if (req->length > queue->max_msg || chain->nr_sges == chain->max_sges)
 		return -EMSGSIZE;
-	nr = direct_sges(&by, req, chain, sges,
-			 min_t(int, max_sges(queue, req), chain->max_sges - chain->nr_sges));
+	nr = whole_sge(accessor_of(queue), req, chain, sges);
+	if (!nr)
+		nr = scattered_sges(accessor_of(queue), req, chain, sges,
+				    min_t(int, max_sges(queue, req),
+					  chain->max_sges - chain->nr_sges));
 	if (nr < 0)
 		return nr;
 	used = nr;
@@ -688,9 +714,8 @@ static int register_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *s
 static int direct_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 		       const struct kverbs_req *req, struct ib_sge *sges, int max)
 {
-	struct accessor by = accessor_of(queue);
-
-	return direct_sges(&by, req, NULL, sges, min_t(int, queue->max_recv_sge, max));
+	return direct_sges(accessor_of(queue), req, NULL, sges,
+			   min_t(int, queue->max_recv_sge, max));
 }
 
 /* Posts a receive whose buffer has many pieces or must be registered. */
@@ -756,7 +781,7 @@ int kverbs_wr_direct_recv(struct ib_pd *pd, const struct kverbs_tenant *tenant,
 {
 	const struct accessor by = { pd->device, tenant, pd->local_dma_lkey };
 
-	return direct_sges(&by, req, NULL, sges, max);
+	return direct_sges(by, req, NULL, sges, max);
 }
 
 /* ---- posting without sleeping --------------------------------------------- */

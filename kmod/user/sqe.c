@@ -24,15 +24,15 @@ static bool buffer_fits(const struct kverbs_sqe *sqe, const struct kverbs_opdef 
 
 /**
  * kverbs_sqe_check() - whether an entry is well formed
- * @sqe: the entry, copied from the user
+ * @sqe: the entry, copied from the user, its opcode from kverbs_opcode_clamp()
  *
  * Return: 0, -EINVAL, -EMSGSIZE.
  */
 int kverbs_sqe_check(const struct kverbs_sqe *sqe)
 {
-	const struct kverbs_opdef *op = kverbs_opdef_find(sqe->opcode);
+	const struct kverbs_opdef *op = &kverbs_opdefs[sqe->opcode];
 
-	if (!op || sqe->flags & ~op->sqe_flags || sqe->__reserved)
+	if (!op->flags || sqe->flags & ~op->sqe_flags || sqe->__reserved)
 		return -EINVAL;
 	/* Fields that the opcode does not have must be zero. */
 	if ((!(op->flags & KVERBS_OPF_REMOTE) && sqe->remote_addr) ||

@@ -80,8 +80,8 @@ static int get_region(struct batch *batch, u32 id)
 	return 0;
 }
 
-static int find_extent(struct batch *batch, const struct kverbs_sqe *sqe, u32 region_id,
-		       struct kverbs_extent *extent)
+static inline int find_extent(struct batch *batch, const struct kverbs_sqe *sqe,
+			      u32 region_id, struct kverbs_extent *extent)
 {
 	struct kverbs_region *region;
 	int ret;
