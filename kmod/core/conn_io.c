@@ -141,9 +141,36 @@ static unsigned int map_ahead(struct kverbs_conn *conn, struct kverbs_req **reqs
 	return nr;
 }
 
-static int post_first_deferred(struct kverbs_conn *conn, struct kverbs_req *req)
+static int post_recv(struct kverbs_conn *conn, struct kverbs_req *req,
+		     struct kverbs_turn_waiter *waiter, bool *waits)
 {
-	return kverbs_wr_recv(&conn->queue, &conn->lkeys, req);
+	int ret;
+
+	ret = kverbs_wr_recv(&conn->queue, &conn->lkeys, req);
+	if (ret != -ENXIO)
+		return ret;
+	ret = map_req(conn, req, waiter);
+	*waits = ret == -EAGAIN;
+	return ret ?: kverbs_wr_recv(&conn->queue, &conn->lkeys, req);
+}
+
+/* Returns false if the first deferred receive has to wait, or none is left. */
+static bool post_some_deferred(struct kverbs_conn *conn, struct kverbs_turn_waiter *waiter,
+			       bool *waits)
+{
+	struct kverbs_req *reqs[KVERBS_RECV_LIST];
+	unsigned int nr, posted;
+	int error;
+
+	nr = kverbs_queue_peek_deferred(&conn->queue, reqs, ARRAY_SIZE(reqs));
+	if (!nr)
+		return false;
+	posted = kverbs_wr_recv_list(&conn->queue, reqs, nr, &error);
+	if (!posted && !error)
+		error = post_recv(conn, reqs[0], waiter, waits);
+	if (error && error != -EAGAIN)
+		kverbs_queue_fail_deferred(&conn->queue, reqs[posted], error);
+	return error != -EAGAIN;
 }
 
 /**
@@ -157,27 +184,13 @@ static int post_first_deferred(struct kverbs_conn *conn, struct kverbs_req *req)
  */
 bool kverbs_conn_post_deferred(struct kverbs_conn *conn, struct kverbs_turn_waiter *waiter)
 {
-	struct kverbs_req *req;
 	bool waits = false;
-	int ret = 0;
 
 	kverbs_queue_release_recvs(&conn->queue);
 	down_read(&conn->use);
 	mutex_lock(&conn->recv_lock);
-	while (ret != -EAGAIN) {
-		req = kverbs_queue_first_deferred(&conn->queue);
-		if (!req)
-			break;
-		ret = post_first_deferred(conn, req);
-		if (ret == -ENXIO) {
-			ret = map_req(conn, req, waiter ?: &conn->recv_waiter);
-			waits = ret == -EAGAIN;
-			if (!ret)
-				ret = post_first_deferred(conn, req);
-		}
-		if (ret && ret != -EAGAIN)
-			kverbs_queue_fail_deferred(&conn->queue, req, ret);
-	}
+	while (post_some_deferred(conn, waiter ?: &conn->recv_waiter, &waits))
+		;
 	mutex_unlock(&conn->recv_lock);
 	up_read(&conn->use);
 	return waits;

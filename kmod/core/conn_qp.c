@@ -289,10 +289,11 @@ static int drain_recvs(struct kverbs_queue *queue, struct kverbs_cq_set *set)
 {
 	struct last last;
 	struct ib_recv_wr wr = { .wr_cqe = &last.cqe };
+	const struct ib_recv_wr *bad;
 	int ret;
 
 	init_last(&last);
-	ret = kverbs_post_recv(queue, &wr);
+	ret = kverbs_post_recv(queue, &wr, &bad);
 	if (!ret)
 		await(&last, set);
 	return ret;

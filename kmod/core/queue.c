@@ -935,10 +935,10 @@ void kverbs_queue_release_recvs(struct kverbs_queue *queue)
 }
 
 /* Receives leave the deferred list in the order in which they entered it. */
-static void note_released(struct kverbs_queue *queue)
+static void note_released(struct kverbs_queue *queue, unsigned int nr)
 {
 	lockdep_assert_held(&queue->lock);
-	WRITE_ONCE(queue->nr_released, queue->nr_released + 1);
+	WRITE_ONCE(queue->nr_released, queue->nr_released + nr);
 }
 
 static void wake_released(struct kverbs_queue *queue)
@@ -1025,22 +1025,32 @@ static bool has_qp(const struct kverbs_queue *queue)
 }
 
 /**
- * kverbs_queue_first_deferred() - the receive that must be posted next
+ * kverbs_queue_peek_deferred() - the receives that must be posted next
  * @queue: the queue
+ * @reqs: filled in
+ * @max: room in @reqs
  *
- * Return: the receive, or NULL if there is none or the queue cannot post it yet. It stays
- * deferred: kverbs_queue_post_recv(), kverbs_queue_fail_deferred() and
- * kverbs_queue_flush_remaining() take it off, and the owner serialises them.
+ * They stay deferred: kverbs_queue_post_recv(), kverbs_queue_post_recvs(),
+ * kverbs_queue_fail_deferred() and kverbs_queue_flush_remaining() take them off, and the owner
+ * serialises these.
+ *
+ * Return: how many, 0 if there are none or the queue cannot post them yet.
  */
-struct kverbs_req *kverbs_queue_first_deferred(struct kverbs_queue *queue)
+unsigned int kverbs_queue_peek_deferred(struct kverbs_queue *queue, struct kverbs_req **reqs,
+					unsigned int max)
 {
-	struct kverbs_req *req = NULL;
+	struct kverbs_req *req;
+	unsigned int nr = 0;
 
 	spin_lock_bh(&queue->lock);
 	if (has_qp(queue))
-		req = list_first_entry_or_null(&queue->deferred, struct kverbs_req, entry);
+		list_for_each_entry(req, &queue->deferred, entry) {
+			if (nr == max)
+				break;
+			reqs[nr++] = req;
+		}
 	spin_unlock_bh(&queue->lock);
-	return req;
+	return nr;
 }
 
 /**
@@ -1060,34 +1070,65 @@ bool kverbs_queue_has_qp(struct kverbs_queue *queue)
 	return has;
 }
 
+/* As posted_before(), but a device that refuses its only receive has posted none. */
+static unsigned int recvs_before(const struct ib_recv_wr *first, const struct ib_recv_wr *bad)
+{
+	unsigned int n = 0;
+
+	if (!bad && !first->next)
+		return 0;
+	for (; first && first != bad; first = first->next)
+		n++;
+	return n;
+}
+
+/*
+ * Posts the first deferred receives. Those that the HCA refuses are still deferred; if it is not
+ * known which, all count as posted, and the queue is closed: the flush completes them.
+ */
+static unsigned int post_deferred(struct kverbs_queue *queue, struct kverbs_req **reqs,
+				  unsigned int nr, const struct ib_recv_wr *first, int *error)
+{
+	const struct ib_recv_wr *bad;
+	unsigned int i, posted = nr;
+
+	lockdep_assert_held(&queue->lock);
+	for (i = 0; i < nr; i++)
+		list_move_tail(&reqs[i]->entry, &queue->posted_recvs);
+	*error = kverbs_ib_post_recv(queue, first, &bad);
+	if (*error)
+		posted = recvs_before(first, bad);
+	for (i = 0; i < nr; i++)
+		trace_kverbs_post(queue, reqs[i], 0, i < posted ? 0 : *error);
+	for (i = nr; i > posted; i--)
+		list_move(&reqs[i - 1]->entry, &queue->deferred);
+	note_released(queue, posted);
+	if (*error && posted == nr)
+		queue->state = KVERBS_QUEUE_CLOSED;
+	return posted;
+}
+
 /* If this fails, the receive is still deferred. */
 static int post_first_deferred(struct kverbs_queue *queue, struct kverbs_req *req,
 			       struct ib_sge *sges, int nr)
 {
 	/* Some drivers look at the first entry even if there is none. */
 	static struct ib_sge nothing;
-	struct ib_recv_wr wr = {
+	const struct ib_recv_wr wr = {
 		.wr_cqe = &req->last,
 		.sg_list = nr ? sges : &nothing,
 		.num_sge = nr,
 	};
 	int ret;
 
-	lockdep_assert_held(&queue->lock);
-	list_move_tail(&req->entry, &queue->posted_recvs);
-	ret = kverbs_ib_post_recv(queue, &wr);
-	if (ret)
-		list_move(&req->entry, &queue->deferred);
-	else
-		note_released(queue);
-	trace_kverbs_post(queue, req, 0, ret);
+	post_deferred(queue, &req, 1, &wr, &ret);
 	return ret;
 }
 
 /**
  * kverbs_queue_post_recv() - hand the first deferred receive to the HCA
  * @queue: the queue
- * @req: from kverbs_queue_first_deferred()
+ * @req: from kverbs_queue_peek_deferred()
  * @sges: the buffer
  * @nr: entries in @sges
  *
@@ -1105,6 +1146,48 @@ int kverbs_queue_post_recv(struct kverbs_queue *queue, struct kverbs_req *req,
 	if (!ret)
 		wake_released(queue);
 	return ret;
+}
+
+static void link_recvs(struct kverbs_req **reqs, struct ib_recv_wr *wrs, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		wrs[i].wr_cqe = &reqs[i]->last;
+		wrs[i].next = i + 1 < nr ? &wrs[i + 1] : NULL;
+	}
+}
+
+/**
+ * kverbs_queue_post_recvs() - hand the first deferred receives to the HCA together
+ * @queue: the queue
+ * @reqs: from kverbs_queue_peek_deferred()
+ * @wrs: a work request for each of them, with its entries
+ * @nr: how many, at least 2
+ * @error: why not all were posted: -ENOTCONN, or the error of the HCA; else 0
+ *
+ * Return: how many were posted, from the first on; the others are still deferred.
+ */
+unsigned int kverbs_queue_post_recvs(struct kverbs_queue *queue, struct kverbs_req **reqs,
+				     struct ib_recv_wr *wrs, unsigned int nr, int *error)
+{
+	unsigned int posted = 0;
+	bool broken;
+
+	*error = -ENOTCONN;
+	link_recvs(reqs, wrs, nr);
+	spin_lock_bh(&queue->lock);
+	if (queue->state != KVERBS_QUEUE_CLOSED)
+		posted = post_deferred(queue, reqs, nr, wrs, error);
+	spin_unlock_bh(&queue->lock);
+	broken = *error && posted == nr;
+	if (posted)
+		wake_released(queue);
+	if (broken) {
+		*error = 0;
+		queue->ops->broken(queue, IB_WC_GENERAL_ERR);
+	}
+	return posted;
 }
 
 static void undefer_last(struct kverbs_queue *queue, struct kverbs_req *req)
@@ -1167,7 +1250,7 @@ const struct kverbs_req *kverbs_queue_req(const struct ib_cqe *cqe)
 /**
  * kverbs_queue_fail_deferred() - complete a receive that cannot be posted
  * @queue: the queue
- * @req: from kverbs_queue_first_deferred()
+ * @req: the first one of kverbs_queue_peek_deferred()
  * @result: why, -errno
  */
 void kverbs_queue_fail_deferred(struct kverbs_queue *queue, struct kverbs_req *req,
@@ -1176,7 +1259,7 @@ void kverbs_queue_fail_deferred(struct kverbs_queue *queue, struct kverbs_req *r
 	req->result = result;
 	finish(req);
 	spin_lock_bh(&queue->lock);
-	note_released(queue);
+	note_released(queue, 1);
 	spin_unlock_bh(&queue->lock);
 	wake_released(queue);
 }

@@ -161,9 +161,12 @@ unsigned int kverbs_queue_peek_held(struct kverbs_queue *queue, struct kverbs_re
 void kverbs_queue_fail_held(struct kverbs_queue *queue, struct kverbs_req *req, int result);
 void kverbs_queue_release_recvs(struct kverbs_queue *queue);
 bool kverbs_queue_has_deferred(struct kverbs_queue *queue);
-struct kverbs_req *kverbs_queue_first_deferred(struct kverbs_queue *queue);
+unsigned int kverbs_queue_peek_deferred(struct kverbs_queue *queue, struct kverbs_req **reqs,
+					unsigned int max);
 int kverbs_queue_post_recv(struct kverbs_queue *queue, struct kverbs_req *req,
 			   struct ib_sge *sges, int nr);
+unsigned int kverbs_queue_post_recvs(struct kverbs_queue *queue, struct kverbs_req **reqs,
+				     struct ib_recv_wr *wrs, unsigned int nr, int *error);
 void kverbs_queue_end_shared(struct kverbs_queue *queue, struct kverbs_req *req,
 			     const struct ib_wc *wc);
 int kverbs_queue_recv_now(struct kverbs_queue *queue, struct kverbs_req *req,

@@ -267,16 +267,18 @@ bool kverbs_may_post_send(const struct kverbs_queue *queue, const struct ib_send
 }
 
 /**
- * kverbs_may_post_recv() - check a receive
- * @queue: where it will be posted
- * @wr: the receive
+ * kverbs_may_post_recv() - check a chain of receives
+ * @queue: where they will be posted
+ * @wr: the first of them
  *
- * Return: true if nothing is wrong with it.
+ * Return: true if nothing is wrong with them.
  */
 bool kverbs_may_post_recv(const struct kverbs_queue *queue, const struct ib_recv_wr *wr)
 {
-	const char *why = kverbs_check_recv(queue, wr);
+	const char *why = NULL;
 
+	for (; wr && !why; wr = wr->next)
+		why = kverbs_check_recv(queue, wr);
 	WARN_ONCE(why, "kverbs: receive not posted: %s\n", why);
 	return !why;
 }

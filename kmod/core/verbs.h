@@ -90,11 +90,14 @@ static inline int kverbs_post_send(const struct kverbs_queue *queue,
 }
 
 static inline int kverbs_post_recv(const struct kverbs_queue *queue,
-				   const struct ib_recv_wr *wr)
+				   const struct ib_recv_wr *wr,
+				   const struct ib_recv_wr **bad)
 {
+	*bad = wr;
 	if (!kverbs_recv_is_right(queue, wr))
 		return -EINVAL;
-	return ib_post_recv(queue->qp, wr, NULL);
+	*bad = NULL;
+	return ib_post_recv(queue->qp, wr, bad);
 }
 
 static inline int kverbs_post_srq_recv(const struct kverbs_srq *srq,
@@ -165,9 +168,11 @@ static inline int kverbs_ib_post_send(const struct kverbs_queue *queue,
 }
 
 static inline int kverbs_ib_post_recv(const struct kverbs_queue *queue,
-				      const struct ib_recv_wr *wr)
+				      const struct ib_recv_wr *wr,
+				      const struct ib_recv_wr **bad)
 {
-	return kverbs_fault(KVERBS_FAULT_POST_RECV) ?: kverbs_post_recv(queue, wr);
+	*bad = wr;
+	return kverbs_fault(KVERBS_FAULT_POST_RECV) ?: kverbs_post_recv(queue, wr, bad);
 }
 
 static inline struct ib_srq *kverbs_ib_create_srq(struct ib_pd *pd,

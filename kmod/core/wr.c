@@ -745,11 +745,54 @@ static int post_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 	return nr < 0 ? nr : kverbs_queue_post_recv(queue, req, sges, nr);
 }
 
+static bool build_short_recv(struct kverbs_queue *queue, const struct kverbs_req *req,
+			     struct ib_recv_wr *wr, struct ib_sge *sge)
+{
+	wr->sg_list = sge;
+	wr->num_sge = 1;
+	return req->length <= queue->max_recv && whole_sge(accessor_of(queue), req, NULL, sge) == 1;
+}
+
+/**
+ * kverbs_wr_recv_list() - build and post the first deferred receives together
+ * @queue: the queue
+ * @reqs: from kverbs_queue_peek_deferred()
+ * @nr: how many, at least 1 and at most KVERBS_RECV_LIST
+ *
+ * @error: why not all that could be built were posted: -EAGAIN if they must wait for
+ *	kverbs_queue_ops.kick, or why the next one can never be posted; else 0
+ *
+ * Builds receives whose buffers are mapped and take one entry, if there are several.
+ *
+ * Context: process; the connection's HCA objects stay.
+ * Return: how many were posted, from the first on. The next one is for kverbs_wr_recv() unless
+ * @error is set.
+ */
+unsigned int kverbs_wr_recv_list(struct kverbs_queue *queue, struct kverbs_req **reqs,
+				 unsigned int nr, int *error)
+{
+	struct ib_recv_wr wrs[KVERBS_RECV_LIST];
+	struct ib_sge sges[KVERBS_RECV_LIST];
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (!build_short_recv(queue, reqs[i], &wrs[i], &sges[i]))
+			break;
+	*error = 0;
+	if (i < 2)
+		return 0;
+	i = kverbs_queue_post_recvs(queue, reqs, wrs, i, error);
+	/* A closed queue completes its deferred receives in kverbs_queue_flush_remaining(). */
+	if (*error == -ENOTCONN)
+		*error = -EAGAIN;
+	return i;
+}
+
 /**
  * kverbs_wr_recv() - build and post the first deferred receive
  * @queue: the queue
  * @set: the lkey cache of the connection
- * @req: from kverbs_queue_first_deferred()
+ * @req: the first one of kverbs_queue_peek_deferred()
  *
  * Context: process, may sleep; the connection's HCA objects stay.
  * Return: 0; -EAGAIN if it must wait for kverbs_queue_ops.kick; -ENXIO if a region is not mapped on

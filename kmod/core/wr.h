@@ -5,6 +5,9 @@
 #include "lkey.h"
 #include "queue.h"
 
+/* Receives that are posted together: their work requests are on the stack. */
+#define KVERBS_RECV_LIST	8
+
 int kverbs_wr_post(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 		   struct kverbs_req *req, struct kverbs_chain *chain);
 unsigned int kverbs_wr_post_direct(struct kverbs_queue *queue, struct kverbs_req **reqs,
@@ -12,6 +15,8 @@ unsigned int kverbs_wr_post_direct(struct kverbs_queue *queue, struct kverbs_req
 unsigned int kverbs_wr_post_list(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 				 struct kverbs_req **reqs, unsigned int nr,
 				 struct kverbs_chain *chain, int *error);
+unsigned int kverbs_wr_recv_list(struct kverbs_queue *queue, struct kverbs_req **reqs,
+				 unsigned int nr, int *error);
 int kverbs_wr_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 		   struct kverbs_req *req);
 int kverbs_wr_post_now(struct kverbs_queue *queue, struct kverbs_mr_pool *pool,

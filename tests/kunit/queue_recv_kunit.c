@@ -28,7 +28,7 @@ static void recv_is_accepted_before_the_queue_pair_exists(struct kunit *test)
 	struct fake_op *op = fake_queue_park(test, fake);
 
 	KUNIT_EXPECT_EQ(test, SLOTS - 1, fake->queue.rq_free);
-	KUNIT_EXPECT_NULL(test, kverbs_queue_first_deferred(&fake->queue));
+	KUNIT_EXPECT_NULL(test, fake_queue_first_deferred(&fake->queue));
 	KUNIT_EXPECT_EQ(test, 0, op->done);
 }
 
@@ -56,7 +56,7 @@ static void recvs_are_posted_in_order(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, SLOTS, fake->hca->nr_recvs);
 	for (i = 0; i < SLOTS; i++)
 		KUNIT_EXPECT_PTR_EQ(test, &op[i]->req.last, fake->hca->recvs[i].cqe);
-	KUNIT_EXPECT_NULL(test, kverbs_queue_first_deferred(&fake->queue));
+	KUNIT_EXPECT_NULL(test, fake_queue_first_deferred(&fake->queue));
 }
 
 static void recv_that_is_refused_stays_first(struct kunit *test)
@@ -67,7 +67,7 @@ static void recv_that_is_refused_stays_first(struct kunit *test)
 
 	fake_hca_refuse(fake->hca, 0, -ENOMEM);
 	KUNIT_EXPECT_EQ(test, -ENOMEM, fake_queue_post_parked(fake));
-	KUNIT_EXPECT_PTR_EQ(test, &first->req, kverbs_queue_first_deferred(&fake->queue));
+	KUNIT_EXPECT_PTR_EQ(test, &first->req, fake_queue_first_deferred(&fake->queue));
 	KUNIT_EXPECT_EQ(test, SLOTS - 2, fake->queue.rq_free);
 	fake_hca_refuse(fake->hca, UINT_MAX, 0);
 	KUNIT_EXPECT_EQ(test, 0, fake_queue_post_parked(fake));
@@ -106,7 +106,7 @@ static void recv_is_not_posted_to_a_closed_queue(struct kunit *test)
 	struct fake_op *op = fake_queue_park(test, fake);
 
 	kverbs_queue_close(&fake->queue);
-	KUNIT_EXPECT_NULL(test, kverbs_queue_first_deferred(&fake->queue));
+	KUNIT_EXPECT_NULL(test, fake_queue_first_deferred(&fake->queue));
 	KUNIT_EXPECT_EQ(test, -ENOTCONN,
 			kverbs_queue_post_recv(&fake->queue, &op->req, NULL, 0));
 	KUNIT_EXPECT_EQ(test, 0, fake->hca->nr_recvs);
@@ -197,7 +197,7 @@ static void recv_that_cannot_be_posted_ends_alone(struct kunit *test)
 	kverbs_queue_fail_deferred(&fake->queue, &first->req, -ENOMEM);
 	expect_over(test, first, -ENOMEM, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, 0, fake->broken);
-	KUNIT_EXPECT_PTR_EQ(test, &second->req, kverbs_queue_first_deferred(&fake->queue));
+	KUNIT_EXPECT_PTR_EQ(test, &second->req, fake_queue_first_deferred(&fake->queue));
 	KUNIT_EXPECT_EQ(test, SLOTS - 1, fake->queue.rq_free);
 }
 
@@ -438,7 +438,7 @@ static int accept_request(struct kprobe *probe, struct pt_regs *regs)
 static int note_poll(struct ib_cq *ib, int room, struct ib_wc *wcs)
 {
 	struct kverbs_queue *queue = &request->conn.queue;
-	struct kverbs_req *req = kverbs_queue_first_deferred(queue);
+	struct kverbs_req *req = fake_queue_first_deferred(queue);
 
 	if (req) {
 		request->polled = ib;
@@ -524,7 +524,7 @@ static void resize_keeps_deferred_receives(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, kverbs_queue_resize(&fake->queue, 16, 32));
 	KUNIT_EXPECT_EQ(test, 30, fake->queue.rq_free);
 	kverbs_queue_open(&fake->queue, &fake->hca->qp);
-	KUNIT_EXPECT_PTR_EQ(test, &op->req, kverbs_queue_first_deferred(&fake->queue));
+	KUNIT_EXPECT_PTR_EQ(test, &op->req, fake_queue_first_deferred(&fake->queue));
 }
 
 static void resize_below_the_deferred_receives_changes_nothing(struct kunit *test)

@@ -912,6 +912,19 @@ static void submit_held_operation_that_fails_closes_the_queue(struct kunit *test
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, kverbs_queue_check_up(&s->conn.queue));
 }
 
+static void submit_of_several_receives_posts_them_together(struct kunit *test)
+{
+	struct submitter *s = test->priv;
+	struct kverbs_sqe sqe = a_recv(s, 0);
+
+	sqe.region_id = s->region_obj.obj.id;
+	sqe.length = 8;
+	put_some(s, &sqe, 3);
+	KUNIT_ASSERT_EQ(test, 0, submit(s, 3));
+	KUNIT_EXPECT_EQ(test, 3, s->hca->nr_recvs);
+	KUNIT_EXPECT_EQ(test, 1, s->hca->nr_recv_doorbells);
+}
+
 static void submit_of_more_receives_than_slots_waits_in_order(struct kunit *test)
 {
 	struct submitter *s = test->priv;
@@ -1060,6 +1073,7 @@ static struct kunit_case submit_cases[] = {
 	KUNIT_CASE(submit_of_several_that_are_held_coalesces_them),
 	KUNIT_CASE(submit_without_SIGNAL_coalesces_all_that_is_held),
 	KUNIT_CASE(submit_held_operation_that_fails_closes_the_queue),
+	KUNIT_CASE(submit_of_several_receives_posts_them_together),
 	KUNIT_CASE(submit_of_more_receives_than_slots_waits_in_order),
 	KUNIT_CASE(submit_flushes_what_is_held_when_the_queue_goes),
 	KUNIT_CASE(submit_says_in_the_ring_why_it_stopped),

@@ -444,6 +444,116 @@ static void wr_recv_to_a_closed_queue_is_left_to_its_end(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, op->done);
 }
 
+static void park_three(struct kunit *test, struct kverbs_req **reqs, u64 last_length)
+{
+	const u64 lengths[] = { 10, 20, last_length };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(lengths); i++)
+		reqs[i] = &park(test, 100 * i, lengths[i])->req;
+}
+
+static void expect_posted(struct kunit *test, struct kverbs_req **reqs, unsigned int nr,
+			  unsigned int posted, int error)
+{
+	struct poster *poster = test->priv;
+	int ret;
+
+	KUNIT_EXPECT_EQ(test, posted, kverbs_wr_recv_list(&poster->fake->queue, reqs, nr, &ret));
+	KUNIT_EXPECT_EQ(test, error, ret);
+}
+
+static void wr_recvs_of_one_entry_are_posted_together(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct fake_hca *hca = poster->fake->hca;
+	struct kverbs_req *reqs[3];
+	unsigned int i;
+
+	park_three(test, reqs, 30);
+	expect_posted(test, reqs, 3, 3, 0);
+	KUNIT_EXPECT_EQ(test, 1, hca->nr_recv_doorbells);
+	KUNIT_ASSERT_EQ(test, 3, hca->nr_recvs);
+	for (i = 0; i < 3; i++) {
+		KUNIT_EXPECT_PTR_EQ(test, &reqs[i]->last, hca->recvs[i].cqe);
+		KUNIT_ASSERT_EQ(test, 1, hca->recvs[i].num_sge);
+		KUNIT_EXPECT_EQ(test, fake_region_page(0) + 40 + 100 * i,
+				hca->recvs[i].sges[0].addr);
+		KUNIT_EXPECT_EQ(test, 10 * (i + 1), hca->recvs[i].sges[0].length);
+		KUNIT_EXPECT_EQ(test, FAKE_LKEY, hca->recvs[i].sges[0].lkey);
+	}
+	KUNIT_EXPECT_NULL(test, fake_queue_first_deferred(&poster->fake->queue));
+}
+
+static void wr_recvs_are_posted_together_up_to_one_of_several_entries(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct kverbs_req *reqs[3];
+
+	park_three(test, reqs, PAGE_SIZE);
+	expect_posted(test, reqs, 3, 2, 0);
+	KUNIT_EXPECT_PTR_EQ(test, reqs[2], fake_queue_first_deferred(&poster->fake->queue));
+	expect_posted(test, reqs + 2, 1, 0, 0);
+	KUNIT_EXPECT_EQ(test, 0, kverbs_wr_recv(&poster->fake->queue, &poster->set, reqs[2]));
+	KUNIT_EXPECT_EQ(test, 2, poster->fake->hca->recvs[2].num_sge);
+}
+
+static void wr_recvs_that_must_be_mapped_are_not_posted_together(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct kverbs_req *reqs[3];
+
+	park_three(test, reqs, 30);
+	poster->fake->queue.ib = NULL;
+	expect_posted(test, reqs, 3, 0, 0);
+	KUNIT_EXPECT_PTR_EQ(test, reqs[0], fake_queue_first_deferred(&poster->fake->queue));
+}
+
+static void wr_recvs_that_are_refused_stay_in_order(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct kverbs_queue *queue = &poster->fake->queue;
+	struct kverbs_req *reqs[3], *left[3];
+
+	park_three(test, reqs, 30);
+	fake_hca_refuse(poster->fake->hca, 1, -ENOMEM);
+	expect_posted(test, reqs, 3, 1, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, 1, poster->fake->hca->nr_recvs);
+	KUNIT_ASSERT_EQ(test, 2, kverbs_queue_peek_deferred(queue, left, 3));
+	KUNIT_EXPECT_PTR_EQ(test, reqs[1], left[0]);
+	KUNIT_EXPECT_PTR_EQ(test, reqs[2], left[1]);
+	KUNIT_EXPECT_EQ(test, 0, poster->fake->broken);
+	fake_hca_refuse(poster->fake->hca, UINT_MAX, 0);
+	expect_posted(test, left, 2, 2, 0);
+	KUNIT_EXPECT_PTR_EQ(test, &reqs[2]->last, poster->fake->hca->recvs[2].cqe);
+}
+
+static void wr_recvs_that_may_be_posted_end_the_connection(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct kverbs_req *reqs[3];
+
+	park_three(test, reqs, 30);
+	fake_hca_refuse(poster->fake->hca, 1, -ENOMEM);
+	poster->fake->hca->recv_bad_unset = true;
+	expect_posted(test, reqs, 3, 3, 0);
+	KUNIT_EXPECT_EQ(test, 1, poster->fake->broken);
+	KUNIT_EXPECT_EQ(test, KVERBS_QUEUE_CLOSED, poster->fake->queue.state);
+	KUNIT_EXPECT_TRUE(test, list_empty(&poster->fake->queue.deferred));
+}
+
+static void wr_recvs_to_a_closed_queue_are_left_to_its_end(struct kunit *test)
+{
+	struct poster *poster = test->priv;
+	struct kverbs_req *reqs[3];
+
+	park_three(test, reqs, 30);
+	kverbs_queue_close(&poster->fake->queue);
+	expect_posted(test, reqs, 3, 0, -EAGAIN);
+	KUNIT_EXPECT_EQ(test, 0, poster->fake->hca->nr_recvs);
+	KUNIT_EXPECT_FALSE(test, list_empty(&poster->fake->queue.deferred));
+}
+
 static struct kunit_case wr_cases[] = {
 	KUNIT_CASE_PARAM(wr_names_the_pages_themselves, opcodes_gen_params),
 	KUNIT_CASE(wr_direct_posts_what_needs_no_registration),
@@ -469,6 +579,12 @@ static struct kunit_case wr_cases[] = {
 	KUNIT_CASE(wr_recv_names_the_pages_themselves),
 	KUNIT_CASE(wr_recv_of_nothing_has_no_entries),
 	KUNIT_CASE(wr_recv_to_a_closed_queue_is_left_to_its_end),
+	KUNIT_CASE(wr_recvs_of_one_entry_are_posted_together),
+	KUNIT_CASE(wr_recvs_are_posted_together_up_to_one_of_several_entries),
+	KUNIT_CASE(wr_recvs_that_must_be_mapped_are_not_posted_together),
+	KUNIT_CASE(wr_recvs_that_are_refused_stay_in_order),
+	KUNIT_CASE(wr_recvs_that_may_be_posted_end_the_connection),
+	KUNIT_CASE(wr_recvs_to_a_closed_queue_are_left_to_its_end),
 	{}
 };
 

@@ -142,26 +142,39 @@ static int post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 	return ret;
 }
 
+static int take_recv(struct fake_hca *hca, struct ib_qp *qp, const struct ib_recv_wr *wr)
+{
+	struct fake_wr *to;
+	int ret;
+
+	lockdep_assert_held(&hca->lock);
+	if (refuses(hca, qp) || hca->nr_recvs == FAKE_WRS)
+		return hca->error ?: -ENOMEM;
+	ret = fails_to_post(hca, qp, FAKE_POST_RECV) ?: fake_check_recv(qp, wr);
+	if (ret)
+		return ret;
+	to = &hca->recvs[hca->nr_recvs++];
+	*to = (struct fake_wr) { .qp = qp, .cqe = wr->wr_cqe };
+	save_sges(to, wr->sg_list, wr->num_sge);
+	return 0;
+}
+
 static int post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
 		     const struct ib_recv_wr **bad)
 {
 	struct fake_hca *hca = to_fake_hca(qp->device);
-	struct fake_wr *to;
 	unsigned long flags;
 	int ret = 0;
 
 	spin_lock_irqsave(&hca->lock, flags);
-	if (refuses(hca, qp) || hca->nr_recvs == FAKE_WRS)
-		ret = hca->error ?: -ENOMEM;
-	else
-		ret = fails_to_post(hca, qp, FAKE_POST_RECV) ?: fake_check_recv(qp, wr);
-	if (ret) {
-		*bad = wr;
-	} else {
-		to = &hca->recvs[hca->nr_recvs++];
-		*to = (struct fake_wr) { .qp = qp, .cqe = wr->wr_cqe };
-		save_sges(to, wr->sg_list, wr->num_sge);
+	hca->nr_recv_doorbells++;
+	for (; wr; wr = wr->next) {
+		ret = take_recv(hca, qp, wr);
+		if (ret)
+			break;
 	}
+	if (ret && !hca->recv_bad_unset)
+		*bad = wr;
 	spin_unlock_irqrestore(&hca->lock, flags);
 	if (fake_qp_is_broken(qp))
 		fake_hca_flush(hca, qp);

@@ -121,6 +121,8 @@ struct fake_profile;
  * @nr_doorbells: number of calls of ib_post_send()
  * @recvs: work requests posted to receive queues
  * @nr_recvs: length of @recvs
+ * @nr_recv_doorbells: number of calls of ib_post_recv()
+ * @recv_bad_unset: of receives it never says which one was refused
  * @room: number of work requests to accept
  * @error: errno of the next one after that
  * @bad_wr: what is said of which one was refused
@@ -181,6 +183,8 @@ struct fake_hca {
 	unsigned int nr_doorbells;
 	struct fake_wr recvs[FAKE_WRS];
 	unsigned int nr_recvs;
+	unsigned int nr_recv_doorbells;
+	bool recv_bad_unset;
 	unsigned int room;
 	int error;
 	enum fake_bad_wr bad_wr;

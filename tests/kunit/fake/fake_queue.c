@@ -216,6 +216,19 @@ struct fake_op *fake_queue_park(struct kunit *test, struct fake_queue *fake)
 }
 
 /**
+ * fake_queue_first_deferred() - the receive that must be posted next
+ * @queue: the queue
+ *
+ * Return: the receive, or NULL if there is none or it cannot be posted yet.
+ */
+struct kverbs_req *fake_queue_first_deferred(struct kverbs_queue *queue)
+{
+	struct kverbs_req *req;
+
+	return kverbs_queue_peek_deferred(queue, &req, 1) ? req : NULL;
+}
+
+/**
  * fake_queue_post_parked() - post deferred receives until one is refused
  * @fake: the queue
  *
@@ -227,7 +240,7 @@ int fake_queue_post_parked(struct fake_queue *fake)
 	int ret = 0;
 
 	while (!ret) {
-		req = kverbs_queue_first_deferred(&fake->queue);
+		req = fake_queue_first_deferred(&fake->queue);
 		if (!req)
 			break;
 		ret = kverbs_queue_post_recv(&fake->queue, req, NULL, 0);

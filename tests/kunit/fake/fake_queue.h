@@ -50,6 +50,7 @@ struct fake_op *fake_queue_send(struct kunit *test, struct fake_queue *fake,
 				unsigned int nr_wrs);
 int fake_queue_try_park(struct fake_queue *fake, struct fake_op *op);
 struct fake_op *fake_queue_park(struct kunit *test, struct fake_queue *fake);
+struct kverbs_req *fake_queue_first_deferred(struct kverbs_queue *queue);
 int fake_queue_post_parked(struct fake_queue *fake);
 
 #endif /* KVERBS_FAKE_QUEUE_H */
