@@ -16,7 +16,6 @@ import rst  # noqa: E402
 import tools  # noqa: E402
 from measure import serve  # noqa: E402
 
-COLUMNS = ("perftest-e", "user-e", "kernel-e")
 LISTS = (1, cases.LIST)
 # Modules by the row in which they are counted; all others are the kernel's.
 ROWS = {
@@ -25,12 +24,16 @@ ROWS = {
     "kverbs": "kverbs.ko", "kverbs_bench": "kverbs_bench.ko",
 }
 KERNEL = "kernel, except the rows above"
-PROGRAM = "program and its libraries"
+LIBRARY = "libkverbs"
+PROGRAM = "program, other libraries"
 TOTAL = "total"
-ORDER = (*dict.fromkeys(ROWS.values()), KERNEL, PROGRAM, TOTAL)
+ORDER = (*dict.fromkeys(ROWS.values()), KERNEL, LIBRARY, PROGRAM, TOTAL)
 # Functions of which the calls are counted.
 CALLS = {"__schedule": "calls of the scheduler", "process_one_work": "work items"}
 USER_END = 1 << 47
+# Where a program is loaded unless addresses are randomised, and the one that has the library in it.
+LOADED_AT = 0x555555554000
+TOOL = "userspace-tool/build/kverbs"
 
 
 def modules():
@@ -40,19 +43,25 @@ def modules():
 
 
 def functions():
+    """Return the address of each function of kverbs.ko, and of those of which the calls are counted."""
     with open("/proc/kallsyms", encoding="ascii") as file:
-        return {words[2]: int(words[0], 16) for words in map(str.split, file)
-                if len(words) == 3 and words[2] in CALLS}
+        return sorted((int(words[0], 16), words[2]) for words in map(str.split, file)
+                      if words[3:] == ["[kverbs]"] or len(words) == 3 and words[2] in CALLS)
 
 
-def run(mark, rounds, messages, size):
+def columns_of(operation):
+    return [column for column in cases.columns_of(operation, True) if column.endswith("-e")]
+
+
+def run(mark, operation, rounds, messages, size):
     """Print what was run, in the order of the marks, and where the kernel's code is."""
     runs = []
+    columns = columns_of(operation)
     with serve():
         for length in LISTS:
-            case = cases.case("cost", "send-bw", COLUMNS, size, list=length, moderation=cases.LIST)
+            case = cases.case("cost", operation, columns, size, list=length, moderation=cases.LIST)
             for _ in range(rounds):
-                for column in COLUMNS:
+                for column in columns:
                     for count in messages, 3 * messages:
                         subprocess.run([mark], check=True)
                         tools.RUN[column](case, count)
@@ -61,33 +70,64 @@ def run(mark, rounds, messages, size):
     print(json.dumps({"runs": runs, "modules": modules(), "functions": functions()}))
 
 
+def library():
+    """Return the address and name of each function of the tool, and whether it is one of libkverbs."""
+    lines = subprocess.run(["nm", "--defined-only", "--line-numbers", TOOL], check=True, stdout=subprocess.PIPE,
+                           text=True).stdout.splitlines()
+    found = []
+    for line in lines:
+        words = line.split()
+        if len(words) > 2 and words[1] in "tTwW":
+            found.append((LOADED_AT + int(words[0], 16), words[2], len(words) > 3 and "/lib/" in words[3]))
+    return sorted(found)
+
+
 class Code:
     """Where the guest's code is."""
 
     def __init__(self, guest):
+        self.tool = library()
+        self.tool_starts = [start for start, _, _ in self.tool]
         self.starts = [start for start, _ in guest["modules"]]
         self.names = [name for _, name in guest["modules"]]
-        self.functions = {start: CALLS[name] for name, start in guest["functions"].items()}
+        self.functions = guest["functions"]
+        self.function_starts = [start for start, _ in self.functions]
+        self.calls = {start: CALLS[name] for start, name in self.functions if name in CALLS}
 
-    def row(self, address):
+    def user_row(self, address, column):
+        """Return the row of a program's instruction, and its function if that is one of the library."""
+        at = bisect.bisect(self.tool_starts, address) - 1
+        # Behind the tool's last function are the libraries, far away.
+        if column.startswith("perftest") or at < 0 or at == len(self.tool) - 1 or not self.tool[at][2]:
+            return PROGRAM, None
+        return LIBRARY, self.tool[at][1]
+
+    def row(self, address, column):
+        """Return the row of an instruction, and its function if that is one of kverbs.ko or the library."""
         if address < USER_END:
-            return PROGRAM
+            return self.user_row(address, column)
         at = bisect.bisect(self.starts, address) - 1
         # The kernel's own code is behind that of all modules, as are its pages of BPF programs.
-        return ROWS.get(self.names[at], KERNEL) if at >= 0 else KERNEL
+        row = ROWS.get(self.names[at], KERNEL) if at >= 0 else KERNEL
+        if row != "kverbs.ko":
+            return row, None
+        return row, self.functions[bisect.bisect(self.function_starts, address) - 1][1]
 
 
-def counts(path, code):
-    """Return the instructions of each row, and the calls."""
+def counts(path, code, column):
+    """Return the instructions of each row and of each function, and the calls."""
     found = collections.Counter()
     with open(path, encoding="ascii") as file:
         for address, insns, executed in map(str.split, file):
             start = int(address, 16)
             executed = int(executed)
-            found[code.row(start)] += int(insns) * executed
+            row, function = code.row(start, column)
+            found[row] += int(insns) * executed
             found[TOTAL] += int(insns) * executed
-            if start in code.functions:
-                found[code.functions[start]] += executed
+            if function:
+                found[row, function] += int(insns) * executed
+            if start in code.calls:
+                found[code.calls[start]] += executed
     return found
 
 
@@ -100,30 +140,40 @@ def figures(into, messages):
     few = None
     for number, (length, column, count) in enumerate(guest["runs"]):
         # Each run has a mark before it and one after it.
-        found = counts(f"{into}/counts.{2 * number + 1}", code)
+        found = counts(f"{into}/counts.{2 * number + 1}", code, column)
         if count == messages:
             few = found
         else:
             found.subtract(few)
             rounds[length, column].append({name: value / (2 * messages) for name, value in found.items()})
-    return {key: {name: median(each.get(name, 0) for each in values) for name in {*ORDER, *CALLS.values()}}
+    return {key: {name: median(each.get(name, 0) for each in values) for name in set().union(*values)}
             for key, values in rounds.items()}
 
 
-def report(into, messages):
+def functions_of(found, columns):
+    """Return a row for each function of which an instruction is executed in every other message or more often."""
+    names = {name for column in columns for name in found[column] if isinstance(name, tuple)}
+    most = {name: max(found[column].get(name, 0) for column in columns) for name in names}
+    return [[name[1], *(f"{found[column].get(name, 0):.0f}" for column in columns)]
+            for name in sorted(names, key=most.get, reverse=True) if most[name] >= 0.5]
+
+
+def report(into, messages, functions):
     found = figures(into, messages)
-    columns = [(length, column) for length in LISTS for column in COLUMNS]
+    columns = list(found)
     head = ["executed in", *(f"{cases.NAMES[column]}, -l {length}" for length, column in columns)]
-    rows = [[name, *(f"{found[each][name] / 1000:.2f}" for each in columns)] for name in ORDER]
-    rows += [[name, *(f"{found[each][name]:.2f}" for each in columns)] for name in CALLS.values()]
+    rows = [[name, *(f"{found[each].get(name, 0) / 1000:.2f}" for each in columns)] for name in ORDER]
+    rows += [[name, *(f"{found[each].get(name, 0):.2f}" for each in columns)] for name in CALLS.values()]
     print(rst.table(head, rows), end="")
+    if functions:
+        print(rst.table(["instructions in", *head[1:]], functions_of(found, columns)), end="")
 
 
 def main():
     if sys.argv[1] == "run":
-        run(sys.argv[2], *map(int, sys.argv[3:]))
+        run(sys.argv[2], sys.argv[3], *map(int, sys.argv[4:]))
     else:
-        report(sys.argv[2], int(sys.argv[3]))
+        report(sys.argv[2], int(sys.argv[3]), sys.argv[4:])
 
 
 if __name__ == "__main__":
