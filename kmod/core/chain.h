@@ -28,9 +28,18 @@ union kverbs_wr {
 };
 
 /**
+ * struct kverbs_found - the mapping that was looked up last: operations often use the same region
+ * @region: the region, or NULL
+ * @map: its mapping, or an ERR_PTR
+ */
+struct kverbs_found {
+	const struct kverbs_region *region;
+	struct kverbs_map *map;
+};
+
+/**
  * struct kverbs_chain - work requests of one operation, or one work request for each of several
- * @region: the region that was looked up last, while the chain is built
- * @map: DMA mapping of @region
+ * @found: while the chain is built
  * @sinks: @regs are the sinks of a READ, one for each of @wrs, which invalidates it
  * @nr_regs: registrations in @regs
  * @nr_wrs: requests in @wrs
@@ -45,8 +54,7 @@ union kverbs_wr {
  * Too large for the stack; every poster has its own.
  */
 struct kverbs_chain {
-	const struct kverbs_region *region;
-	struct kverbs_map *map;
+	struct kverbs_found found;
 	bool sinks;
 	unsigned int nr_regs;
 	unsigned int nr_wrs;
@@ -68,7 +76,7 @@ static inline void kverbs_chain_reset(struct kverbs_chain *chain)
 	chain->nr_regs = 0;
 	chain->nr_wrs = 0;
 	chain->nr_sges = 0;
-	chain->region = NULL;
+	chain->found.region = NULL;
 	chain->sinks = false;
 }
 

@@ -118,29 +118,26 @@ static struct kverbs_map *get_map_of(struct kverbs_region *region,
 	return get_map(region, pool->pd->device, pool->tenant);
 }
 
-/* Operations of a chain often use the same region. */
 static inline struct kverbs_map *find_map(const struct accessor *by,
 					  struct kverbs_region *region,
-					  struct kverbs_chain *chain)
+					  struct kverbs_found *found)
 {
-	if (!chain)
-		return get_map(region, by->ib, by->tenant);
-	if (chain->region != region) {
-		chain->map = get_map(region, by->ib, by->tenant);
-		chain->region = region;
+	if (found->region != region) {
+		found->map = get_map(region, by->ib, by->tenant);
+		found->region = region;
 	}
-	return chain->map;
+	return found->map;
 }
 
 static noinline int scattered_sges(struct accessor by, const struct kverbs_req *req,
-				   struct kverbs_chain *chain, struct ib_sge *sges, int max)
+				   struct kverbs_found *found, struct ib_sge *sges, int max)
 {
 	unsigned int i;
 	int nr = 0, ret;
 
 	for (i = 0; i < kverbs_req_extents(req); i++) {
 		struct kverbs_extent extent = kverbs_req_extent(req, i);
-		struct kverbs_map *map = find_map(&by, extent.region, chain);
+		struct kverbs_map *map = find_map(&by, extent.region, found);
 
 		if (IS_ERR(map))
 			return PTR_ERR(map);
@@ -158,13 +155,13 @@ static noinline int scattered_sges(struct accessor by, const struct kverbs_req *
  * if the buffer is of another kind.
  */
 static inline int whole_sge(struct accessor by, const struct kverbs_req *req,
-			    struct kverbs_chain *chain, struct ib_sge *sge)
+			    struct kverbs_found *found, struct ib_sge *sge)
 {
 	struct kverbs_map *map;
 
 	if (!req->region || !req->length)
 		return 0;
-	map = find_map(&by, req->region, chain);
+	map = find_map(&by, req->region, found);
 	if (IS_ERR(map))
 		return PTR_ERR(map);
 	return kverbs_map_whole_sge(map, req->offset, req->length, by.lkey, sge);
@@ -172,9 +169,11 @@ static inline int whole_sge(struct accessor by, const struct kverbs_req *req,
 
 /* Entries that name the pages of the buffer by the local DMA lkey. */
 static int direct_sges(struct accessor by, const struct kverbs_req *req,
-		       struct kverbs_chain *chain, struct ib_sge *sges, int max)
+		       struct ib_sge *sges, int max)
 {
-	return whole_sge(by, req, chain, sges) ?: scattered_sges(by, req, chain, sges, max);
+	struct kverbs_found found = {};
+
+	return whole_sge(by, req, &found, sges) ?: scattered_sges(by, req, &found, sges, max);
 }
 
 /* Appends a work request with entries of direct_sges(), or none if they do not fit. */
@@ -187,9 +186,9 @@ static int build_direct(struct kverbs_queue *queue, struct kverbs_req *req,
 
 	if (req->length > queue->max_msg || chain->nr_sges == chain->max_sges)
 		return -EMSGSIZE;
-	nr = whole_sge(accessor_of(queue), req, chain, sges);
+	nr = whole_sge(accessor_of(queue), req, &chain->found, sges);
 	if (!nr)
-		nr = scattered_sges(accessor_of(queue), req, chain, sges,
+		nr = scattered_sges(accessor_of(queue), req, &chain->found, sges,
 				    min_t(int, max_sges(queue, req),
 					  chain->max_sges - chain->nr_sges));
 	if (nr < 0)
@@ -714,8 +713,7 @@ static int register_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *s
 static int direct_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 		       const struct kverbs_req *req, struct ib_sge *sges, int max)
 {
-	return direct_sges(accessor_of(queue), req, NULL, sges,
-			   min_t(int, queue->max_recv_sge, max));
+	return direct_sges(accessor_of(queue), req, sges, min_t(int, queue->max_recv_sge, max));
 }
 
 /* Posts a receive whose buffer has many pieces or must be registered. */
@@ -746,11 +744,13 @@ static int post_recv(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
 }
 
 static bool build_short_recv(struct kverbs_queue *queue, const struct kverbs_req *req,
-			     struct ib_recv_wr *wr, struct ib_sge *sge)
+			     struct kverbs_found *found, struct ib_recv_wr *wr,
+			     struct ib_sge *sge)
 {
 	wr->sg_list = sge;
 	wr->num_sge = 1;
-	return req->length <= queue->max_recv && whole_sge(accessor_of(queue), req, NULL, sge) == 1;
+	return req->length <= queue->max_recv &&
+	       whole_sge(accessor_of(queue), req, found, sge) == 1;
 }
 
 /**
@@ -773,10 +773,11 @@ unsigned int kverbs_wr_recv_list(struct kverbs_queue *queue, struct kverbs_req *
 {
 	struct ib_recv_wr wrs[KVERBS_RECV_LIST];
 	struct ib_sge sges[KVERBS_RECV_LIST];
+	struct kverbs_found found = {};
 	unsigned int i;
 
 	for (i = 0; i < nr; i++)
-		if (!build_short_recv(queue, reqs[i], &wrs[i], &sges[i]))
+		if (!build_short_recv(queue, reqs[i], &found, &wrs[i], &sges[i]))
 			break;
 	*error = 0;
 	if (i < 2)
@@ -824,7 +825,7 @@ int kverbs_wr_direct_recv(struct ib_pd *pd, const struct kverbs_tenant *tenant,
 {
 	const struct accessor by = { pd->device, tenant, pd->local_dma_lkey };
 
-	return direct_sges(by, req, NULL, sges, max);
+	return direct_sges(by, req, sges, max);
 }
 
 /* ---- posting without sleeping --------------------------------------------- */
