@@ -59,6 +59,7 @@ struct place {
  * @nr: the first so many can be posted
  * @max_msg: the most for one entry of an operation that may be cut
  * @parts: entries of the last one
+ * @all_whole: is_whole() is true of all
  * @nr_pieces: pieces of the lists of all entries, at most
  * @pieces: the lists of the entries in the ring, which the next SUBMIT reads
  * @max_pieces: room in @pieces, enough for one entry
@@ -72,6 +73,7 @@ struct posting {
 	size_t nr;
 	uint64_t max_msg;
 	int64_t parts;
+	bool all_whole;
 	uint64_t nr_pieces;
 	struct kverbs_piece *pieces;
 	size_t max_pieces;
@@ -208,8 +210,8 @@ static bool has_too_many_parts(const struct kverbs_op *op, uint64_t parts)
 	       parts > length_of(op) / LEAST_SEGMENT + op->nr_vec / KVERBS_LIST_MAX + 2;
 }
 
-/* How many entries it takes, or -errno. */
-static int64_t count_parts(const struct posting *p, const struct kverbs_op *op)
+/* How many entries it takes, and whether is_whole(), or -errno. */
+static int64_t count_parts(const struct posting *p, const struct kverbs_op *op, bool *whole)
 {
 	struct kverbs_split split;
 	uint64_t parts;
@@ -220,7 +222,8 @@ static int64_t count_parts(const struct posting *p, const struct kverbs_op *op)
 	ret = check_token(op);
 	if (ret)
 		return ret;
-	if (is_whole(p, op))
+	*whole = is_whole(p, op);
+	if (*whole)
 		return 1;
 	ret = cut(p, op, &split);
 	if (ret)
@@ -233,19 +236,19 @@ static int64_t count_parts(const struct posting *p, const struct kverbs_op *op)
 	return parts < UINT_MAX ? (int64_t)parts : -EINVAL;
 }
 
-static void go_to(const struct posting *p, struct place *at, size_t op)
+static inline void go_to(const struct posting *p, struct place *at, size_t op)
 {
 	at->op = op;
 	at->behind = 0;
 	if (op == p->nr)
 		return;
-	at->whole = is_whole(p, &p->b->ops[op]);
+	at->whole = p->all_whole || is_whole(p, &p->b->ops[op]);
 	/* count_parts() has split this operation before: splitting cannot fail now. */
 	if (!at->whole)
 		cut(p, &p->b->ops[op], &at->split);
 }
 
-static void take_whole(const struct kverbs_op *op, struct kverbs_sqe *sqe)
+static inline void take_whole(const struct kverbs_op *op, struct kverbs_sqe *sqe)
 {
 	sqe->length = length_of(op);
 	sqe->offset = sqe->length ? op->offset : 0;
@@ -256,7 +259,7 @@ static void take_whole(const struct kverbs_op *op, struct kverbs_sqe *sqe)
 }
 
 /* Set the range of the entry that is there, and go on to the next. */
-static void next_entry(const struct posting *p, struct place *at, struct kverbs_sqe *sqe)
+static inline void next_entry(const struct posting *p, struct place *at, struct kverbs_sqe *sqe)
 {
 	if (at->whole) {
 		take_whole(&p->b->ops[at->op], sqe);
@@ -523,17 +526,19 @@ static int begin(struct posting *p, const struct kverbs_op *op)
 {
 	struct kverbs_conn *conn = p->b->conn;
 	int64_t parts;
+	bool whole;
 	int ret;
 
 	if (!is_known(op) || (is_recv(op) && (!op->req || op->flags)))
 		return -EINVAL;
-	parts = count_parts(p, op);
+	parts = count_parts(p, op, &whole);
 	if (parts < 0)
 		return (int)parts;
 	/* Half of an operation cannot be taken back if there is no room for the rest. */
 	if (parts > 1 && p->b->nowait)
 		return -EMSGSIZE;
 	p->parts = parts;
+	p->all_whole &= whole;
 	if (op->nr_vec)
 		p->nr_pieces += op->nr_vec + (uint64_t)parts - 1;
 	if (op->req)
@@ -578,11 +583,13 @@ static bool settle_half(struct posting *p, int error)
 {
 	const struct kverbs_op *op = &p->b->ops[p->at.op];
 	struct kverbs_conn *conn = p->b->conn;
-	unsigned int missing = (unsigned int)count_parts(p, op) - p->at.behind;
+	unsigned int parts;
+	bool whole;
 
 	if (!op->req)
 		return true;
-	kverbs_req_drop_parts(conn, op->req, missing, error);
+	parts = (unsigned int)count_parts(p, op, &whole);
+	kverbs_req_drop_parts(conn, op->req, parts - p->at.behind, error);
 	return false;
 }
 
@@ -635,7 +642,7 @@ static void get_pieces(struct posting *p, struct kverbs_piece few[KVERBS_LIST_MA
 int kverbs_batch_post(const struct kverbs_batch *batch)
 {
 	struct kverbs_piece few[KVERBS_LIST_MAX];
-	struct posting p = { .b = batch };
+	struct posting p = { .b = batch, .all_whole = true };
 	int ret;
 
 	if (kverbs_is_child(batch->conn->kv))
