@@ -28,7 +28,7 @@ union kverbs_wr {
 };
 
 /**
- * struct kverbs_found - the mapping that was looked up last: operations often use the same region
+ * struct kverbs_found - the last mapping that was looked up; consecutive operations often need it
  * @region: the region, or NULL
  * @map: its mapping, or an ERR_PTR
  */

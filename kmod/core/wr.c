@@ -759,8 +759,8 @@ static bool build_short_recv(struct kverbs_queue *queue, const struct kverbs_req
  * @reqs: from kverbs_queue_peek_deferred()
  * @nr: how many, at least 1 and at most KVERBS_RECV_LIST
  *
- * @error: why not all that could be built were posted: -EAGAIN if they must wait for
- *	kverbs_queue_ops.kick, or why the next one can never be posted; else 0
+ * @error: 0; -EAGAIN if the next one must wait for kverbs_queue_ops.kick; or why that can never
+ *	be posted
  *
  * Builds receives whose buffers are mapped and take one entry, if there are several.
  *

@@ -122,7 +122,7 @@ struct fake_profile;
  * @recvs: work requests posted to receive queues
  * @nr_recvs: length of @recvs
  * @nr_recv_doorbells: number of calls of ib_post_recv()
- * @recv_bad_unset: of receives it never says which one was refused
+ * @recv_bad_unset: ib_post_recv() leaves bad_wr as it was when it refuses a receive
  * @room: number of work requests to accept
  * @error: errno of the next one after that
  * @bad_wr: what is said of which one was refused
