@@ -1083,8 +1083,9 @@ static unsigned int recvs_before(const struct ib_recv_wr *first, const struct ib
 }
 
 /*
- * Posts the first deferred receives. Receives that the HCA refuses stay deferred. If its driver does
- * not say which these are, all count as posted, and the queue is closed: the flush completes them.
+ * Posts the first deferred receives. Receives that the HCA refuses stay deferred. If its driver
+ * does not say which these are, all count as posted, and the queue is closed: the flush completes
+ * them.
  */
 static unsigned int post_deferred(struct kverbs_queue *queue, struct kverbs_req **reqs,
 				  unsigned int nr, const struct ib_recv_wr *first, int *error)

@@ -158,12 +158,17 @@ def functions_of(found, columns):
             for name in sorted(names, key=most.get, reverse=True) if most[name] >= 0.5]
 
 
+def decimal(value):
+    """Return two digits, without the sign of a difference that is nearly 0."""
+    return f"{round(value, 2) + 0:.2f}"
+
+
 def report(into, messages, functions):
     found = figures(into, messages)
     columns = list(found)
     head = ["executed in", *(f"{cases.NAMES[column]}, -l {length}" for length, column in columns)]
-    rows = [[name, *(f"{found[each].get(name, 0) / 1000:.2f}" for each in columns)] for name in ORDER]
-    rows += [[name, *(f"{found[each].get(name, 0):.2f}" for each in columns)] for name in CALLS.values()]
+    rows = [[name, *(decimal(found[each].get(name, 0) / 1000) for each in columns)] for name in ORDER]
+    rows += [[name, *(decimal(found[each].get(name, 0)) for each in columns)] for name in CALLS.values()]
     print(rst.table(head, rows), end="")
     if functions:
         print(rst.table(["instructions in", *head[1:]], functions_of(found, columns)), end="")
