@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import time
 
 import initramfs
 
@@ -63,6 +64,7 @@ class Guest:
         self.sockets = {}
         self.console = bytearray()
         self.state = set()
+        self.times = []
         self.step = "boot"
         self.status = None
         self.why = None
@@ -188,6 +190,8 @@ class Guest:
             self.step = rest
         elif word == "fail":
             self.why = rest
+        elif word in ("ready", "end"):
+            self.times.append((time.monotonic(), float(rest)))
 
     def kill(self):
         if self.process:
@@ -199,6 +203,14 @@ class Guest:
         return 0
 
     # After the end
+
+    def haste(self):
+        """Return how many times too fast the guest's clock was, or 1 if the host's delays explain that."""
+        if len(self.times) < 2 or self.options.icount:
+            return 1
+        (start, first), (end, last) = self.times
+        took = end - start
+        return (last - first) / took if last - first > 1.5 * took + 5 else 1
 
     def read(self, name):
         try:
