@@ -1129,7 +1129,7 @@ static int post_first_deferred(struct kverbs_queue *queue, struct kverbs_req *re
 /**
  * kverbs_queue_post_recv() - hand the first deferred receive to the HCA
  * @queue: the queue
- * @req: from kverbs_queue_peek_deferred()
+ * @req: the first one of kverbs_queue_peek_deferred()
  * @sges: the buffer
  * @nr: entries in @sges
  *

@@ -758,7 +758,6 @@ static bool build_short_recv(struct kverbs_queue *queue, const struct kverbs_req
  * @queue: the queue
  * @reqs: from kverbs_queue_peek_deferred()
  * @nr: how many, at least 1 and at most KVERBS_RECV_LIST
- *
  * @error: 0; -EAGAIN if the next one must wait for kverbs_queue_ops.kick; or why that can never
  *	be posted
  *

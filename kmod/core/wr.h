@@ -5,7 +5,7 @@
 #include "lkey.h"
 #include "queue.h"
 
-/* Receives that are posted together: their work requests are on the stack. */
+/* At most so many receives are posted together, since their work requests are on the stack. */
 #define KVERBS_RECV_LIST	8
 
 int kverbs_wr_post(struct kverbs_queue *queue, struct kverbs_lkey_cache *set,
