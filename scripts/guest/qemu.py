@@ -54,9 +54,9 @@ class Qemu(Guest):
             # Otherwise the kernel may consider a good clock unstable, which makes reading the
             # clock slow.
             "tsc=reliable",
-            # The emulated TSC is that of this machine. A kernel that measures its rate while its CPU
-            # has to wait for one of this machine may find a quarter of it. All its clocks are then
-            # four times too fast, and every wait ends that much too early.
+            # The emulated TSC is that of this machine. A kernel that measures the rate while this
+            # machine is busy may find a quarter of it. All clocks of the guest are then four times
+            # too fast, and every wait ends too early.
             *([f"tsc_early_khz={options.tsc_khz}"] if options.tsc_khz else []),
             # The emulator translates code again for each address at which it is mapped.
             "norandmaps",
