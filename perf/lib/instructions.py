@@ -154,7 +154,7 @@ def functions_of(found, columns):
     """Return a row for each function of which an instruction is executed in every other message or more often."""
     names = {name for column in columns for name in found[column] if isinstance(name, tuple)}
     most = {name: max(found[column].get(name, 0) for column in columns) for name in names}
-    return [[name[1], *(f"{found[column].get(name, 0):.0f}" for column in columns)]
+    return [[": ".join(name), *(f"{found[column].get(name, 0):.0f}" for column in columns)]
             for name in sorted(names, key=most.get, reverse=True) if most[name] >= 0.5]
 
 
