@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# kverbs cp between hosts, into memory and onto disks, and when one end dies.
+# kverbs cp between hosts, into memory and onto disks, and when one end dies or a disk fails.
 set -u
 # shellcheck source=tests/e2e/lib/lib.sh
 . "$(dirname "$(readlink -f "$0")")/../lib/lib.sh"
@@ -17,10 +17,16 @@ two_hosts() {
 		--server-ready 'kverbs ping -q -c 1 a' -- "$here/cp-two"
 }
 
+disturbed() {
+	guest "$@" --disk 1G --timeout 1200 -- "$here/power" 2
+}
+
 core two_hosts 6.12 rxe
 core one_host 6.12 rxe
 whole two_hosts 6.12 siw
 every one_host 6.12 siw
+whole disturbed 6.12 rxe
+every disturbed 6.12 siw
 for kernel in 6.1 6.12-rt 7 debug debug-7; do
 	every two_hosts "$kernel" rxe
 	every one_host "$kernel" rxe
