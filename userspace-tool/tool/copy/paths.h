@@ -8,8 +8,12 @@
 
 #define PATHS_MAX 8
 
-/* With another path an idle peer is probed at this interval, so that a loss is noticed soon. */
-#define PATHS_KEEPALIVE_MS 1000
+/*
+ * With another path an idle peer is probed at this interval, so that a loss is noticed within 3
+ * seconds. Without CAP_NET_ADMIN the module takes a second. It must exceed the time that a window
+ * takes on the slowest link that is of use.
+ */
+#define PATHS_KEEPALIVE_MS 750
 /* How long a connection may take to come up, if another path is tried next */
 #define PATHS_CONNECT_MS 5000
 
