@@ -39,6 +39,7 @@ tool-lib-y += copy/cp_put.o
 tool-lib-y += copy/cp_relay.o
 tool-lib-y += copy/entry.o
 tool-lib-y += copy/extent.o
+tool-lib-y += copy/counter.o
 tool-lib-y += copy/filter.o
 tool-lib-y += copy/hash.o
 tool-lib-y += copy/item.o

@@ -69,7 +69,9 @@ static void begin(struct cp *cp, struct session *s)
 	copy->others = 0;
 	copy->skipped = 0;
 	copy->failed = 0;
-	copy->progress.total = cp->total;
+	copy->progress.total = 0;
+	copy->progress.growing = false;
+	copy->progress.counter = cp->counter.running ? &cp->counter : NULL;
 	copy->progress.done = 0;
 	copy->progress.resumed = 0;
 }
@@ -204,6 +206,7 @@ static int run(struct cp *cp)
 	if (!status)
 		status = copy_connected(cp, &s);
 	kverbs_close(kv);
+	counter_stop(&cp->counter);
 	return status;
 }
 
@@ -333,7 +336,8 @@ static const struct opts_option options[] = {
 		    OPTS_HELP(NULL, "show a progress bar (default: if standard error is a\n"
 			      "terminal)"),
 		    OPTS_DOC("Show a progress bar; by default it is shown if standard error is\n"
-			     "a terminal.")),
+			     "a terminal. A tree is counted while it is copied: until then the\n"
+			     "bytes that have been found are shown, with a +.")),
 	OPTS_OPTION("no-progress", 0, OPTS_CLEAR, struct cp, progress,
 		    OPTS_HELP(NULL, "show no progress bar"),
 		    OPTS_DOC("Show no progress bar.")),

@@ -5,6 +5,7 @@
 
 #include "cli/opts.h"
 #include "copy/copy.h"
+#include "copy/counter.h"
 #include "copy/paths.h"
 #include "copy/retry.h"
 #include "peer/target.h"
@@ -77,7 +78,7 @@ struct cp_before {
  * @bwlimit: bytes per second, as text, or NULL
  * @names: those in @files_from
  * @nr_names: how many
- * @total: bytes that are to go there, if they are counted
+ * @counter: counts the bytes that are to go there, for the progress bar
  * @retry: attempts to connect again
  * @losses: connections that were lost
  * @before: what earlier connections of the copy did
@@ -134,7 +135,7 @@ struct cp {
 	const char *bwlimit;
 	char **names;
 	size_t nr_names;
-	uint64_t total;
+	struct counter counter;
 	struct retry retry;
 	unsigned int losses;
 	struct cp_before before;

@@ -138,23 +138,25 @@ static int send_names(struct cp *cp, struct source *src)
 	return ret;
 }
 
-/*
- * Only for the progress bar: it costs a walk, which may take longer than a server waits for
- * a client that is silent, so there must be no connection yet.
- */
+/* Only for the progress bar. A source that cannot be counted is reported when it is copied. */
 void cp_count(struct cp *cp)
 {
-	uint64_t total;
+	bool recursive = cp->copy.opts & WIRE_F_RECURSIVE;
+	char buf[NAME_MAX + 1];
+	struct stat st;
 	int i, fd;
 
+	cp->counter.filter = cp->copy.filter;
 	for (i = 0; i < cp->nr_sources && cp->progress && !cp->files_from; i++) {
 		fd = open_source(cp->sources[i].path);
 		if (fd < 0)
 			continue;
-		walk_total(fd, cp->copy.opts & WIRE_F_RECURSIVE, NULL, &total);
-		cp->total += total;
+		if (!fstat(fd, &st) && (recursive || S_ISREG(st.st_mode)))
+			counter_add(&cp->counter, fd,
+				    target_basename(cp->sources[i].path, buf, sizeof(buf)));
 		close(fd);
 	}
+	counter_start(&cp->counter);
 }
 
 int cp_put(struct cp *cp)

@@ -6,6 +6,7 @@
 
 #include "cli/units.h"
 #include "cli/util.h"
+#include "copy/counter.h"
 #include "copy/progress.h"
 #include "copy/report.h"
 
@@ -38,13 +39,18 @@ static double rate(const struct progress *p, double now)
 
 static void format_figures(const struct progress *p, double now, char *buf, size_t room)
 {
-	char done[UNITS_LEN], per[UNITS_LEN], eta[UNITS_LEN];
+	char done[UNITS_LEN], per[UNITS_LEN], eta[UNITS_LEN], found[UNITS_LEN];
 	double r = rate(p, now), left, part;
 
 	units_bytes(p->done, done, sizeof(done));
 	units_bytes(r, per, sizeof(per));
 	if (!p->total) {
 		snprintf(buf, room, "%10s %10s/s", done, per);
+		return;
+	}
+	if (p->growing) {
+		units_bytes(p->total, found, sizeof(found));
+		snprintf(buf, room, "%10s of %s+ %10s/s", done, found, per);
 		return;
 	}
 	left = p->total > p->done ? p->total - p->done : 0;
@@ -105,7 +111,7 @@ size_t progress_format(const struct progress *p, double now, unsigned int width,
 	left -= left > 42 ? 24 : left > 2 ? (left - 1) / 2 : 0;
 	n += snprintf(buf + n, room - n, "%s%s", n ? " " : "", figures);
 	left -= left > 0 && n > strlen(figures);
-	if (p->total && left >= BAR_MIN + 3 && n + left < room)
+	if (p->total && !p->growing && left >= BAR_MIN + 3 && n + left < room)
 		n += put_bar(p, left - 3, buf + n);
 	buf[n] = '\0';
 	return n;
@@ -115,6 +121,8 @@ static void draw(struct progress *p, double now)
 {
 	char line[1024];
 
+	if (p->counter)
+		p->total = counter_read(p->counter, &p->growing);
 	progress_format(p, now, terminal_width() - 1, line, sizeof(line));
 	fprintf(stderr, "\r\033[K%s", line);
 	fflush(stderr);
@@ -148,6 +156,12 @@ void progress_resume(struct progress *p, uint64_t bytes)
 {
 	p->resumed += bytes;
 	progress_add(p, bytes);
+}
+
+void progress_more(struct progress *p, uint64_t bytes, bool growing)
+{
+	p->total += bytes;
+	p->growing = growing;
 }
 
 /* Take the line away, for other output. */

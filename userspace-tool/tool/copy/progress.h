@@ -7,10 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct counter;
+
 /**
  * struct progress - how far a copy is
  * @on: draw it
  * @total: bytes there will be, 0 while unknown
+ * @growing: @total is what has been found so far
+ * @counter: counts them, or NULL: progress_more() tells them
  * @done: bytes done
  * @resumed: those of @done that an earlier run moved; they do not count as rate
  * @start: when it began, seconds
@@ -20,6 +24,8 @@
 struct progress {
 	bool on;
 	uint64_t total;
+	bool growing;
+	const struct counter *counter;
 	uint64_t done;
 	uint64_t resumed;
 	double start;
@@ -31,6 +37,8 @@ void progress_init(struct progress *p, bool on);
 void progress_name(struct progress *p, const char *name);
 void progress_add(struct progress *p, uint64_t bytes);
 void progress_resume(struct progress *p, uint64_t bytes);
+/* The peer has found so many bytes more, and may find others. */
+void progress_more(struct progress *p, uint64_t bytes, bool growing);
 void progress_clear(struct progress *p);
 size_t progress_format(const struct progress *p, double now, unsigned int width,
 		       char *buf, size_t room);

@@ -365,7 +365,7 @@ int relay_from_source(struct relay *r, const struct wire_msg *msg)
 {
 	switch (msg->type) {
 	case WIRE_TOTAL:
-		r->copy->progress.total += msg->size;
+		progress_more(&r->copy->progress, msg->size, msg->flags & WIRE_F_GROWING);
 		return 0;
 	case WIRE_START:
 		return relay_start(r, msg);

@@ -217,7 +217,7 @@ int sink_message(struct sink *sink, const struct wire_msg *msg)
 		return -EBADMSG;
 	switch (msg->type) {
 	case WIRE_TOTAL:
-		sink->copy->progress.total += msg->size;
+		progress_more(&sink->copy->progress, msg->size, msg->flags & WIRE_F_GROWING);
 		return 0;
 	case WIRE_DIR:
 		return sink_dir(sink, msg);

@@ -123,6 +123,9 @@ struct source_stream {
  * @windows: of the sink
  * @pending: entries not done yet
  * @asked: files of them that the sink has not said yet whether it wants
+ * @counter: counts what is being sent, or NULL
+ * @counted: bytes of it that the sink has been told of
+ * @told: when that was, 0: never
  * @links: files with several names
  * @fresh: a directory that the sink has just made, or NULL: the sink has nothing in it
  * @skip: told of what a walk leaves out, or NULL: the sink is told
@@ -140,6 +143,9 @@ struct source {
 	struct source_window windows[WIRE_WINDOWS_MAX];
 	struct source_pending pending[COPY_PENDING_MAX];
 	unsigned int asked;
+	struct counter *counter;
+	uint64_t counted;
+	double told;
 	struct links links;
 	char *fresh;
 	int (*skip)(void *arg, const char *path, int err);
@@ -151,6 +157,8 @@ struct source {
 
 /* All return 0, or -errno if the connection or the protocol broke. */
 int source_open(struct source *src, struct copy *copy, const struct wire_msg *sink);
+/* Tell the sink how much has been counted, if a counter is set, and not too often. */
+int source_total(struct source *src);
 /* Takes @fd over. */
 int source_file(struct source *src, int fd, const char *path, const struct stat *st);
 /* Send a stream: all data from @fd, which may be a pipe. */

@@ -11,10 +11,15 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "cli/units.h"
 #include "cli/util.h"
 #include "copy/attrs.h"
+#include "copy/counter.h"
 #include "copy/mode.h"
 #include "copy/source.h"
+
+/* The sink's progress bar is drawn no more often. */
+#define TOTAL_SECONDS 0.2
 
 void source_describe(const struct source *src, struct wire_msg *msg, const struct stat *st,
 		     const char *path)
@@ -252,6 +257,28 @@ static int send_unasked(struct source *src, int fd, const char *path, const stru
 	p->unasked = true;
 	source_say(src, p, WIRE_I_NEW);
 	return source_send(src, p);
+}
+
+int source_total(struct source *src)
+{
+	struct wire_msg msg = { .type = WIRE_TOTAL, .window = WIRE_NO_WINDOW };
+	double now = units_now();
+	bool growing;
+	uint64_t total;
+
+	if (!src->counter)
+		return 0;
+	total = counter_read(src->counter, &growing);
+	if (growing && (total == src->counted || now - src->told < TOTAL_SECONDS))
+		return 0;
+	msg.size = total - src->counted;
+	msg.flags = growing ? WIRE_F_GROWING : 0;
+	src->counted = total;
+	src->told = now;
+	/* There is no more to tell. */
+	if (!growing)
+		src->counter = NULL;
+	return session_send(src->s, &msg);
 }
 
 int source_file(struct source *src, int fd, const char *path, const struct stat *st)

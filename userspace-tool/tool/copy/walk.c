@@ -201,76 +201,14 @@ int tree_walk(int fd, const char *name, bool recursive, const struct tree_ops *o
 	return ops->skip(arg, name, ret);
 }
 
-/**
- * struct count - a tree that is counted
- * @copy: whose peer waits for it, or NULL
- * @total: bytes so far
- */
-struct count {
-	struct copy *copy;
-	uint64_t total;
-};
-
-static int beat(const struct count *count)
-{
-	return count->copy ? copy_beat(count->copy) : 0;
-}
-
-static int count_file(void *arg, int fd, const char *path, const struct stat *st)
-{
-	struct count *count = arg;
-
-	(void)path;
-	close(fd);
-	count->total += st->st_size;
-	return beat(count);
-}
-
-static int ignore_dir(void *arg, int fd, const char *path, const struct stat *st)
-{
-	(void)fd;
-	(void)path;
-	(void)st;
-	return beat(arg);
-}
-
-static int ignore_skip(void *arg, const char *path, int err)
-{
-	(void)path;
-	(void)err;
-	return beat(arg);
-}
-
-/*
- * Bytes of all files in what @fd is, which stays open. May take long: the peer of @copy,
- * if there is one, is told that we are still alive. 0 or why that failed.
- */
-int walk_total(int fd, bool recursive, struct copy *copy, uint64_t *total)
-{
-	const struct tree_ops ops = {
-		.depth_max = copy ? copy->depth_max : 0,
-		.file = count_file,
-		.dir = ignore_dir,
-		.dir_end = ignore_dir,
-		.skip = ignore_skip,
-	};
-	struct count count = { .copy = copy };
-	int again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct stat st;
-	int ret = 0;
-
-	/* Not dup(): two would share their place in the directory. */
-	if (again >= 0)
-		ret = tree_walk(again, ".", recursive, &ops, &count);
-	else if (!fstat(fd, &st))
-		count.total = st.st_size;
-	*total = count.total;
-	return ret;
-}
-
 static int send_file(void *arg, int fd, const char *path, const struct stat *st)
 {
-	return source_file(arg, fd, path, st);
+	int ret = source_total(arg);
+
+	if (!ret)
+		return source_file(arg, fd, path, st);
+	close(fd);
+	return ret;
 }
 
 static int send_dir(void *arg, int fd, const char *path, const struct stat *st)

@@ -36,7 +36,6 @@ struct tree_ops {
 int tree_walk(int fd, const char *name, bool recursive, const struct tree_ops *ops,
 	      void *arg);
 
-int walk_total(int fd, bool recursive, struct copy *copy, uint64_t *total);
 /* Send a link or a special file in the open directory @dir as @path. */
 int walk_send_other(struct source *src, int dir, const char *name, const char *path,
 		    int (*skip)(void *arg, const char *path, int err));

@@ -161,6 +161,7 @@ enum wire_type {
 #define WIRE_F_STREAM		(1u << 6)	/* FILE: END tells the size */
 #define WIRE_F_HOLE		(1u << 7)	/* DATA: zeros, of which none are sent */
 #define WIRE_F_UNASKED		(1u << 10)	/* FILE: its directory was empty */
+#define WIRE_F_GROWING		(1u << 11)	/* TOTAL: more is being counted */
 #define WIRE_F_INCLUDE		(1u << 8)	/* FILTER: patterns of what is copied */
 #define WIRE_F_CONTINUE		(1u << 9)	/* LIST, REMOVE, PRUNE: the rest of it */
 

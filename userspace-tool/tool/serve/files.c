@@ -7,11 +7,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "copy/counter.h"
 #include "copy/sink.h"
 #include "copy/source.h"
 #include "copy/walk.h"
 #include "serve/entries.h"
 #include "serve/files.h"
+
+/* Directories deeper in a tree are not counted: each level takes a descriptor. */
+#define COUNT_DEPTH 16
 
 static int refuse_put(struct session *s, int err)
 {
@@ -148,14 +152,6 @@ static int open_beneath(int root, const char *text)
 	return ret;
 }
 
-static int send_total(struct source *src, int fd, bool recursive)
-{
-	struct wire_msg msg = { .type = WIRE_TOTAL, .window = WIRE_NO_WINDOW };
-	int ret = walk_total(fd, recursive, src->copy, &msg.size);
-
-	return ret ? ret : session_send(src->s, &msg);
-}
-
 static int finish(struct source *src)
 {
 	struct wire_msg msg = { .type = WIRE_FINISH, .window = WIRE_NO_WINDOW };
@@ -165,15 +161,43 @@ static int finish(struct source *src)
 	return ret ? ret : session_send(src->s, &msg);
 }
 
-static int send_opened(struct source *src, int fd, const char *name)
+/* Count the tree while it is sent. */
+static int send_tree(struct source *src, int fd, const char *name)
 {
-	bool recursive = src->copy->opts & WIRE_F_RECURSIVE;
-	int ret = send_total(src, fd, recursive);
+	struct counter counter = { .filter = src->copy->filter, .depth_max = COUNT_DEPTH };
+	int ret;
+
+	if (!counter_add(&counter, fd, name))
+		counter_start(&counter);
+	src->counter = counter.running ? &counter : NULL;
+	src->counted = 0;
+	src->told = 0;
+	ret = walk_send(src, fd, name, true, NULL);
+	src->counter = NULL;
+	counter_stop(&counter);
+	return ret;
+}
+
+static int send_file(struct source *src, int fd, const char *name, uint64_t size)
+{
+	struct wire_msg msg = { .type = WIRE_TOTAL, .window = WIRE_NO_WINDOW, .size = size };
+	int ret = session_send(src->s, &msg);
 
 	if (!ret)
-		return walk_send(src, fd, name, recursive, NULL);
+		return walk_send(src, fd, name, false, NULL);
 	close(fd);
 	return ret;
+}
+
+static int send_opened(struct source *src, int fd, const char *name)
+{
+	struct stat st;
+
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+		return send_file(src, fd, name, st.st_size);
+	if (src->copy->opts & WIRE_F_RECURSIVE)
+		return send_tree(src, fd, name);
+	return walk_send(src, fd, name, false, NULL);
 }
 
 /* A link or a special file is copied as it is, if so asked. Returns 1 if it is none. */

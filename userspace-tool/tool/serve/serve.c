@@ -30,8 +30,8 @@
 
 #define CQ_ENTRIES 65536
 
-/* Descriptors of a client besides those of a tree, and levels of a tree. */
-#define CLIENT_FILES 24
+/* Descriptors of a client besides those of the tree that it copies, and levels of a tree */
+#define CLIENT_FILES 40
 #define DEPTH_LEAST 16
 #define DEPTH_MOST 128
 

@@ -106,6 +106,23 @@ static void total_may_be_unknown(void **state)
 	assert_non_null(strstr(line, "1.0 MB"));
 }
 
+static void a_total_that_grows_is_what_was_found_so_far(void **state)
+{
+	struct progress p = half_way();
+	char line[512];
+
+	(void)state;
+	p.growing = true;
+	progress_format(&p, 12, 80, line, sizeof(line));
+	assert_non_null(strstr(line, "1.0 MB of 2.0 MB+ "));
+	assert_null(strstr(line, "%"));
+	assert_null(strstr(line, "["));
+	progress_more(&p, 500000, true);
+	progress_more(&p, 1500000, false);
+	progress_format(&p, 12, 80, line, sizeof(line));
+	assert_non_null(strstr(line, " 25%"));
+}
+
 static size_t columns(const char *s)
 {
 	size_t n = 0;
@@ -201,6 +218,7 @@ int main(void)
 		cmocka_unit_test(bar_shows_how_far_it_is),
 		cmocka_unit_test(resumed_bytes_are_no_rate),
 		cmocka_unit_test(total_may_be_unknown),
+		cmocka_unit_test(a_total_that_grows_is_what_was_found_so_far),
 		cmocka_unit_test(line_fits_any_width),
 		cmocka_unit_test(names_that_are_shown_are_text),
 		cmocka_unit_test(more_than_all_is_all),
