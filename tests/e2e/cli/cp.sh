@@ -27,6 +27,7 @@ whole two_hosts 6.12 siw
 every one_host 6.12 siw
 whole disturbed 6.12 rxe
 every disturbed 6.12 siw
+every disturbed debug rxe
 for kernel in 6.1 6.12-rt 7 debug debug-7; do
 	every two_hosts "$kernel" rxe
 	every one_host "$kernel" rxe
