@@ -29,6 +29,10 @@ all_guests() {
 		'sleep 1234'
 	check "a guest that dies fails the run" ends 71 'Kernel panic' --kernel 6.12 -- \
 		'echo c >/proc/sysrq-trigger'
+	check "files are put into each of two hosts" ends 0 '^b has b$' --kernel 6.12 --hosts 2 \
+		--put "$0:a:/tmp/for-a" --put "$0:b:/tmp/for-b" --server 'exec sleep infinity' \
+		--server-ready 'test -s /tmp/for-a -a ! -e /tmp/for-b' -- \
+		'test -s /tmp/for-b -a ! -e /tmp/for-a && echo "b has b"'
 	check "a guest whose clock is too fast fails the run" ends 70 'the clock of host a is .* times too fast' \
 		--kernel 6.12 --append tsc_early_khz=500000 -- 'sleep 15'
 }
