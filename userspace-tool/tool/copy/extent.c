@@ -78,15 +78,26 @@ int extent_load(struct extent *x, struct kverbs *kv, int fd, uint64_t at, size_t
 	return read_file(x, kv, fd, at, len, method);
 }
 
+int extent_read(struct extent *x, struct kverbs_buf *buf, size_t at, int fd, size_t len)
+{
+	memset(x, 0, sizeof(*x));
+	x->buf = buf;
+	x->at = at;
+	x->len = len;
+	x->lent = true;
+	return store_read(fd, (char *)kverbs_buf_addr(buf) + at, len, len, 0);
+}
+
 const void *extent_data(const struct extent *x)
 {
-	return kverbs_buf_addr(x->buf);
+	return (const char *)kverbs_buf_addr(x->buf) + x->at;
 }
 
 /* Its WRITE must be complete, or its connection gone. */
 void extent_drop(struct extent *x)
 {
-	kverbs_buf_free(x->buf);
+	if (!x->lent)
+		kverbs_buf_free(x->buf);
 	if (x->map)
 		munmap(x->map, x->len);
 	memset(x, 0, sizeof(*x));

@@ -10,6 +10,8 @@
  * @map: the file's pages, or NULL if they were read into @buf
  * @len: bytes
  * @buf: registered
+ * @at: where in @buf they begin
+ * @lent: @buf is shared by many
  * @lane: the connection of the WRITE
  * @req: the WRITE
  * @busy: @req is posted
@@ -18,6 +20,8 @@ struct extent {
 	void *map;
 	size_t len;
 	struct kverbs_buf *buf;
+	size_t at;
+	bool lent;
 	struct session *lane;
 	struct kverbs_req req;
 	bool busy;
@@ -25,6 +29,8 @@ struct extent {
 
 int extent_load(struct extent *x, struct kverbs *kv, int fd, uint64_t at, size_t len,
 		enum method *method);
+/* Read a whole file of @len bytes into @buf, at @at. */
+int extent_read(struct extent *x, struct kverbs_buf *buf, size_t at, int fd, size_t len);
 const void *extent_data(const struct extent *x);
 void extent_drop(struct extent *x);
 

@@ -69,6 +69,36 @@ static int source_load(struct source *src, int fd, uint64_t at, size_t len,
 	return ret;
 }
 
+/* If there is no memory for it, small files are loaded as large ones are. */
+static bool has_small(struct source *src)
+{
+	if (!src->small && !src->no_small)
+		src->no_small = kverbs_buf_alloc(src->s->kv, SOURCE_EXTENTS * SOURCE_SMALL,
+						 &src->small);
+	return !src->no_small;
+}
+
+/*
+ * Have all of a small file at hand. To copy it costs less than to map, register and unmap its
+ * pages.
+ */
+static int load_small(struct source *src, int fd, size_t len, enum method *method,
+		      struct extent **px, int *file_err)
+{
+	unsigned int slot = src->ext_tail % SOURCE_EXTENTS;
+	int ret;
+
+	if (len > SOURCE_SMALL || !has_small(src))
+		return source_load(src, fd, 0, len, method, px, file_err);
+	ret = source_reap(src, src->ext_tail - src->ext_head == SOURCE_EXTENTS);
+	if (ret)
+		return ret;
+	*px = &src->ext[slot];
+	*method = METHOD_BUFFERED;
+	*file_err = extent_read(*px, src->small, slot * SOURCE_SMALL, fd, len);
+	return 0;
+}
+
 /* Send a piece on its way. It must have been the last one loaded. */
 static int source_write(struct source *src, struct extent *x, struct session *lane,
 			const struct kverbs_token *token)
@@ -76,7 +106,7 @@ static int source_write(struct source *src, struct extent *x, struct session *la
 	int ret;
 
 	x->lane = lane;
-	ret = kverbs_write(lane->conn, x->buf, 0, x->len, token, 0, &x->req);
+	ret = kverbs_write(lane->conn, x->buf, x->at, x->len, token, 0, &x->req);
 	if (ret) {
 		extent_drop(x);
 		if (ret == -ERANGE || ret == -EACCES)
@@ -172,7 +202,7 @@ static int fill_window(struct source *src, int fd, const struct stat *st,
 		ret = take_window(src, 0, src->nr_eager, msg->size, &w);
 	if (ret)
 		return ret;
-	ret = source_load(src, fd, 0, msg->size, &method, &x, file_err);
+	ret = load_small(src, fd, msg->size, &method, &x, file_err);
 	if (ret || *file_err) {
 		w->free = true;
 		return ret;
@@ -675,6 +705,7 @@ void source_free(struct source *src)
 	for (i = 0; i < COPY_PENDING_MAX; i++)
 		if (src->pending[i].id)
 			source_forget(src, &src->pending[i]);
+	kverbs_buf_free(src->small);
 	links_free(&src->links);
 	free(src->fresh);
 }

@@ -11,6 +11,8 @@
 #include "copy/links.h"
 
 #define SOURCE_EXTENTS 16
+/* Files of up to so many bytes are read into memory that is registered once. */
+#define SOURCE_SMALL (64u << 10)
 
 /**
  * struct source_window - a window of the sink's, good for any file
@@ -133,6 +135,8 @@ struct source_stream {
  * @ext: pieces of files on their way, a ring
  * @ext_head: pieces that have arrived so far
  * @ext_tail: pieces so far
+ * @small: registered memory for small files, one for each of @ext, or NULL
+ * @no_small: there is no memory for @small
  */
 struct source {
 	struct copy *copy;
@@ -153,6 +157,8 @@ struct source {
 	struct extent ext[SOURCE_EXTENTS];
 	uint64_t ext_head;
 	uint64_t ext_tail;
+	struct kverbs_buf *small;
+	bool no_small;
 };
 
 /* All return 0, or -errno if the connection or the protocol broke. */
