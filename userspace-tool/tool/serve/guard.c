@@ -161,7 +161,7 @@ static struct limit_need need_of(const struct wire_hello *hello)
 
 	/* As a source, which has more than a sink has windows. */
 	if (hello->what == WIRE_SERVICE_FILES) {
-		need.bytes += SOURCE_EXTENTS * COPY_CHUNK;
+		need.bytes += SOURCE_EXTENTS * (COPY_CHUNK + SOURCE_SMALL);
 		need.slots += SOURCE_EXTENTS;
 	}
 	return need;
