@@ -75,6 +75,7 @@ int counter_add(struct counter *counter, int fd, const char *name)
 {
 	struct counter_tree *trees = reallocarray(counter->trees, counter->nr + 1, sizeof(*trees));
 	struct counter_tree *tree;
+	int err;
 
 	if (!trees)
 		return -ENOMEM;
@@ -88,8 +89,9 @@ int counter_add(struct counter *counter, int fd, const char *name)
 	if (tree->fd < 0 && errno == ENOTDIR)
 		tree->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (tree->fd < 0) {
+		err = -errno;
 		free(tree->name);
-		return -errno;
+		return err;
 	}
 	counter->nr++;
 	return 0;

@@ -49,7 +49,7 @@ struct counter {
 
 /* Count @fd, too, which stays the caller's: 0 or -errno. Before counter_start(). */
 int counter_add(struct counter *counter, int fd, const char *name);
-/* Without memory for a thread nothing is counted. */
+/* If no thread can be created, nothing is counted. */
 void counter_start(struct counter *counter);
 /* Bytes so far, and whether more may come. Any thread. */
 uint64_t counter_read(const struct counter *counter, bool *growing);

@@ -37,7 +37,7 @@ void progress_init(struct progress *p, bool on);
 void progress_name(struct progress *p, const char *name);
 void progress_add(struct progress *p, uint64_t bytes);
 void progress_resume(struct progress *p, uint64_t bytes);
-/* The peer has found so many bytes more, and may find others. */
+/* The peer has found @bytes more; @growing: it is still counting. */
 void progress_more(struct progress *p, uint64_t bytes, bool growing);
 void progress_clear(struct progress *p);
 size_t progress_format(const struct progress *p, double now, unsigned int width,

@@ -78,10 +78,7 @@ static bool has_small(struct source *src)
 	return !src->no_small;
 }
 
-/*
- * Have all of a small file at hand. To copy it costs less than to map, register and unmap its
- * pages.
- */
+/* Load all of a small file. Copying it costs less than mapping and registering its pages. */
 static int load_small(struct source *src, int fd, size_t len, enum method *method,
 		      struct extent **px, int *file_err)
 {

@@ -11,7 +11,7 @@
 #include "copy/links.h"
 
 #define SOURCE_EXTENTS 16
-/* Files of up to so many bytes are read into memory that is registered once. */
+/* Files of up to this many bytes are read into memory that is registered once. */
 #define SOURCE_SMALL (64u << 10)
 
 /**
