@@ -84,6 +84,8 @@ static void a_disk_that_fills_up_keeps_what_is_verified(void **state)
 	assert_int_equal(cp("-q", name(r, "f"), "192.0.2.1:f"), EXIT_FAILED);
 	assert_int_equal(err_last()->err, -ENOSPC);
 	assert_int_equal(size_of(r, "root/f"), -1);
+	/* The client is told before the server cuts off what is not verified. */
+	server_wait_idle();
 	kept = size_of(r, PART);
 	assert_true(kept >= 4 << 20 && kept <= 5 << 20);
 	/* Data that is there is not written again. */
@@ -102,6 +104,7 @@ static void a_tmpfs_that_fills_up_keeps_what_is_verified(void **state)
 	fake_disk.room = 31 << 20;
 	assert_int_equal(cp("-q", name(r, "f"), "192.0.2.1:f"), EXIT_FAILED);
 	assert_int_equal(err_last()->err, -ENOSPC);
+	server_wait_idle();
 	assert_true(size_of(r, PART) > 0);
 	assert_true(size_of(r, PART) <= 30 << 20);
 	fake_disk.room = FAKE_DISK_ANY;
