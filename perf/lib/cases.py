@@ -14,7 +14,7 @@ NAMES = {
     "rping": "rping", "ping": "kverbs ping --rping",
     "cmtime": "cmtime", "cmtime-many": "cmtime, all at once", "connect": "kverbs bench connect",
     "alloc": "kverbs", "alloc-kernel": "kernel engine",
-    "rcopy": "rcopy", "cp": "kverbs cp", "write": "kverbs bench write-bw",
+    "rcopy": "rcopy", "cp": "kverbs cp", "rsync": "rsync", "write": "kverbs bench write-bw",
 }
 # Limit of the bytes in flight on each side, so that a run with 8 MiB ends in acceptable time.
 FLIGHT = 16 * MIB

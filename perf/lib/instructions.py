@@ -5,6 +5,8 @@
 import bisect
 import collections
 import json
+import os
+import shutil
 import subprocess
 import sys
 from statistics import median
@@ -17,6 +19,13 @@ import tools  # noqa: E402
 from measure import serve  # noqa: E402
 
 LISTS = (1, cases.LIST)
+# The programs that copy a tree to the same host: the first by Soft-RoCE, the other by TCP.
+COPIES = {
+    "cp": ["kverbs", "cp", "-q", "-r", "{tree}", f"{tools.HOST}:"],
+    "rsync": ["rsync", "-r", "-t", "--whole-file", "{tree}", f"rsync://{tools.HOST}/files/"],
+}
+TREES = "/tmp/trees"
+PER_DIRECTORY = 100
 # Modules by the row in which they are counted; all others are the kernel's.
 ROWS = {
     "rdma_rxe": "Soft-RoCE, checksums", "crc32_pclmul": "Soft-RoCE, checksums",
@@ -31,6 +40,8 @@ ORDER = (*dict.fromkeys(ROWS.values()), KERNEL, LIBRARY, PROGRAM, TOTAL)
 # Functions of which the calls are counted.
 CALLS = {"__schedule": "calls of the scheduler", "process_one_work": "work items"}
 USER_END = 1 << 47
+# Columns of other programs than the tool.
+OTHERS = ("perftest", "rsync")
 # Where a program is loaded unless addresses are randomised, and the one that has the library in it.
 LOADED_AT = 0x555555554000
 TOOL = "userspace-tool/build/kverbs"
@@ -49,24 +60,66 @@ def functions():
                       if words[3:] == ["[kverbs]"] or len(words) == 3 and words[2] in CALLS)
 
 
+def make_tree(files, size):
+    """Return a directory with so many files, which it makes unless it is there."""
+    tree = f"{TREES}/{files}"
+    for number in range(0 if os.path.isdir(tree) else files):
+        where = f"{tree}/{number // PER_DIRECTORY}"
+        os.makedirs(where, exist_ok=True)
+        with open(f"{where}/{number}", "wb") as file:
+            file.write(os.urandom(size))
+    return tree
+
+
+def serve_rsync():
+    config = "/tmp/rsyncd.conf"
+    with open(config, "w", encoding="ascii") as file:
+        file.write(f"uid = root\ngid = root\nuse chroot = no\n[files]\npath = {tools.ROOT}\nread only = no\n")
+    subprocess.run(["rsync", "--daemon", f"--config={config}"], check=True)
+
+
+def run_copies(mark, rounds, files, size):
+    """As run() does, for copies of a few files and of three times as many."""
+    runs = []
+    serve_rsync()
+    for _ in range(rounds):
+        for column, command in COPIES.items():
+            for count in files, 3 * files:
+                tree = make_tree(count, size)
+                subprocess.run([mark], check=True)
+                subprocess.run([each.format(tree=tree) for each in command], check=True)
+                subprocess.run([mark], check=True)
+                shutil.rmtree(f"{tools.ROOT}/{count}")
+                runs.append([1, column, count])
+    return runs
+
+
 def columns_of(operation):
     return [column for column in cases.columns_of(operation, True) if column.endswith("-e")]
 
 
-def run(mark, operation, rounds, messages, size):
-    """Print what was run, in the order of the marks, and where the kernel's code is."""
+def run_messages(mark, operation, rounds, messages, size):
     runs = []
     columns = columns_of(operation)
+    for length in LISTS:
+        case = cases.case("cost", operation, columns, size, list=length, moderation=cases.LIST)
+        for _ in range(rounds):
+            for column in columns:
+                for count in messages, 3 * messages:
+                    subprocess.run([mark], check=True)
+                    tools.RUN[column](case, count)
+                    subprocess.run([mark], check=True)
+                    runs.append([length, column, count])
+    return runs
+
+
+def run(mark, operation, rounds, messages, size):
+    """Print what was run, in the order of the marks, and where the kernel's code is."""
     with serve():
-        for length in LISTS:
-            case = cases.case("cost", operation, columns, size, list=length, moderation=cases.LIST)
-            for _ in range(rounds):
-                for column in columns:
-                    for count in messages, 3 * messages:
-                        subprocess.run([mark], check=True)
-                        tools.RUN[column](case, count)
-                        subprocess.run([mark], check=True)
-                        runs.append([length, column, count])
+        if operation == "cp":
+            runs = run_copies(mark, rounds, messages, size)
+        else:
+            runs = run_messages(mark, operation, rounds, messages, size)
     print(json.dumps({"runs": runs, "modules": modules(), "functions": functions()}))
 
 
@@ -95,15 +148,15 @@ class Code:
         self.calls = {start: CALLS[name] for start, name in self.functions if name in CALLS}
 
     def user_row(self, address, column):
-        """Return the row of a program's instruction, and its function if that is one of the library."""
+        """Return the row of a program's instruction, and its function if that is one of kverbs."""
         at = bisect.bisect(self.tool_starts, address) - 1
         # Behind the tool's last function are the libraries, far away.
-        if column.startswith("perftest") or at < 0 or at == len(self.tool) - 1 or not self.tool[at][2]:
+        if column.startswith(OTHERS) or at < 0 or at == len(self.tool) - 1:
             return PROGRAM, None
-        return LIBRARY, self.tool[at][1]
+        return LIBRARY if self.tool[at][2] else PROGRAM, self.tool[at][1]
 
     def row(self, address, column):
-        """Return the row of an instruction, and its function if that is one of kverbs.ko or the library."""
+        """Return the row of an instruction, and its function if that is one of kverbs."""
         if address < USER_END:
             return self.user_row(address, column)
         at = bisect.bisect(self.starts, address) - 1
@@ -166,7 +219,8 @@ def decimal(value):
 def report(into, messages, functions):
     found = figures(into, messages)
     columns = list(found)
-    head = ["executed in", *(f"{cases.NAMES[column]}, -l {length}" for length, column in columns)]
+    lists = len({length for length, _ in columns}) > 1
+    head = ["executed in", *(cases.NAMES[column] + (f", -l {length}" if lists else "") for length, column in columns)]
     rows = [[name, *(decimal(found[each].get(name, 0) / 1000) for each in columns)] for name in ORDER]
     rows += [[name, *(decimal(found[each].get(name, 0)) for each in columns)] for name in CALLS.values()]
     print(rst.table(head, rows), end="")
