@@ -34,14 +34,39 @@ static gid_t group(const struct part_meta *meta, unsigned int bits)
 	return bits & WIRE_I_GROUP ? meta->gid : (gid_t)-1;
 }
 
+/* What is open with O_PATH can be changed only by its name in /proc. */
+static const char *name_of(int fd, char buf[40])
+{
+	snprintf(buf, 40, "/proc/self/fd/%d", fd);
+	return buf;
+}
+
+static int set_mode(int fd, mode_t mode)
+{
+	char name[40];
+
+	if (fchmod(fd, mode) && (errno != EBADF || chmod(name_of(fd, name), mode)))
+		return -errno;
+	return 0;
+}
+
+static int set_times(int fd, const struct timespec times[2])
+{
+	char name[40];
+
+	if (futimens(fd, times) &&
+	    (errno != EBADF || utimensat(AT_FDCWD, name_of(fd, name), times, 0)))
+		return -errno;
+	return 0;
+}
+
 /* Owners first: a change of owner clears set-user-ID bits and capabilities. Times last. */
 int meta_apply(int fd, const struct part_meta *meta)
 {
 	unsigned int bits;
-	char path[40];
 	struct stat st;
+	int ret = 0;
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (fstat(fd, &st))
 		return -errno;
 	bits = meta_differs(meta, &st);
@@ -51,19 +76,17 @@ int meta_apply(int fd, const struct part_meta *meta)
 		return -errno;
 	/* Permissions may keep attributes from being set, and a list of access changes them. */
 	if (meta->which) {
-		int ret = attrs_apply(fd, meta->attrs, meta->which);
-
+		ret = attrs_apply(fd, meta->attrs, meta->which);
 		if (ret)
 			return ret;
 		if (fstat(fd, &st))
 			return -errno;
 	}
-	if ((st.st_mode ^ meta->mode) & meta->mask &&
-	    chmod(path, (st.st_mode & 07777 & ~meta->mask) | (meta->mode & meta->mask)))
-		return -errno;
-	if (bits & WIRE_I_TIME && utimensat(AT_FDCWD, path, meta->times, 0))
-		return -errno;
-	return 0;
+	if ((st.st_mode ^ meta->mode) & meta->mask)
+		ret = set_mode(fd, (st.st_mode & 07777 & ~meta->mask) | (meta->mode & meta->mask));
+	if (!ret && bits & WIRE_I_TIME)
+		ret = set_times(fd, meta->times);
+	return ret;
 }
 
 int meta_apply_link(int dir, const char *name, const struct part_meta *meta)

@@ -60,11 +60,10 @@ bool part_is_name(const char *name, size_t len)
 
 static bool is_called(const struct part *part, const char *name)
 {
-	struct stat a, b;
+	struct stat st;
 
-	return !fstat(part->fd, &a) &&
-	       !fstatat(part->dir, name, &b, AT_SYMLINK_NOFOLLOW) &&
-	       a.st_dev == b.st_dev && a.st_ino == b.st_ino && S_ISREG(a.st_mode);
+	return !fstatat(part->dir, name, &st, AT_SYMLINK_NOFOLLOW) &&
+	       st.st_dev == part->dev && st.st_ino == part->ino;
 }
 
 /* Whether the name is still that file's: another process may just have renamed it. */
@@ -80,6 +79,19 @@ static void unlink_own(const struct part *part)
 		unlinkat(part->dir, part->name, 0);
 }
 
+/* Returns false if it is no regular file, or the lock is another process's. */
+static bool lock(struct part *part)
+{
+	struct stat st;
+
+	if (flock(part->fd, LOCK_EX | LOCK_NB) || fstat(part->fd, &st) || !S_ISREG(st.st_mode))
+		return false;
+	part->dev = st.st_dev;
+	part->ino = st.st_ino;
+	part->empty = !st.st_size;
+	return true;
+}
+
 static int open_one(struct part *part, int flags)
 {
 	part->fd = openat(part->dir, part->name,
@@ -87,7 +99,7 @@ static int open_one(struct part *part, int flags)
 			  0600);
 	if (part->fd < 0)
 		return -errno;
-	if (!flock(part->fd, LOCK_EX | LOCK_NB) && is_linked(part))
+	if (lock(part) && is_linked(part))
 		return 0;
 	close(part->fd);
 	part->fd = -1;
@@ -156,8 +168,8 @@ static void sweep_one(struct part *old, time_t before)
 	old->fd = openat(old->dir, old->name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (old->fd < 0)
 		return;
-	if (!flock(old->fd, LOCK_EX | LOCK_NB) && is_ours(old) &&
-	    !fstat(old->fd, &st) && (!before || st.st_mtime < before))
+	if (lock(old) && is_ours(old) && !fstat(old->fd, &st) &&
+	    (!before || st.st_mtime < before))
 		unlink_own(old);
 	close(old->fd);
 }
@@ -227,7 +239,7 @@ int part_open(struct part *part, int dir, const char *final)
 	if (strlen(final) > NAME_MAX)
 		return -ENAMETOOLONG;
 	memcpy(part->final, final, strlen(final) + 1);
-	part->dir = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	part->dir = fcntl(dir, F_DUPFD_CLOEXEC, 0);
 	if (part->dir < 0)
 		return -errno;
 	ret = check_final(part);
@@ -243,7 +255,7 @@ int part_open(struct part *part, int dir, const char *final)
 /* Begin from nothing, whatever an earlier run left. */
 int part_truncate(struct part *part)
 {
-	return ftruncate(part->fd, 0) ? -errno : 0;
+	return !part->empty && ftruncate(part->fd, 0) ? -errno : 0;
 }
 
 static void shut(struct part *part)
@@ -286,6 +298,18 @@ static int force_out(const struct part *part, const struct part_meta *meta)
 	return fsync(part->fd) ? -errno : 0;
 }
 
+/* The name must not be lost either. */
+static int force_out_dir(const struct part *part)
+{
+	int fd = openat(part->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = fsync(fd) ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
 static int finish(struct part *part, const struct part_meta *meta)
 {
 	int ret;
@@ -302,9 +326,7 @@ static int finish(struct part *part, const struct part_meta *meta)
 	/* rename() goes by name: the file that has been verified must be what it moved. */
 	if (!is_called(part, part->final))
 		return -ESTALE;
-	if (meta->sync && fsync(part->dir))
-		return -errno;
-	return 0;
+	return meta->sync ? force_out_dir(part) : 0;
 }
 
 /* Give it its name. On an error it is removed. Closed either way. */

@@ -14,7 +14,10 @@
 /**
  * struct part - an incomplete file
  * @fd: open for reading and writing, and locked
- * @dir: its directory, a descriptor of its own
+ * @dir: its directory, a descriptor of its own, perhaps with O_PATH
+ * @dev: device and inode of what @fd is
+ * @ino: the same
+ * @empty: it was empty when it was locked
  * @name: what it is called now
  * @final: what it will be called
  * @was: inode that @final had in the beginning, 0: there was none
@@ -23,6 +26,9 @@
 struct part {
 	int fd;
 	int dir;
+	dev_t dev;
+	ino_t ino;
+	bool empty;
 	char name[NAME_MAX + 1];
 	char final[NAME_MAX + 1];
 	ino_t was;
