@@ -69,7 +69,7 @@ int copy_send(struct copy *copy, struct wire_msg *msg)
 {
 	int ret = hash_message(session_mac_key(copy->session), msg, &msg->digest);
 
-	return ret ? ret : session_send(copy->session, msg);
+	return ret ? ret : session_queue(copy->session, msg);
 }
 
 int copy_check(struct copy *copy, const struct wire_msg *msg)
@@ -102,6 +102,8 @@ int copy_pace(struct copy *copy, uint64_t bytes)
 	/* Time in which nothing was sent is lost. */
 	if (copy->sent_until < now)
 		copy->sent_until = now;
+	else
+		ret = session_push(copy->session);
 	while (!ret && (wait = copy->sent_until - now) > 0) {
 		if (wait > BEAT_SECONDS)
 			wait = BEAT_SECONDS;
@@ -121,9 +123,10 @@ int copy_beat(void *arg)
 	struct wire_msg msg = { .type = WIRE_ALIVE, .window = WIRE_NO_WINDOW };
 	struct copy *copy = arg;
 	double now = units_now();
+	int ret = session_push_old(copy->session);
 
-	if (now - copy->beat < BEAT_SECONDS)
-		return 0;
+	if (ret || now - copy->beat < BEAT_SECONDS)
+		return ret;
 	copy->beat = now;
 	return session_send(copy->session, &msg);
 }

@@ -28,7 +28,7 @@ const uint8_t *relay_sink_key(const struct relay *r)
 
 static int pass(struct relay *r, struct session *to, const struct wire_msg *msg)
 {
-	int ret = session_send(to, msg);
+	int ret = session_queue(to, msg);
 
 	if (ret)
 		r->last = to;

@@ -43,7 +43,7 @@ int sink_answer(struct sink *sink, const struct wire_msg *msg, int err, uint32_t
 
 	if (!err)
 		ret = hash_confirm(session_mac_key(sink->s), msg->digest, bits, &done.digest);
-	return ret ? ret : session_send(sink->s, &done);
+	return ret ? ret : session_queue(sink->s, &done);
 }
 
 int sink_name(struct sink *sink, const struct path *path)
@@ -274,7 +274,7 @@ static int want(struct sink *sink, const struct wire_msg *msg, uint32_t bits)
 	};
 
 	sink_say(sink, msg, ITEM_RECEIVED, 'f', bits);
-	return session_send(sink->s, &answer);
+	return session_queue(sink->s, &answer);
 }
 
 /* ASK: does the data have to come? If not, attributes are made what they should be. */

@@ -193,7 +193,7 @@ int sink_done(struct sink *sink, uint32_t id, uint32_t window, int err,
 
 	if (!err)
 		ret = hash_confirm(session_mac_key(sink->s), digest, 0, &msg.digest);
-	return ret ? ret : session_send(sink->s, &msg);
+	return ret ? ret : session_queue(sink->s, &msg);
 }
 
 static int open_pool(struct sink *sink)

@@ -253,7 +253,7 @@ static int send_eager(struct source *src, struct source_pending *p)
 		p->err = err;
 		msg.status = wire_status(err);
 	}
-	return session_send(src->s, &msg);
+	return session_queue(src->s, &msg);
 }
 
 /* Whether the sink has ended the file before we did. */

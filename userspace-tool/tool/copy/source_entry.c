@@ -278,7 +278,7 @@ int source_total(struct source *src)
 	/* There is no more to tell. */
 	if (!growing)
 		src->counter = NULL;
-	return session_send(src->s, &msg);
+	return session_queue(src->s, &msg);
 }
 
 int source_file(struct source *src, int fd, const char *path, const struct stat *st)

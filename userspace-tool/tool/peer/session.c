@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <openssl/crypto.h>
 
@@ -12,6 +13,8 @@
 #define SLOT_ALIGN 64
 #define WC_WR_FLUSH_ERR 5
 #define NSEC_PER_MSEC 1000000ull
+/* How long a queued message may wait for others; a disk takes longer than that for a file. */
+#define QUEUED_NS (2 * NSEC_PER_MSEC)
 
 static size_t recv_at(const struct session *s, uint64_t i)
 {
@@ -202,11 +205,12 @@ int session_connect(struct session *s, struct kverbs *kv, const struct session_t
 	int ret;
 
 	session_init(s, kv, NULL, hello);
+	s->hello.flags |= WIRE_F_SEVERAL;
 	s->timeout_ms = to->timeout_ms;
 	ret = alloc_slots(s);
 	if (ret)
 		return ret;
-	fill_opts(s, &opts, priv, hello);
+	fill_opts(s, &opts, priv, &s->hello);
 	s->param.keepalive_ns = to->keepalive_ms * NSEC_PER_MSEC;
 	if (to->connect_ms)
 		opts.timeout_ms = to->connect_ms;
@@ -226,6 +230,7 @@ int session_connect(struct session *s, struct kverbs *kv, const struct session_t
 	if (!hello->version)
 		return 0;
 	read_welcome(s);
+	s->several = s->welcome.flags & WIRE_F_SEVERAL;
 	return check_welcome(s);
 }
 
@@ -242,7 +247,8 @@ int session_answer(struct session *s, uint32_t flags, int timeout_ms, int accept
 	struct kverbs_conn_opts opts;
 
 	s->welcome = s->hello;
-	s->welcome.flags = flags;
+	s->welcome.flags = flags | WIRE_F_SEVERAL;
+	s->several = s->hello.flags & WIRE_F_SEVERAL;
 	fill_opts(s, &opts, priv, &s->welcome);
 	opts.timeout_ms = accept_ms;
 	s->timeout_ms = timeout_ms;
@@ -383,26 +389,66 @@ static int post_send(struct session *s, size_t len)
 	return 0;
 }
 
-/* Returns the length of what is sent for the message. */
-static int write_msg(struct session *s, const struct wire_msg *msg, void *slot)
+static uint64_t now_ns(void)
 {
-	int len;
+	struct timespec ts;
 
-	if (!s->tls)
-		return wire_encode(msg, slot, s->hello.msg_max);
-	len = wire_encode(msg, s->clear, s->hello.msg_max);
-	return len < 0 ? len : tls_seal(s->tls, s->clear, len, slot, room_of(s));
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000 * NSEC_PER_MSEC + ts.tv_nsec;
+}
+
+/* Send what is queued, with a key as one record of TLS. */
+int session_push(struct session *s)
+{
+	int len = s->queued;
+
+	if (!len)
+		return 0;
+	s->queued = 0;
+	if (s->tls)
+		len = tls_seal(s->tls, s->clear, len, send_slot(s), room_of(s));
+	return len < 0 ? len : post_send(s, len);
+}
+
+int session_push_old(struct session *s)
+{
+	return s->queued && now_ns() - s->queued_at >= QUEUED_NS ? session_push(s) : 0;
+}
+
+/* Returns the length of the message behind those that are queued, or -EMSGSIZE. */
+static int append(struct session *s, const struct wire_msg *msg)
+{
+	uint8_t *to = s->tls ? s->clear : send_slot(s);
+
+	return wire_encode(msg, to + s->queued, s->hello.msg_max - s->queued);
+}
+
+int session_queue(struct session *s, const struct wire_msg *msg)
+{
+	int ret, len = -EMSGSIZE;
+
+	if (s->queued)
+		len = append(s, msg);
+	if (len == -EMSGSIZE) {
+		ret = session_push(s);
+		if (!ret)
+			ret = free_slot(s);
+		if (ret)
+			return ret;
+		len = append(s, msg);
+		s->queued_at = s->several ? now_ns() : 0;
+	}
+	if (len < 0)
+		return len;
+	s->queued += len;
+	return s->several ? session_push_old(s) : session_push(s);
 }
 
 int session_send(struct session *s, const struct wire_msg *msg)
 {
-	int len;
+	int ret = session_queue(s, msg);
 
-	len = free_slot(s);
-	if (len)
-		return len;
-	len = write_msg(s, msg, send_slot(s));
-	return len < 0 ? len : post_send(s, len);
+	return ret ? ret : session_push(s);
 }
 
 /* Bytes of a protocol that is not ours. */
@@ -412,7 +458,9 @@ int session_send_raw(struct session *s, const void *buf, size_t len)
 
 	if (len > room_of(s))
 		return -EMSGSIZE;
-	ret = free_slot(s);
+	ret = session_push(s);
+	if (!ret)
+		ret = free_slot(s);
 	if (ret)
 		return ret;
 	memcpy(send_slot(s), buf, len);
@@ -450,6 +498,17 @@ static bool is_drained(const struct session *s)
 	return s->end && s->received >= s->end;
 }
 
+/*
+ * Before a message is taken: the peer may wait for what is queued, unless a message has come. Of a
+ * connection that has ended, what was received can still be read.
+ */
+static int push_before(struct session *s, bool here)
+{
+	int ret = here ? session_push_old(s) : session_push(s);
+
+	return ret && session_broken(s, ret) ? 0 : ret;
+}
+
 int session_await(struct session *const sessions[], unsigned int nr, int timeout_ms)
 {
 	struct kverbs_req *reqs[SESSION_AWAIT_MAX];
@@ -459,7 +518,11 @@ int session_await(struct session *const sessions[], unsigned int nr, int timeout
 	if (nr > SESSION_AWAIT_MAX)
 		return -EINVAL;
 	for (i = 0; i < nr; i++) {
+		if (sessions[i]->rest_len)
+			return i;
 		ret = release_held(sessions[i]);
+		if (!ret)
+			ret = push_before(sessions[i], false);
 		if (ret)
 			return ret;
 		if (is_drained(sessions[i]))
@@ -483,7 +546,9 @@ int session_recv_raw(struct session *s, const void **buf, size_t *len, int timeo
 		return ret;
 	if (is_drained(s))
 		return why(s, req, session_end_error(s));
-	ret = session_wait(s, req, timeout_ms);
+	ret = push_before(s, s->queued && kverbs_wait(req, 0) != -ETIMEDOUT);
+	if (!ret)
+		ret = session_wait(s, req, timeout_ms);
 	if (ret)
 		return ret;
 	*buf = (char *)kverbs_buf_addr(s->mem) + recv_at(s, s->received);
@@ -494,8 +559,8 @@ int session_recv_raw(struct session *s, const void **buf, size_t *len, int timeo
 	return 0;
 }
 
-/* The next message; its tail is good until the next call. */
-int session_recv(struct session *s, struct wire_msg *msg, int timeout_ms)
+/* Take the next SEND, decrypted. */
+static int take_send(struct session *s, int timeout_ms)
 {
 	const void *buf;
 	size_t len;
@@ -504,10 +569,32 @@ int session_recv(struct session *s, struct wire_msg *msg, int timeout_ms)
 	ret = session_recv_raw(s, &buf, &len, timeout_ms);
 	if (ret)
 		return ret;
-	if (!s->tls)
-		return wire_decode(msg, buf, len);
-	ret = tls_open(s->tls, buf, len, s->clear + s->hello.msg_max, s->hello.msg_max);
-	return ret < 0 ? ret : wire_decode(msg, s->clear + s->hello.msg_max, ret);
+	if (s->tls) {
+		ret = tls_open(s->tls, buf, len, s->clear + s->hello.msg_max, s->hello.msg_max);
+		if (ret < 0)
+			return ret;
+		buf = s->clear + s->hello.msg_max;
+		len = ret;
+	}
+	s->rest = buf;
+	s->rest_len = len;
+	return 0;
+}
+
+/* The next message; its tail is good until the next call. */
+int session_recv(struct session *s, struct wire_msg *msg, int timeout_ms)
+{
+	const uint8_t *buf;
+	int ret, len;
+
+	ret = s->rest_len ? push_before(s, true) : take_send(s, timeout_ms);
+	if (ret)
+		return ret;
+	buf = s->rest;
+	len = s->several ? wire_length(buf, s->rest_len) : (int)s->rest_len;
+	s->rest += max(len, 0);
+	s->rest_len = len < 0 ? 0 : s->rest_len - len;
+	return len < 0 ? len : wire_decode(msg, buf, len);
 }
 
 /* Send the message just received back, from where it lies unless it came encrypted. */
@@ -529,8 +616,8 @@ int session_echo(struct session *s, const struct wire_msg *msg)
 /* Wait until all that was sent has arrived: ending the connection would lose it. */
 int session_flush(struct session *s)
 {
+	int ret = session_push(s);
 	uint64_t i = s->sent > s->depth ? s->sent - s->depth : 0;
-	int ret = 0;
 
 	for (; i < s->sent && !ret; i++)
 		ret = session_wait(s, &s->send[i % s->depth], s->timeout_ms);

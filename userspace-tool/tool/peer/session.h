@@ -52,6 +52,11 @@ struct visit;
  * @held: the slot of the last message is not posted again yet
  * @tls: with a key: messages are records of it, or NULL
  * @clear: with a key: the message being sent, then the last one taken
+ * @several: the peer takes several messages in a SEND
+ * @queued: bytes of messages in the next send slot, or in @clear, that are not sent yet
+ * @queued_at: when the first of them was queued, ns
+ * @rest: messages of the last SEND that are not taken yet
+ * @rest_len: their bytes
  * @keyed: both have proved to have a key, on this connection
  * @mac_key: made of it for digests on this connection alone
  */
@@ -86,6 +91,11 @@ struct session {
 	bool held;
 	struct tls *tls;
 	uint8_t *clear;
+	bool several;
+	size_t queued;
+	uint64_t queued_at;
+	const uint8_t *rest;
+	size_t rest_len;
 	bool keyed;
 	uint8_t mac_key[WIRE_MAC_KEY_LEN];
 };
@@ -156,6 +166,15 @@ int session_end_error(const struct session *s);
 bool session_stopped(const struct session *s);
 int session_wait(struct session *s, struct kverbs_req *req, int timeout_ms);
 int session_send(struct session *s, const struct wire_msg *msg);
+/*
+ * Send a message for which the peer need not hurry: soon, with others in one SEND if it takes them.
+ * It is sent before this side waits for a message, with the next session_send(), or when the SEND is
+ * full or a later call finds it 2 ms old.
+ */
+int session_queue(struct session *s, const struct wire_msg *msg);
+/* Send what is queued; the other: if it is 2 ms old. */
+int session_push(struct session *s);
+int session_push_old(struct session *s);
 int session_recv(struct session *s, struct wire_msg *msg, int timeout_ms);
 /*
  * Wait until one of @nr sessions of one context, at most SESSION_AWAIT_MAX, has a message or has

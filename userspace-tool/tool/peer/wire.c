@@ -175,6 +175,17 @@ static bool values_fit(const struct wire_msg *msg)
 	       msg->mtime_ns < 1000000000 && msg->atime_ns < 1000000000;
 }
 
+int wire_length(const void *buf, size_t len)
+{
+	const uint8_t *p = buf;
+	size_t own;
+
+	if (len < WIRE_HEAD_LEN)
+		return -EBADMSG;
+	own = get_be(p + 4, 4);
+	return own < WIRE_HEAD_LEN || own > len ? -EBADMSG : (int)own;
+}
+
 int wire_decode(struct wire_msg *msg, const void *buf, size_t len)
 {
 	const uint8_t *p = buf;

@@ -63,11 +63,15 @@ enum wire_refusal {
 	WIRE_REFUSED_ENDING = 10,
 };
 
-/* Bits of wire_hello.flags, and of a server's BIND; WIRE_F_KEY is of the connector, too */
+/*
+ * Bits of wire_hello.flags, and of a server's BIND; WIRE_F_KEY and WIRE_F_SEVERAL are of the
+ * connector, too
+ */
 #define WIRE_F_SERVES_FILES	(1u << 0)
 #define WIRE_F_READ_ONLY	(1u << 1)
 #define WIRE_F_KEY		(1u << 2)	/* I have a key, and prove it */
 #define WIRE_F_PRIVILEGED	(1u << 3)	/* owners and privileged attributes are copied */
+#define WIRE_F_SEVERAL		(1u << 4)	/* I take several messages in a SEND */
 
 /**
  * struct wire_hello - the private data of connect, accept and reject
@@ -236,6 +240,8 @@ size_t wire_room(const struct wire_hello *hello);
 
 int wire_encode(const struct wire_msg *msg, void *buf, size_t room);
 int wire_decode(struct wire_msg *msg, const void *buf, size_t len);
+/* Returns the length of the first message of several, or -EBADMSG. */
+int wire_length(const void *buf, size_t len);
 
 uint16_t wire_status(int err);
 int wire_errno(uint16_t status);
