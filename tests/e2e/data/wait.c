@@ -216,7 +216,7 @@ TEST(a_polled_connection_is_destroyed_while_work_is_outstanding)
 }
 
 /* Idle for three keepalive intervals; a dead peer would be detected in the second one. */
-TEST(connections_that_nobody_looks_at_are_kept_alive_polled_or_not)
+TEST_IDLE(connections_that_nobody_looks_at_are_kept_alive_polled_or_not)
 {
 	int ms = test_keepalive_ms();
 	struct pollfd wait[2] = { { .events = POLLIN }, { .events = POLLIN } };

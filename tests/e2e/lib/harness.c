@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Runs tests one after the other, each in a process of its own. */
+/* Runs tests one after the other, each in a process of its own, and idle ones meanwhile. */
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -28,6 +28,7 @@ struct test {
 	test_fn run;
 	const void *arg;
 	bool light;
+	bool idle;
 };
 
 static struct test *tests;
@@ -68,6 +69,17 @@ void test_add_light(const char *name, test_fn run, const void *arg)
 {
 	test_add(name, run, arg);
 	tests[nr_tests - 1].light = true;
+}
+
+/**
+ * test_add_idle() - add a test that runs while others do
+ * @name: the rule that it checks
+ * @run: the test; it only waits
+ */
+void test_add_idle(const char *name, test_fn run)
+{
+	test_add(name, run, NULL);
+	tests[nr_tests - 1].idle = true;
 }
 
 void test_group(void (*add)(void))
@@ -402,23 +414,109 @@ static void drop_unwanted(int argc, char **argv)
 	nr_tests = kept;
 }
 
+static bool is_before(const struct test *a, const struct test *b)
+{
+	return !a->idle && b->idle;
+}
+
+/* Idle tests have the last numbers. Returns the number of others. */
+static size_t idle_last(void)
+{
+	struct test test;
+	size_t i, j, nr = 0;
+
+	for (i = 0; i < nr_tests; i++) {
+		test = tests[i];
+		nr += !test.idle;
+		for (j = i; j && is_before(&test, &tests[j - 1]); j--)
+			tests[j] = tests[j - 1];
+		tests[j] = test;
+	}
+	return nr;
+}
+
+static void *shared(size_t size)
+{
+	void *mem = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (mem == MAP_FAILED)
+		exit(EXIT_FAILURE);
+	return mem;
+}
+
+/* Run the tests from @first up to @end. Returns how many have failed. */
+static size_t run_tests(size_t first, size_t end)
+{
+	size_t failed = 0;
+
+	current = shared(sizeof(*current));
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	for (*current = first; *current < end;)
+		failed += !run_some();
+	return failed;
+}
+
+/*
+ * Run tests in a process of its own, which prints to the file @out unless it is negative. @failed
+ * is shared, and counts tests that did not come to their end as failed.
+ */
+static int start_tests(size_t first, size_t end, int out, size_t *failed)
+{
+	int pid;
+
+	*failed = end - first;
+	fflush(stdout);
+	pid = fork();
+	if (pid)
+		return pid;
+	if (out >= 0)
+		dup2(out, STDOUT_FILENO);
+	*failed = run_tests(first, end);
+	exit(EXIT_SUCCESS);
+}
+
+static void print_all(int out)
+{
+	char buf[4096];
+	off_t at = 0;
+	ssize_t n;
+
+	for (; (n = pread(out, buf, sizeof(buf), at)) > 0; at += n)
+		fwrite(buf, 1, n, stdout);
+	fflush(stdout);
+}
+
+/* Run the idle tests beside the others, and print their results behind those of the others. */
+static size_t run_all(void)
+{
+	size_t busy = idle_last(), *failed;
+	int out, idle, others;
+
+	if (busy == nr_tests || !busy || rounds() > 1 || after_each)
+		return run_tests(0, nr_tests);
+	failed = shared(2 * sizeof(*failed));
+	out = memfd_create("idle tests", MFD_CLOEXEC);
+	if (out < 0)
+		exit(EXIT_FAILURE);
+	idle = start_tests(busy, nr_tests, out, &failed[1]);
+	others = start_tests(0, busy, -1, &failed[0]);
+	waitpid(others, NULL, 0);
+	waitpid(idle, NULL, 0);
+	print_all(out);
+	return failed[0] + failed[1];
+}
+
 /* Arguments: words; a test runs if its name contains one of them. Exit status 4: none matched. */
 int main(int argc, char **argv)
 {
-	size_t i, failed = 0;
+	size_t i, failed;
 
-	current = mmap(NULL, sizeof(*current), PROT_READ | PROT_WRITE,
-		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (current == MAP_FAILED)
-		return EXIT_FAILURE;
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	for (i = 0; i < nr_groups; i++)
 		groups[i]();
 	drop_unwanted(argc, argv);
 	printf("KTAP version 1\n1..%zu\n", nr_tests);
 	fflush(stdout);
-	while (*current < nr_tests)
-		failed += !run_some();
+	failed = run_all();
 	printf("# %zu of %zu failed\n", failed, nr_tests);
 	if (failed)
 		return EXIT_FAILURE;

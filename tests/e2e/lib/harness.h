@@ -26,6 +26,7 @@ typedef void (*test_fn)(const void *arg);
 
 void test_add(const char *name, test_fn run, const void *arg);
 void test_add_light(const char *name, test_fn run, const void *arg);
+void test_add_idle(const char *name, test_fn run);
 
 /*
  * Set a function that runs after each round of each test, when all processes of the test are dead.
@@ -51,6 +52,23 @@ void __printf(1, 2) test_note(const char *format, ...);
 	__attribute__((constructor)) static void rule##_add(void)	\
 	{								\
 		test_add(#rule, rule##_run, NULL);			\
+	}								\
+	static void rule##_test(void)
+
+/*
+ * A test that only waits, for a long time: it runs while others do. It neither uses a CPU nor
+ * disturbs them, nor do they disturb it.
+ */
+#define TEST_IDLE(rule)							\
+	static void rule##_test(void);					\
+	static void rule##_run(const void *arg)				\
+	{								\
+		(void)arg;						\
+		rule##_test();						\
+	}								\
+	__attribute__((constructor)) static void rule##_add(void)	\
+	{								\
+		test_add_idle(#rule, rule##_run);			\
 	}								\
 	static void rule##_test(void)
 
