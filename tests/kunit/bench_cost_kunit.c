@@ -23,7 +23,10 @@
 /* Times on debug kernels are meaningless. */
 #define LOOKS_FOR_BUGS	(IS_ENABLED(CONFIG_KASAN) || IS_ENABLED(CONFIG_PROVE_LOCKING) || \
 			 IS_ENABLED(CONFIG_GCOV_KERNEL))
-#define BATCHES		(LOOKS_FOR_BUGS ? 20 : 5000)
+
+static unsigned int batches = LOOKS_FOR_BUGS ? 20 : 500;
+module_param(batches, uint, 0444);
+MODULE_PARM_DESC(batches, "batches in each round; with ten times the default the costs are steadier");
 
 /**
  * struct quick_wqe - a work request as stored by the device
@@ -310,12 +313,12 @@ static struct cost *make_cost(struct kunit *test, bool prompt)
 static u64 time_of(struct kunit *test, struct cost *cost,
 		   void (*batch)(struct kunit *test, struct cost *cost))
 {
+	unsigned int i, nr = max(batches, 1U);
 	u64 before = ktime_get_ns();
-	unsigned int i;
 
-	for (i = 0; i < BATCHES; i++)
+	for (i = 0; i < nr; i++)
 		batch(test, cost);
-	return div_u64((ktime_get_ns() - before) * 1000, BATCHES * BATCH);
+	return div_u64((ktime_get_ns() - before) * 1000, nr * BATCH);
 }
 
 /* Print the times without judging them: their meaning depends on the machine. */

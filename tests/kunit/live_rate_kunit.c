@@ -20,8 +20,15 @@
 			 IS_ENABLED(CONFIG_GCOV_KERNEL))
 /* The best of this many rounds counts: other work on the machine only makes rounds longer. */
 #define ROUNDS		(LOOKS_FOR_BUGS ? 1 : 7)
-#define TURNS		(LOOKS_FOR_BUGS ? 4 : 500)
-#define OPS		(TURNS * LIST)
+
+static unsigned int turns = LOOKS_FOR_BUGS ? 4 : 50;
+module_param(turns, uint, 0444);
+MODULE_PARM_DESC(turns, "lists in each round; with ten times the default the rates are steadier");
+
+static unsigned int nr_ops(void)
+{
+	return max(turns, 1U) * LIST;
+}
 
 /**
  * struct bare_list - operations of the bare loop that are posted together
@@ -118,7 +125,7 @@ static bool bare_turns(struct rate *rate)
 	struct bare_list *list;
 	unsigned int i;
 
-	for (i = 0; i < TURNS; i++) {
+	for (i = 0; i < nr_ops() / LIST; i++) {
 		list = &rate->lists[i % LISTS];
 		if (i >= LISTS && !await_list(list))
 			return false;
@@ -138,7 +145,7 @@ static u64 bare(struct kunit *test, struct rate *rate)
 	u64 before = ktime_get_ns();
 
 	KUNIT_ASSERT_TRUE(test, bare_turns(rate));
-	return div_u64((ktime_get_ns() - before) * 1000, OPS);
+	return div_u64((ktime_get_ns() - before) * 1000, nr_ops());
 }
 
 /* ---- through kverbs ----------------------------------------------------------------- */
@@ -159,15 +166,15 @@ static u64 engine(struct kunit *test, struct rate *rate)
 		.depth = DEPTH,
 		.post_list = LIST,
 		.cq_mod = LIST,
-		.count = OPS,
+		.count = nr_ops(),
 		.timeout_ns = FAKE_PATIENCE_NS,
 	};
 
 	kverbs_k_conn_lend(&lent, rate->live->client.conn);
 	KUNIT_ASSERT_EQ(test, 0, kverbs_bench_run(&lent, &plan, &result));
 	KUNIT_ASSERT_EQ(test, 0, result.error);
-	KUNIT_EXPECT_EQ(test, OPS, result.ops);
-	return div_u64(result.elapsed_ns * 1000, OPS);
+	KUNIT_EXPECT_EQ(test, nr_ops(), result.ops);
+	return div_u64(result.elapsed_ns * 1000, nr_ops());
 }
 
 /* ---- the peer ------------------------------------------------------------------------- */
