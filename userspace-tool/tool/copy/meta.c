@@ -34,7 +34,7 @@ static gid_t group(const struct part_meta *meta, unsigned int bits)
 	return bits & WIRE_I_GROUP ? meta->gid : (gid_t)-1;
 }
 
-/* What is open with O_PATH can be changed only by its name in /proc. */
+/* A file that is open with O_PATH can be changed only by its name in /proc. */
 static const char *name_of(int fd, char buf[40])
 {
 	snprintf(buf, 40, "/proc/self/fd/%d", fd);

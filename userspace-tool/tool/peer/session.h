@@ -167,9 +167,9 @@ bool session_stopped(const struct session *s);
 int session_wait(struct session *s, struct kverbs_req *req, int timeout_ms);
 int session_send(struct session *s, const struct wire_msg *msg);
 /*
- * Send a message for which the peer need not hurry: soon, with others in one SEND if it takes them.
- * It is sent before this side waits for a message, with the next session_send(), or when the SEND is
- * full or a later call finds it 2 ms old.
+ * Send a message for which the peer need not hurry, with others in one SEND if the peer takes them.
+ * It is sent before this side waits for a message, with the next session_send(), or when the SEND
+ * is full or a later call finds it 2 ms old.
  */
 int session_queue(struct session *s, const struct wire_msg *msg);
 /* Send what is queued; the other: if it is 2 ms old. */

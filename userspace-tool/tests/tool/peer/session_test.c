@@ -361,7 +361,7 @@ static void lengths_that_do_not_fit_are_refused(void **state)
 	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
 		open_several(&e);
 		assert_int_equal(wire_encode(&ok, two, sizeof(two)), WIRE_HEAD_LEN);
-		assert_int_equal(wire_encode(&ok, two + WIRE_HEAD_LEN, WIRE_HEAD_LEN), WIRE_HEAD_LEN);
+		memcpy(two + WIRE_HEAD_LEN, two, WIRE_HEAD_LEN);
 		put_be(two + WIRE_HEAD_LEN + 4, wrong[i], 4);
 		assert_int_equal(session_send_raw(&e.called, two, sizeof(two)), 0);
 		expect(&e.caller, 1);
