@@ -13,8 +13,8 @@
  * @at: where in @buf they begin
  * @lent: @buf is shared by many
  * @lane: the connection of the WRITE
+ * @token: leave for it, while it is not posted yet
  * @req: the WRITE
- * @busy: @req is posted
  */
 struct extent {
 	void *map;
@@ -23,8 +23,8 @@ struct extent {
 	size_t at;
 	bool lent;
 	struct session *lane;
+	const struct kverbs_token *token;
 	struct kverbs_req req;
-	bool busy;
 };
 
 int extent_load(struct extent *x, struct kverbs *kv, int fd, uint64_t at, size_t len,

@@ -16,13 +16,60 @@ static struct extent *oldest(struct source *src)
 	return &src->ext[src->ext_head % SOURCE_EXTENTS];
 }
 
+/* Errors of a WRITE that the peer's token or the connection does not permit */
+static int post_error(int err)
+{
+	if (err == -ERANGE || err == -EACCES)
+		return -EPROTO;
+	return err == -ENOTCONN ? -ECONNRESET : err;
+}
+
+static int post_ops(struct source *src, const struct kverbs_op *ops)
+{
+	int n;
+
+	while (src->unposted) {
+		n = kverbs_post(src->s->conn, ops, src->unposted);
+		if (n < 0)
+			return post_error(n);
+		src->unposted -= n;
+		ops += n;
+	}
+	return 0;
+}
+
+/* Post the WRITEs of small files, which the messages in the queue of the session tell of. */
+static int post_small(void *arg)
+{
+	struct source *src = arg;
+	struct kverbs_op ops[SOURCE_EXTENTS] = { 0 };
+	struct extent *x;
+	unsigned int i;
+
+	for (i = 0; i < src->unposted; i++) {
+		x = &src->ext[(src->ext_tail - src->unposted + i) % SOURCE_EXTENTS];
+		ops[i] = (struct kverbs_op){
+			.opcode = KVERBS_OP_WRITE,
+			.buf = x->buf,
+			.offset = x->at,
+			.length = x->len,
+			.token = x->token,
+			.req = &x->req,
+		};
+	}
+	return post_ops(src, ops);
+}
+
 static int reap_one(struct source *src)
 {
 	struct extent *x = oldest(src);
 	size_t len = x->len;
-	int ret;
+	int ret = 0;
 
-	ret = session_wait(x->lane, &x->req, src->s->timeout_ms);
+	if (src->ext_tail - src->ext_head == src->unposted)
+		ret = post_small(src);
+	if (!ret)
+		ret = session_wait(x->lane, &x->req, src->s->timeout_ms);
 	if (ret)
 		return ret;
 	extent_drop(x);
@@ -103,15 +150,26 @@ static int source_write(struct source *src, struct extent *x, struct session *la
 	int ret;
 
 	x->lane = lane;
-	ret = kverbs_write(lane->conn, x->buf, x->at, x->len, token, 0, &x->req);
+	ret = post_small(src);
+	if (!ret)
+		ret = kverbs_write(lane->conn, x->buf, x->at, x->len, token, 0, &x->req);
 	if (ret) {
 		extent_drop(x);
-		if (ret == -ERANGE || ret == -EACCES)
-			return -EPROTO;
-		return ret == -ENOTCONN ? -ECONNRESET : ret;
+		return post_error(ret);
 	}
-	x->busy = true;
 	src->ext_tail++;
+	return 0;
+}
+
+/* The same for all of a small file: its WRITE is posted with those of others. */
+static int write_small(struct source *src, struct extent *x, const struct kverbs_token *token)
+{
+	if (!x->lent || !src->s->several)
+		return source_write(src, x, src->s, token);
+	x->lane = src->s;
+	x->token = token;
+	src->ext_tail++;
+	src->unposted++;
 	return 0;
 }
 
@@ -204,7 +262,7 @@ static int fill_window(struct source *src, int fd, const struct stat *st,
 		w->free = true;
 		return ret;
 	}
-	ret = source_write(src, x, src->s, &w->token);
+	ret = write_small(src, x, &w->token);
 	if (ret)
 		return ret;
 	src->copy->moved += msg->size;
@@ -666,6 +724,8 @@ int source_open(struct source *src, struct copy *copy, const struct wire_msg *si
 	memset(src, 0, sizeof(*src));
 	src->copy = copy;
 	src->s = copy->session;
+	src->s->before_send = post_small;
+	src->s->before_arg = src;
 	/* A server keeps only so much for a client. */
 	src->links.max = copy->user ? 0 : LINKS_BYTES_MAX;
 	if (sink->window > WIRE_WINDOWS_MAX || (sink->size && !sink->window) ||
@@ -693,6 +753,8 @@ void source_free(struct source *src)
 {
 	int i;
 
+	if (src->s)
+		src->s->before_send = NULL;
 	source_end_stream(src);
 	for (; src->ext_head != src->ext_tail; src->ext_head++)
 		extent_drop(&src->ext[src->ext_head % SOURCE_EXTENTS]);

@@ -135,6 +135,7 @@ struct source_stream {
  * @ext: pieces of files on their way, a ring
  * @ext_head: pieces that have arrived so far
  * @ext_tail: pieces so far
+ * @unposted: the last of these, whose WRITEs are yet to be posted, all together
  * @small: registered memory for small files, one for each of @ext, or NULL
  * @no_small: there is no memory for @small
  */
@@ -157,6 +158,7 @@ struct source {
 	struct extent ext[SOURCE_EXTENTS];
 	uint64_t ext_head;
 	uint64_t ext_tail;
+	unsigned int unposted;
 	struct kverbs_buf *small;
 	bool no_small;
 };

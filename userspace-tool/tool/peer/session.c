@@ -400,10 +400,14 @@ static uint64_t now_ns(void)
 /* Send what is queued, with a key as one record of TLS. */
 int session_push(struct session *s)
 {
-	int len = s->queued;
+	int len = s->queued, ret = 0;
 
 	if (!len)
 		return 0;
+	if (s->before_send)
+		ret = s->before_send(s->before_arg);
+	if (ret)
+		return ret;
 	s->queued = 0;
 	if (s->tls)
 		len = tls_seal(s->tls, s->clear, len, send_slot(s), room_of(s));
@@ -415,7 +419,6 @@ int session_push_old(struct session *s)
 	return s->queued && now_ns() - s->queued_at >= QUEUED_NS ? session_push(s) : 0;
 }
 
-/* Returns the length of the message behind those that are queued, or -EMSGSIZE. */
 static int append(struct session *s, const struct wire_msg *msg)
 {
 	uint8_t *to = s->tls ? s->clear : send_slot(s);
@@ -423,7 +426,8 @@ static int append(struct session *s, const struct wire_msg *msg)
 	return wire_encode(msg, to + s->queued, s->hello.msg_max - s->queued);
 }
 
-int session_queue(struct session *s, const struct wire_msg *msg)
+/* Put a message behind those that are queued, which are sent if there is no room for it. */
+static int put(struct session *s, const struct wire_msg *msg)
 {
 	int ret, len = -EMSGSIZE;
 
@@ -436,19 +440,31 @@ int session_queue(struct session *s, const struct wire_msg *msg)
 		if (ret)
 			return ret;
 		len = append(s, msg);
-		s->queued_at = s->several ? now_ns() : 0;
 	}
+	if (len > 0)
+		s->queued += len;
+	return len;
+}
+
+int session_queue(struct session *s, const struct wire_msg *msg)
+{
+	int len = put(s, msg);
+
 	if (len < 0)
 		return len;
-	s->queued += len;
-	return s->several ? session_push_old(s) : session_push(s);
+	if (!s->several)
+		return session_push(s);
+	if (s->queued > (size_t)len)
+		return session_push_old(s);
+	s->queued_at = now_ns();
+	return 0;
 }
 
 int session_send(struct session *s, const struct wire_msg *msg)
 {
-	int ret = session_queue(s, msg);
+	int len = put(s, msg);
 
-	return ret ? ret : session_push(s);
+	return len < 0 ? len : session_push(s);
 }
 
 /* Bytes of a protocol that is not ours. */

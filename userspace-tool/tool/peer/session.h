@@ -55,6 +55,8 @@ struct visit;
  * @several: the peer takes several messages in a SEND
  * @queued: bytes of messages in the next send slot, or in @clear, that are not sent yet
  * @queued_at: when the first of them was queued, ns
+ * @before_send: posts what queued messages tell the peer of, or NULL
+ * @before_arg: for it
  * @rest: messages of the last SEND that are not taken yet
  * @rest_len: their bytes
  * @keyed: both have proved to have a key, on this connection
@@ -94,6 +96,8 @@ struct session {
 	bool several;
 	size_t queued;
 	uint64_t queued_at;
+	int (*before_send)(void *arg);
+	void *before_arg;
 	const uint8_t *rest;
 	size_t rest_len;
 	bool keyed;
