@@ -42,7 +42,7 @@ static int post_ops(struct source *src, const struct kverbs_op *ops)
 static int post_small(void *arg)
 {
 	struct source *src = arg;
-	struct kverbs_op ops[SOURCE_EXTENTS] = { 0 };
+	struct kverbs_op ops[SOURCE_EXTENTS];
 	struct extent *x;
 	unsigned int i;
 

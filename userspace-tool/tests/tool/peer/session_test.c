@@ -334,6 +334,55 @@ static void messages_sent_together_are_read_after_the_end(void **state)
 	close_ends(&e);
 }
 
+/**
+ * struct work - work that queued messages tell of
+ * @calls: how often it was to be posted
+ * @err: result of that
+ */
+struct work {
+	unsigned int calls;
+	int err;
+};
+
+static int post_work(void *arg)
+{
+	struct work *work = arg;
+
+	work->calls++;
+	return work->err;
+}
+
+static void work_that_messages_tell_of_is_posted_before_them(void **state)
+{
+	struct work work = { 0 };
+	struct ends e;
+
+	(void)state;
+	open_several(&e);
+	e.called.before_send = post_work;
+	e.called.before_arg = &work;
+	assert_int_equal(session_push(&e.called), 0);
+	assert_int_equal(work.calls, 0);
+	queue(&e.called, 1);
+	queue(&e.called, 2);
+	assert_int_equal(work.calls, 0);
+	say(&e.called, 3);
+	assert_int_equal(work.calls, 1);
+	/* If it cannot be posted, the peer is not told of it. */
+	work.err = -EIO;
+	queue(&e.called, 4);
+	assert_int_equal(session_push(&e.called), -EIO);
+	assert_int_equal(e.called.sent, 1);
+	work.err = 0;
+	assert_int_equal(session_push(&e.called), 0);
+	assert_int_equal(e.called.sent, 2);
+	expect(&e.caller, 1);
+	expect(&e.caller, 2);
+	expect(&e.caller, 3);
+	expect(&e.caller, 4);
+	close_ends(&e);
+}
+
 static void an_older_peer_gets_each_message_by_itself(void **state)
 {
 	struct ends e;
@@ -379,6 +428,7 @@ int main(void)
 		cmocka_unit_test(a_message_that_is_there_is_no_wait),
 		cmocka_unit_test(a_queued_message_does_not_get_old),
 		cmocka_unit_test(messages_sent_together_are_read_after_the_end),
+		cmocka_unit_test(work_that_messages_tell_of_is_posted_before_them),
 		cmocka_unit_test(an_older_peer_gets_each_message_by_itself),
 		cmocka_unit_test(lengths_that_do_not_fit_are_refused),
 		cmocka_unit_test(work_ended_by_a_local_disconnect_is_cancelled),
