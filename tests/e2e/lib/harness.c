@@ -75,10 +75,11 @@ void test_add_light(const char *name, test_fn run, const void *arg)
  * test_add_idle() - add a test that runs while others do
  * @name: the rule that it checks
  * @run: the test; it only waits
+ * @arg: passed to @run
  */
-void test_add_idle(const char *name, test_fn run)
+void test_add_idle(const char *name, test_fn run, const void *arg)
 {
-	test_add(name, run, NULL);
+	test_add(name, run, arg);
 	tests[nr_tests - 1].idle = true;
 }
 

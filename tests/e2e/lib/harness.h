@@ -26,7 +26,7 @@ typedef void (*test_fn)(const void *arg);
 
 void test_add(const char *name, test_fn run, const void *arg);
 void test_add_light(const char *name, test_fn run, const void *arg);
-void test_add_idle(const char *name, test_fn run);
+void test_add_idle(const char *name, test_fn run, const void *arg);
 
 /*
  * Set a function that runs after each round of each test, when all processes of the test are dead.
@@ -41,8 +41,7 @@ void __noreturn __printf(3, 4) test_fail(const char *file, int line, const char 
 void __noreturn __printf(1, 2) test_skip(const char *format, ...);
 void __printf(1, 2) test_note(const char *format, ...);
 
-/* The name is the rule: underscores are printed as blanks. */
-#define TEST(rule)							\
+#define TEST_BY(add, rule)						\
 	static void rule##_test(void);					\
 	static void rule##_run(const void *arg)				\
 	{								\
@@ -51,26 +50,18 @@ void __printf(1, 2) test_note(const char *format, ...);
 	}								\
 	__attribute__((constructor)) static void rule##_add(void)	\
 	{								\
-		test_add(#rule, rule##_run, NULL);			\
+		add(#rule, rule##_run, NULL);				\
 	}								\
 	static void rule##_test(void)
+
+/* The name is the rule: underscores are printed as blanks. */
+#define TEST(rule)	TEST_BY(test_add, rule)
 
 /*
  * A test that only waits, for a long time: it runs while others do. It neither uses a CPU nor
  * disturbs them, nor do they disturb it.
  */
-#define TEST_IDLE(rule)							\
-	static void rule##_test(void);					\
-	static void rule##_run(const void *arg)				\
-	{								\
-		(void)arg;						\
-		rule##_test();						\
-	}								\
-	__attribute__((constructor)) static void rule##_add(void)	\
-	{								\
-		test_add_idle(#rule, rule##_run);			\
-	}								\
-	static void rule##_test(void)
+#define TEST_IDLE(rule)	TEST_BY(test_add_idle, rule)
 
 #define TEST_GROUP(group)						\
 	static void group##_group(void);				\
