@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Limit of concurrent guests: more guests than CPUs only slow each other down."""
+"""Limit of concurrent guests: many more guests than CPUs only slow each other down."""
 
 import fcntl
 import os
@@ -23,7 +23,7 @@ def take(wanted):
 
     Only one process waits at a time, for all of its slots, to avoid a deadlock.
     """
-    number = int(os.environ.get("KVERBS_GUESTS") or (os.cpu_count() or 1) + 1)
+    number = int(os.environ.get("KVERBS_GUESTS") or (os.cpu_count() or 1) + 2)
     held = []
     turn = _lock("slots.lock", fcntl.LOCK_EX)
     while len(held) < min(wanted, number):
