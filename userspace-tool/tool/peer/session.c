@@ -409,6 +409,7 @@ int session_push(struct session *s)
 	if (ret)
 		return ret;
 	s->queued = 0;
+	s->nr_queued = 0;
 	if (s->tls)
 		len = tls_seal(s->tls, s->clear, len, send_slot(s), room_of(s));
 	return len < 0 ? len : post_send(s, len);
@@ -453,6 +454,8 @@ int session_queue(struct session *s, const struct wire_msg *msg)
 	if (len < 0)
 		return len;
 	if (!s->several)
+		return session_push(s);
+	if (++s->nr_queued == SESSION_QUEUED_MAX)
 		return session_push(s);
 	if (s->queued > (size_t)len)
 		return session_push_old(s);

@@ -17,6 +17,8 @@
 
 /* Sessions that can be awaited at a time */
 #define SESSION_AWAIT_MAX 8
+/* Queued messages after which a SEND goes, so that the peer works while this side goes on */
+#define SESSION_QUEUED_MAX 8
 
 struct visit;
 
@@ -54,6 +56,7 @@ struct visit;
  * @clear: with a key: the message being sent, then the last one taken
  * @several: the peer takes several messages in a SEND
  * @queued: bytes of messages in the next send slot, or in @clear, that are not sent yet
+ * @nr_queued: their number, but for those of session_send()
  * @queued_at: when the first of them was queued, ns
  * @before_send: posts what queued messages tell the peer of, or NULL
  * @before_arg: for it
@@ -95,6 +98,7 @@ struct session {
 	uint8_t *clear;
 	bool several;
 	size_t queued;
+	unsigned int nr_queued;
 	uint64_t queued_at;
 	int (*before_send)(void *arg);
 	void *before_arg;
@@ -173,7 +177,7 @@ int session_send(struct session *s, const struct wire_msg *msg);
 /*
  * Send a message for which the peer need not hurry, with others in one SEND if the peer takes them.
  * It is sent before this side waits for a message, with the next session_send(), or when the SEND
- * is full or a later call finds it 2 ms old.
+ * is full or has SESSION_QUEUED_MAX of them, or when a later call finds it 2 ms old.
  */
 int session_queue(struct session *s, const struct wire_msg *msg);
 /* Send what is queued; the other: if it is 2 ms old. */

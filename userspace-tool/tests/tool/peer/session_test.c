@@ -217,20 +217,45 @@ static void of_two_sessions_the_one_with_a_message_is_awaited(void **state)
 
 static void queued_messages_are_sent_together(void **state)
 {
-	uint32_t id, nr = WIRE_MSG_MAX / WIRE_HEAD_LEN;
 	struct ends e;
+	uint32_t id;
 
 	(void)state;
 	open_several(&e);
-	for (id = 1; id <= nr; id++)
+	for (id = 1; id < SESSION_QUEUED_MAX; id++)
 		queue(&e.called, id);
 	assert_int_equal(e.called.sent, 0);
-	/* There is no room for another one. */
+	/* The peer can work on these while others are queued. */
 	queue(&e.called, id);
 	assert_int_equal(e.called.sent, 1);
-	for (id = 1; id <= nr; id++)
+	for (id = 1; id <= SESSION_QUEUED_MAX; id++)
 		expect(&e.caller, id);
 	assert_int_equal(e.caller.received, 1);
+	queue(&e.called, id);
+	assert_int_equal(e.called.sent, 1);
+	close_ends(&e);
+}
+
+static void a_full_send_goes_before_a_message_for_which_there_is_no_room(void **state)
+{
+	static const char text[WIRE_MSG_MAX / 3];
+	const struct wire_msg msg = {
+		.type = WIRE_ECHO, .window = WIRE_NO_WINDOW, .tail = text, .tail_len = sizeof(text),
+	};
+	struct ends e;
+	int i;
+
+	(void)state;
+	open_several(&e);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(session_queue(&e.called, &msg), 0);
+	assert_int_equal(e.called.sent, 0);
+	assert_int_equal(session_queue(&e.called, &msg), 0);
+	assert_int_equal(e.called.sent, 1);
+	assert_int_equal(session_push(&e.called), 0);
+	for (i = 0; i < 3; i++)
+		expect(&e.caller, 0);
+	assert_int_equal(e.caller.received, 2);
 	close_ends(&e);
 }
 
@@ -423,6 +448,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(queued_messages_are_sent_together),
+		cmocka_unit_test(a_full_send_goes_before_a_message_for_which_there_is_no_room),
 		cmocka_unit_test(a_message_takes_those_before_it_along),
 		cmocka_unit_test(nothing_is_left_queued_while_a_message_is_awaited),
 		cmocka_unit_test(a_message_that_is_there_is_no_wait),
