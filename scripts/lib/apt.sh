@@ -5,6 +5,11 @@
 # Locks that apt does not wait for, or only if told to.
 APT_LOCKS=(/var/lib/apt/lists/lock /var/cache/apt/archives/lock /var/lib/dpkg/lock-frontend)
 
+# No lock guards apt's files of parsed lists: an update removes temporary ones of another apt, which
+# then fails to rename them. Without these files nothing is shared; the lists are parsed in memory.
+# shellcheck disable=SC2034 # used by scripts that include this
+APT_UNSHARED=(-o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=)
+
 # Wait until nothing holds any of apt's locks. They are record locks of fcntl(2), which
 # flock(1) does not know; perl is in every Debian system.
 apt_wait() {
