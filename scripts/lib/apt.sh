@@ -5,8 +5,8 @@
 # Locks that apt does not wait for, or only if told to.
 APT_LOCKS=(/var/lib/apt/lists/lock /var/cache/apt/archives/lock /var/lib/dpkg/lock-frontend)
 
-# No lock guards apt's files of parsed lists: an update removes temporary ones of another apt, which
-# then fails to rename them. Without these files nothing is shared; the lists are parsed in memory.
+# Parse the lists in memory. No lock protects the files that apt caches them in: an update removes the
+# temporary files of another apt, which then fails to rename them.
 # shellcheck disable=SC2034 # used by scripts that include this
 APT_UNSHARED=(-o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=)
 

@@ -56,7 +56,7 @@ struct visit;
  * @clear: with a key: the message being sent, then the last one taken
  * @several: the peer takes several messages in a SEND
  * @queued: bytes of messages in the next send slot, or in @clear, that are not sent yet
- * @nr_queued: their number, but for those of session_send()
+ * @nr_queued: how many of them session_queue() has added
  * @queued_at: when the first of them was queued, ns
  * @before_send: posts what queued messages tell the peer of, or NULL
  * @before_arg: for it
