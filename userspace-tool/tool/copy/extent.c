@@ -88,6 +88,15 @@ int extent_read(struct extent *x, struct kverbs_buf *buf, size_t at, int fd, siz
 	return store_read(fd, (char *)kverbs_buf_addr(buf) + at, len, len, 0);
 }
 
+int extent_append(struct extent *x, int fd, size_t len)
+{
+	int ret = store_read(fd, (char *)kverbs_buf_addr(x->buf) + x->at + x->len, len, len, 0);
+
+	if (!ret)
+		x->len += len;
+	return ret;
+}
+
 const void *extent_data(const struct extent *x)
 {
 	return (const char *)kverbs_buf_addr(x->buf) + x->at;

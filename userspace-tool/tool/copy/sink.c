@@ -10,10 +10,9 @@
 #include "copy/sink.h"
 #include "copy/store.h"
 
-int sink_landed(struct sink *sink, const struct landing *l, uint32_t window, size_t len,
-		const void **data)
+int sink_landed(struct sink *sink, const void *window, size_t len, const void **data)
 {
-	*data = landing_window(l, window);
+	*data = window;
 	if (!session_mac_key(sink->s))
 		return 0;
 	if (!sink->own)
@@ -27,13 +26,14 @@ int sink_landed(struct sink *sink, const struct landing *l, uint32_t window, siz
 
 static int verify(struct sink *sink, const struct wire_msg *msg, const void **data)
 {
+	const char *window = landing_window(&sink->eager, msg->window);
 	uint64_t piece, value = 0;
 	struct hash hash;
 	int ret;
 
 	ret = hash_begin(&hash, session_mac_key(sink->s), msg);
 	if (!ret && msg->size)
-		ret = sink_landed(sink, &sink->eager, msg->window, msg->size, data);
+		ret = sink_landed(sink, window + msg->offset, msg->size, data);
 	if (!ret && msg->size)
 		ret = hash_add(&hash, *data, msg->size, &piece);
 	if (!ret)
@@ -120,7 +120,8 @@ static int sink_eager(struct sink *sink, const struct wire_msg *msg)
 	struct path path = { .text = "" };
 	int ret;
 
-	if (!msg->id || sink->dry || msg->size > sink->eager.size)
+	if (!msg->id || sink->dry || msg->size > sink->eager.size ||
+	    msg->offset > sink->eager.size - msg->size)
 		return -EPROTO;
 	if (!msg->status && msg->size && !landing_window(&sink->eager, msg->window))
 		return -EPROTO;
@@ -166,7 +167,7 @@ int sink_greet(struct sink *sink)
 		.type = WIRE_SINK,
 		.window = COPY_EAGER_WINDOWS,
 		.size = COPY_EAGER_SIZE,
-		.flags = sink->rename ? WIRE_F_AS_NAMED : 0,
+		.flags = WIRE_F_PACKS | (sink->rename ? WIRE_F_AS_NAMED : 0),
 	};
 	int ret;
 

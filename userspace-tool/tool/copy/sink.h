@@ -147,8 +147,7 @@ int sink_open_beneath(const struct sink *sink, const char *path, int flags);
  * The data that has landed in a window. An attacker on the path could still write to a window that
  * is exported, so with a key this is a copy, which cannot change after it was verified.
  */
-int sink_landed(struct sink *sink, const struct landing *l, uint32_t window, size_t len,
-		const void **data);
+int sink_landed(struct sink *sink, const void *window, size_t len, const void **data);
 int sink_done(struct sink *sink, uint32_t id, uint32_t window, int err,
 	      enum method method, uint64_t digest);
 /* DONE of an entry that has no data; @bits: WIRE_I_* */

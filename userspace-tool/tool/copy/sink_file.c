@@ -466,7 +466,8 @@ static int take_landed(struct sink *sink, const struct wire_msg *msg)
 
 	ret = check_landed(sink, msg);
 	if (!ret)
-		ret = sink_landed(sink, &sink->stream, msg->window, msg->size, &data);
+		ret = sink_landed(sink, landing_window(&sink->stream, msg->window), msg->size,
+				  &data);
 	if (!ret)
 		ret = hash_add(&f->hash, data, msg->size, &piece);
 	if (!ret && piece != msg->digest)

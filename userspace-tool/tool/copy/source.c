@@ -46,6 +46,7 @@ static int post_small(void *arg)
 	struct extent *x;
 	unsigned int i;
 
+	src->shared = NULL;
 	for (i = 0; i < src->unposted; i++) {
 		x = &src->ext[(src->ext_tail - src->unposted + i) % SOURCE_EXTENTS];
 		ops[i] = (struct kverbs_op){
@@ -173,6 +174,18 @@ static int write_small(struct source *src, struct extent *x, const struct kverbs
 	return 0;
 }
 
+/* Read all of a small file behind the last one, if one WRITE can have both. Else *@px is NULL. */
+static int load_behind(struct source *src, int fd, size_t len, struct extent **px)
+{
+	struct extent *x = &src->ext[(src->ext_tail - 1) % SOURCE_EXTENTS];
+
+	*px = NULL;
+	if (!src->shared || x->len + len > min((uint64_t)SOURCE_SMALL, x->token->length))
+		return 0;
+	*px = x;
+	return extent_append(x, fd, len);
+}
+
 static struct source_window *find_free(struct source *src, unsigned int from,
 				       unsigned int to, uint64_t len)
 {
@@ -242,52 +255,70 @@ static void await_tick(const struct stat *st)
 	clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, NULL);
 }
 
-/* Put all of a small file into a window. @file_err: it could not be had. */
-static int fill_window(struct source *src, int fd, const struct stat *st,
-		       struct wire_msg *msg, struct hash *hash, int *file_err)
+/* Put all of a small file into a window of its own. @file_err: it could not be had. */
+static int fill_window(struct source *src, int fd, size_t len, struct source_window **w,
+		       struct extent **px, enum method *method, int *file_err)
 {
-	enum method method = METHOD_MAPPED;
+	int ret = take_window(src, 0, src->nr_eager, len, w);
+
+	if (ret)
+		return ret;
+	ret = load_small(src, fd, len, method, px, file_err);
+	if (ret || *file_err) {
+		(*w)->free = true;
+		return ret;
+	}
+	ret = write_small(src, *px, &(*w)->token);
+	if (!ret && src->packs && src->unposted)
+		src->shared = *w;
+	return ret;
+}
+
+/* The data of FILE, and its digest. @file_err: the data could not be had. */
+static int load_eager(struct source *src, struct source_pending *p, struct wire_msg *msg,
+		      struct hash *hash, int *file_err)
+{
+	enum method method = METHOD_BUFFERED;
 	struct source_window *w;
 	struct extent *x;
 	uint64_t piece;
 	int ret;
 
 	ret = copy_pace(src->copy, msg->size);
-	if (!ret)
-		ret = take_window(src, 0, src->nr_eager, msg->size, &w);
 	if (ret)
 		return ret;
-	ret = load_small(src, fd, msg->size, &method, &x, file_err);
-	if (ret || *file_err) {
-		w->free = true;
-		return ret;
+	*file_err = load_behind(src, p->fd, msg->size, &x);
+	w = src->shared;
+	if (!x) {
+		method = METHOD_MAPPED;
+		ret = fill_window(src, p->fd, msg->size, &w, &x, &method, file_err);
 	}
-	ret = write_small(src, x, &w->token);
-	if (ret)
+	if (ret || *file_err)
 		return ret;
-	src->copy->moved += msg->size;
-	/* Hashing goes on while the HCA works. */
-	*file_err = hash_add(hash, extent_data(x), x->len, &piece);
-	if (!*file_err)
-		*file_err = check_same(fd, st);
+	w->files++;
 	msg->window = number(src, w);
+	msg->offset = x->len - msg->size;
 	msg->mode |= method << 16;
+	src->copy->moved += msg->size;
 	src->copy->source_methods |= 1u << method;
+	/* Hashing goes on while the HCA works. */
+	*file_err = hash_begin(hash, session_mac_key(src->s), msg);
+	if (!*file_err)
+		*file_err = hash_add(hash, (const char *)extent_data(x) + msg->offset, msg->size,
+				     &piece);
+	if (!*file_err)
+		*file_err = check_same(p->fd, &p->st);
 	return 0;
 }
 
-/* Prepare FILE, and the digest that starts with it. */
-static int begin_file(struct source *src, struct source_pending *p, struct wire_msg *msg,
-		      struct hash *hash)
+/* Prepare FILE. */
+static int begin_file(struct source *src, struct source_pending *p, struct wire_msg *msg)
 {
-	int ret;
-
 	source_describe(src, msg, &p->st, p->path);
 	msg->id = p->id;
 	if (p->unasked)
 		msg->flags |= WIRE_F_UNASKED;
-	ret = source_attrs(src, p->fd, msg);
-	return ret ? ret : hash_begin(hash, session_mac_key(src->s), msg);
+	return source_attrs(src, p->fd, msg);
 }
 
 static int send_eager(struct source *src, struct source_pending *p)
@@ -298,12 +329,13 @@ static int send_eager(struct source *src, struct source_pending *p)
 	struct hash hash;
 	int ret, err = 0;
 
-	ret = begin_file(src, p, &msg, &hash);
+	ret = begin_file(src, p, &msg);
 	if (!ret && p->st.st_size)
-		ret = fill_window(src, p->fd, &p->st, &msg, &hash, &err);
-	if (ret)
-		return ret;
-	ret = hash_value(&hash, &msg.digest);
+		ret = load_eager(src, p, &msg, &hash, &err);
+	else if (!ret)
+		ret = hash_begin(&hash, session_mac_key(src->s), &msg);
+	if (!ret && !err)
+		ret = hash_value(&hash, &msg.digest);
 	if (ret)
 		return ret;
 	p->digest = msg.digest;
@@ -559,7 +591,9 @@ static int send_stream(struct source *src, struct source_pending *p)
 	int ret;
 
 	src->stream.id = p->id;
-	ret = begin_file(src, p, &msg, &src->stream.begin);
+	ret = begin_file(src, p, &msg);
+	if (!ret)
+		ret = hash_begin(&src->stream.begin, session_mac_key(src->s), &msg);
 	if (!ret)
 		ret = session_send(src->s, &msg);
 	if (!ret)
@@ -731,6 +765,7 @@ int source_open(struct source *src, struct copy *copy, const struct wire_msg *si
 	if (sink->window > WIRE_WINDOWS_MAX || (sink->size && !sink->window) ||
 	    sink->size > WIRE_BLOCK)
 		return -EPROTO;
+	src->packs = sink->flags & WIRE_F_PACKS;
 	src->nr_eager = sink->window;
 	src->eager_size = sink->size;
 	for (i = 0; i < src->nr_eager && !ret; i++)

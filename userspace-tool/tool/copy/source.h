@@ -19,11 +19,13 @@
  * @token: leave to write there
  * @known: the sink has granted it
  * @free: nothing of ours is in it
+ * @files: small files in it that are not done
  */
 struct source_window {
 	struct kverbs_token token;
 	bool known;
 	bool free;
+	unsigned int files;
 };
 
 /**
@@ -122,6 +124,7 @@ struct source_stream {
  * @next_id: of the next file or directory
  * @nr_eager: windows below this number are for small files
  * @eager_size: bytes that one of those takes
+ * @packs: the sink takes several small files in one of those
  * @windows: of the sink
  * @pending: entries not done yet
  * @asked: files of them that the sink has not said yet whether it wants
@@ -136,6 +139,7 @@ struct source_stream {
  * @ext_head: pieces that have arrived so far
  * @ext_tail: pieces so far
  * @unposted: the last of these, whose WRITEs are yet to be posted, all together
+ * @shared: the window of the last one, if more files can go there, or NULL
  * @small: registered memory for small files, one for each of @ext, or NULL
  * @no_small: there is no memory for @small
  */
@@ -145,6 +149,7 @@ struct source {
 	uint32_t next_id;
 	unsigned int nr_eager;
 	uint64_t eager_size;
+	bool packs;
 	struct source_window windows[WIRE_WINDOWS_MAX];
 	struct source_pending pending[COPY_PENDING_MAX];
 	unsigned int asked;
@@ -159,6 +164,7 @@ struct source {
 	uint64_t ext_head;
 	uint64_t ext_tail;
 	unsigned int unposted;
+	struct source_window *shared;
 	struct kverbs_buf *small;
 	bool no_small;
 };

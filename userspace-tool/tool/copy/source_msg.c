@@ -76,7 +76,9 @@ static int give_back(struct source *src, uint32_t window)
 	w = &src->windows[window];
 	if (!w->known || w->free)
 		return -EPROTO;
-	w->free = true;
+	if (w->files)
+		w->files--;
+	w->free = !w->files;
 	return 0;
 }
 

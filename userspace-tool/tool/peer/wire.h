@@ -158,6 +158,7 @@ enum wire_type {
 #define WIRE_F_IGNORE_EXISTING	(1u << 27)
 /* The destination is the name of the entry, even if it is a directory by now; also in SINK */
 #define WIRE_F_AS_NAMED		(1u << 28)
+#define WIRE_F_PACKS		(1u << 29)	/* SINK: a window takes several small files */
 
 /* Bits of wire_msg.flags in other messages */
 #define WIRE_F_EAGER		(1u << 4)	/* FILE: the whole of it is there */

@@ -92,6 +92,10 @@ static void windows_must_exist(void **state)
 	expect_drop(PUT, EAGER(1, 10, WIRE_NO_WINDOW));
 	expect_drop(PUT, EAGER(1, 10, 16));
 	expect_drop(PUT, EAGER(1, 65537, 0));
+	expect_drop(PUT, NAMED(WIRE_FILE, .id = 1, .size = 10, .offset = 65536 - 9,
+			       .flags = WIRE_F_EAGER));
+	expect_drop(PUT, NAMED(WIRE_FILE, .id = 1, .size = 10, .offset = ~0ull,
+			       .flags = WIRE_F_EAGER));
 	expect_drop(PUT, EAGER(0, 10, 0));
 }
 
