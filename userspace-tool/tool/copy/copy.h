@@ -32,9 +32,12 @@ enum method {
 /* Connections of a copy besides the first one, which carry windows of large files. */
 #define COPY_LANES_MAX 7
 
-/* Entries whose DONE may be outstanding, and files of them that the sink is asked for. */
-#define COPY_PENDING_MAX	16
-#define COPY_ASKED_MAX		12
+/*
+ * Entries whose DONE may be outstanding; three quarters of them are files that the sink is asked
+ * for. Fewer without WIRE_F_PACKS: older relays have no room for more.
+ */
+#define COPY_PENDING_MAX	32
+#define COPY_PENDING_OLD	16
 
 /**
  * struct copy - one end of a copy

@@ -766,6 +766,7 @@ int source_open(struct source *src, struct copy *copy, const struct wire_msg *si
 	    sink->size > WIRE_BLOCK)
 		return -EPROTO;
 	src->packs = sink->flags & WIRE_F_PACKS;
+	src->max_pending = src->packs ? COPY_PENDING_MAX : COPY_PENDING_OLD;
 	src->nr_eager = sink->window;
 	src->eager_size = sink->size;
 	for (i = 0; i < src->nr_eager && !ret; i++)

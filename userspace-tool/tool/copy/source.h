@@ -127,6 +127,7 @@ struct source_stream {
  * @packs: the sink takes several small files in one of those
  * @windows: of the sink
  * @pending: entries not done yet
+ * @max_pending: how many there may be
  * @asked: files of them that the sink has not said yet whether it wants
  * @counter: counts what is being sent, or NULL
  * @counted: bytes of it that the sink has been told of
@@ -152,6 +153,7 @@ struct source {
 	bool packs;
 	struct source_window windows[WIRE_WINDOWS_MAX];
 	struct source_pending pending[COPY_PENDING_MAX];
+	unsigned int max_pending;
 	unsigned int asked;
 	struct counter *counter;
 	uint64_t counted;

@@ -207,7 +207,7 @@ static int ask(struct source *src, int fd, const char *path, const struct stat *
 	struct source_pending *p;
 	int ret = 0;
 
-	while (!ret && src->asked == COPY_ASKED_MAX)
+	while (!ret && src->asked >= src->max_pending / 4 * 3)
 		ret = work(src);
 	source_describe(src, &msg, st, path);
 	if (!ret)

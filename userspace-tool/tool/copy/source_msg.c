@@ -33,6 +33,16 @@ void source_forget(struct source *src, struct source_pending *p)
 	memset(p, 0, sizeof(*p));
 }
 
+static struct source_pending *find_unused(struct source *src)
+{
+	unsigned int i;
+
+	for (i = 0; i < src->max_pending; i++)
+		if (!src->pending[i].id)
+			return &src->pending[i];
+	return NULL;
+}
+
 /*
  * Number an entry; waits while too many are not done. Files that are asked for leave room for
  * others, so some get done without any data being sent.
@@ -43,7 +53,7 @@ struct source_pending *source_pend(struct source *src, const char *path, uint64_
 	struct source_pending *p;
 
 	*ret = 0;
-	while (!(p = source_pending(src, 0))) {
+	while (!(p = find_unused(src))) {
 		*ret = source_pump(src);
 		if (*ret)
 			return NULL;
