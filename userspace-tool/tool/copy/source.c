@@ -180,7 +180,7 @@ static int load_behind(struct source *src, int fd, size_t len, struct extent **p
 	struct extent *x = &src->ext[(src->ext_tail - 1) % SOURCE_EXTENTS];
 
 	*px = NULL;
-	if (!src->shared || x->len + len > min((uint64_t)SOURCE_SMALL, x->token->length))
+	if (!src->shared || x->len + len > SOURCE_SMALL || x->len + len > x->token->length)
 		return 0;
 	*px = x;
 	return extent_append(x, fd, len);

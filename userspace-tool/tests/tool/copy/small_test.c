@@ -2,7 +2,6 @@
 /* Several small files go in one window of the sink. */
 #define _GNU_SOURCE
 
-#include "cli/util.h"
 #include "copy/hash.h"
 #include "copy/landing.h"
 #include "peer/wire.h"
