@@ -136,6 +136,33 @@ static void copies_have_keyed_digests(void **state)
 	free(y);
 }
 
+/* Files that share a window differ in where they are, which the keyed digest covers. */
+static void small_files_have_keyed_digests(void **state)
+{
+	char from[PATH_MAX + 16], back[PATH_MAX + 16], name[32], text[16], found[16];
+	unsigned int i;
+
+	(void)state;
+	snprintf(from, sizeof(from), "%s/from", etc->path);
+	snprintf(back, sizeof(back), "%s/back", etc->path);
+	assert_int_equal(mkdirat(etc->fd, "from", 0755), 0);
+	for (i = 0; i < 50; i++) {
+		snprintf(name, sizeof(name), "from/%u", i);
+		snprintf(text, sizeof(text), "%u", i * 12345);
+		tmp_write(etc, name, text);
+	}
+	assert_int_equal(run_command(&cmd_cp, "-r", "--key", key_file, from, "192.0.2.1:tree"),
+			 EXIT_OK);
+	assert_int_equal(run_command(&cmd_cp, "-r", "--key", key_file, "192.0.2.1:tree", back),
+			 EXIT_OK);
+	for (i = 0; i < 50; i++) {
+		snprintf(name, sizeof(name), "back/%u", i);
+		snprintf(text, sizeof(text), "%u", i * 12345);
+		assert_int_equal(tmp_read(etc, name, found, sizeof(found)), strlen(text));
+		assert_memory_equal(found, text, strlen(text));
+	}
+}
+
 static void client_with_another_key_is_refused_with_a_reason(void **state)
 {
 	(void)state;
@@ -815,6 +842,7 @@ int main(void)
 		guarded(client_with_the_key_is_served, keyed),
 		guarded(client_with_a_single_receive_is_served, keyed),
 		guarded(copies_have_keyed_digests, keyed),
+		guarded(small_files_have_keyed_digests, keyed),
 		guarded(silent_clients_are_disconnected_for_new_ones, keyed),
 		guarded(environment_can_name_the_key_file, keyed),
 		guarded(client_with_another_key_is_refused_with_a_reason, keyed),
