@@ -31,7 +31,7 @@
 #define CQ_ENTRIES 65536
 
 /* Descriptors of a client besides those of the tree that it copies, and levels of a tree */
-#define CLIENT_FILES 40
+#define CLIENT_FILES 52
 #define DEPTH_LEAST 16
 #define DEPTH_MOST 128
 
