@@ -144,6 +144,14 @@ static inline int server_connect(struct session *s, struct kverbs **kv,
 	return session_connect(s, *kv, &to, hello);
 }
 
+/* Receive until a message of this type arrives. */
+static inline void await_message(struct session *s, unsigned int type, struct wire_msg *msg)
+{
+	do {
+		assert_int_equal(session_recv(s, msg, FAKE_PATIENCE_MS), 0);
+	} while (msg->type != type);
+}
+
 static inline void server_leave(struct session *s, struct kverbs *kv)
 {
 	session_free(s);

@@ -31,7 +31,7 @@ int extent_load(struct extent *x, struct kverbs *kv, int fd, uint64_t at, size_t
 		enum method *method);
 /* Read a whole file of @len bytes into @buf, at @at. */
 int extent_read(struct extent *x, struct kverbs_buf *buf, size_t at, int fd, size_t len);
-/* Read one more behind those that @x has. */
+/* Read another file of @len bytes, to follow what @x has. */
 int extent_append(struct extent *x, int fd, size_t len);
 const void *extent_data(const struct extent *x);
 void extent_drop(struct extent *x);

@@ -174,7 +174,7 @@ static int write_small(struct source *src, struct extent *x, const struct kverbs
 	return 0;
 }
 
-/* Read all of a small file behind the last one, if one WRITE can have both. Else *@px is NULL. */
+/* Read a small file to follow the last one, if one WRITE can carry both. Else *@px is NULL. */
 static int load_behind(struct source *src, int fd, size_t len, struct extent **px)
 {
 	struct extent *x = &src->ext[(src->ext_tail - 1) % SOURCE_EXTENTS];

@@ -137,14 +137,6 @@ static void sinks_must_make_sense(void **state)
 	expect_drop(SINK(0, 0), PUT);
 }
 
-/* Receive until a message of this type arrives. */
-static void await_message(struct session *s, unsigned int type, struct wire_msg *msg)
-{
-	do {
-		assert_int_equal(session_recv(s, msg, FAKE_PATIENCE_MS), 0);
-	} while (msg->type != type);
-}
-
 /* A source asks before it sends a file. */
 static void await_file(struct session *s, struct wire_msg *file)
 {

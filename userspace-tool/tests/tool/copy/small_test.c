@@ -20,13 +20,6 @@ static const struct wire_hello files_hello = {
 	.flags = WIRE_F_SEVERAL,
 };
 
-static void await_message(struct session *s, unsigned int type, struct wire_msg *msg)
-{
-	do {
-		assert_int_equal(session_recv(s, msg, FAKE_PATIENCE_MS), 0);
-	} while (msg->type != type);
-}
-
 /* ---- a sink ------------------------------------------------------------ */
 
 /**
@@ -34,7 +27,7 @@ static void await_message(struct session *s, unsigned int type, struct wire_msg 
  * @s: its connection
  * @kv: its instance of the library
  * @mem: the windows
- * @tokens: leave to write there
+ * @tokens: their tokens
  * @files: FILE of each
  */
 struct small_sink {
@@ -147,34 +140,29 @@ static void end_get(struct small_sink *k)
 	server_leave(&k->s, k->kv);
 }
 
-static void files_share_a_window_as_long_as_it_has_room(void **state)
+/* Take all files, of which a window gets so many. */
+static void expect_places(const struct server_run *r, uint32_t flags, unsigned int per_window)
 {
-	struct server_run *r = *state;
 	struct small_sink k = { 0 };
 	unsigned int i;
 
 	make_files(r->tmp);
-	begin_get(&k, FILES, WIRE_F_PACKS);
+	begin_get(&k, FILES, flags);
 	for (i = 0; i < FILES; i++)
-		take(&k, i, i / 2, i % 2 * SIZE);
+		take(&k, i, i / per_window, i % per_window * SIZE);
 	for (i = 0; i < FILES; i++)
 		answer(&k, i);
 	end_get(&k);
 }
 
-static void a_sink_that_takes_one_file_in_a_window_gets_one(void **state)
+static void files_share_a_window_as_long_as_it_has_room(void **state)
 {
-	struct server_run *r = *state;
-	struct small_sink k = { 0 };
-	unsigned int i;
+	expect_places(*state, WIRE_F_PACKS, 2);
+}
 
-	make_files(r->tmp);
-	begin_get(&k, FILES, 0);
-	for (i = 0; i < FILES; i++)
-		take(&k, i, i, 0);
-	for (i = 0; i < FILES; i++)
-		answer(&k, i);
-	end_get(&k);
+static void an_older_sink_gets_one_file_in_a_window(void **state)
+{
+	expect_places(*state, 0, 1);
 }
 
 static void a_window_is_used_again_when_all_its_files_are_done(void **state)
@@ -209,7 +197,7 @@ static uint64_t digest_of(const struct wire_msg *file, const char *data)
 	return value;
 }
 
-/* Write all files behind each other into a window of the server. */
+/* The data of all files is written to one window of the server, one file after another. */
 static void a_sink_finds_each_file_in_the_window(void **state)
 {
 	const struct wire_msg put = { .type = WIRE_PUT, .window = WIRE_NO_WINDOW };
@@ -263,7 +251,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		server_test(files_share_a_window_as_long_as_it_has_room),
-		server_test(a_sink_that_takes_one_file_in_a_window_gets_one),
+		server_test(an_older_sink_gets_one_file_in_a_window),
 		server_test(a_window_is_used_again_when_all_its_files_are_done),
 		server_test(a_sink_finds_each_file_in_the_window),
 	};
